@@ -1,0 +1,23 @@
+import Foundation
+import Vellum
+
+// The main job: 28,298 airports of the world in an archive of bounded size.
+//
+//     swift run -c release Airports [--fresh] [FOLDER]
+
+let arguments = CommandLine.arguments.dropFirst()
+let folder =
+    arguments.first { !$0.hasPrefix("-") }.map { URL(fileURLWithPath: $0) }
+    ?? FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0].appendingPathComponent("Airports")
+if arguments.contains("--fresh") {
+    try? FileManager.default.removeItem(at: folder)
+}
+
+let report = Report()
+let demonstration = Demonstration(folder: folder, report: report)
+do {
+    try demonstration.run()
+} catch {
+    print("The demonstration failed: \(error)")
+    exit(1)
+}

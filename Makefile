@@ -1,0 +1,37 @@
+# The verbs of this package. `make demo` and `make test` work on a fresh clone with only the Swift toolchain.
+
+SWIFT ?= swift
+
+.PHONY: demo test lint format bench docs tsan crash setup
+
+setup:
+	@sh Scripts/setup.sh
+
+# The main job on real data.
+demo: setup
+	@$(SWIFT) build -c release --product Airports
+	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS)
+
+test: setup
+	$(SWIFT) test --parallel $(ARGUMENTS)
+
+# Races: everything that runs on several threads, under ThreadSanitizer.
+tsan: setup
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --filter 'Concurrency|Laws|Model' $(ARGUMENTS)
+
+# Killed processes, many more of them than `make test` kills.
+crash: setup
+	VELLUM_KILLS=500 $(SWIFT) test --filter CrashTests $(ARGUMENTS)
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Benchmarks/Package.swift Benchmarks/Benchmarks
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets Benchmarks/Package.swift Benchmarks/Benchmarks
+
+# Side by side with what a user would pick instead, in one run. Takes some minutes.
+bench: setup
+	@sh Benchmarks/run.sh $(ARGUMENTS)
+
+docs: setup
+	$(SWIFT) package --disable-sandbox generate-documentation --target Vellum --warnings-as-errors

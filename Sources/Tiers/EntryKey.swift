@@ -1,0 +1,92 @@
+internal import Foundation
+
+/// The identity of an entry: any string, compared by the bytes of its normal form.
+///
+/// ```swift
+/// EntryKey("é") == EntryKey("e\u{301}")   // true: one key, however it was typed
+/// ```
+///
+/// Every string is a key: empty, with NUL, `/` or `..` in it, emoji, 64 KiB long. Two keys are one when their NFC
+/// forms (Unicode Standard Annex 15) are the same bytes, which is Swift's `==` except for marks newer than
+/// Foundation's Unicode tables. The form is computed once, here; every tier compares these bytes. A hash is never
+/// an identity.
+///
+/// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is only looked at.
+@frozen
+public struct EntryKey: Sendable {
+    /// The key in normal form, in contiguous UTF-8.
+    public let normalized: String
+
+    @inlinable
+    public init(_ string: String) {
+        if Self.isSurelyNormal(string) {
+            normalized = string
+        } else {
+            normalized = Self.normalForm(of: string)
+        }
+    }
+
+    /// Whether every byte lies below the lead byte of U+0300, the first scalar that normalization may change.
+    @inlinable
+    static func isSurelyNormal(_ string: String) -> Bool {
+        string.utf8.withContiguousStorageIfAvailable { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            // Eight ASCII bytes at a time, then the few that are left or are not ASCII.
+            while rest.count >= 8, rest.loadUnaligned(as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(8))
+            }
+            return rest.allSatisfy { $0 < 0xCC }
+        } ?? false
+    }
+
+    @usableFromInline
+    static func normalForm(of string: String) -> String {
+        var form = string.precomposedStringWithCanonicalMapping
+        form.makeContiguousUTF8()
+        return form
+    }
+
+    /// Calls `body` with the UTF-8 bytes of the normal form.
+    @inlinable
+    public func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let utf8 = normalized.utf8
+        let result = utf8.withContiguousStorageIfAvailable { bytes -> Swift.Result<Result, Failure> in
+            do throws(Failure) {
+                return .success(try body(UnsafeRawBufferPointer(bytes)))
+            } catch {
+                return .failure(error)
+            }
+        }
+        // `normalized` is contiguous: a native Swift string always is, and `normalForm` makes the rest so.
+        guard let result else { preconditionFailure("A key's normal form must be contiguous.") }
+        return try result.get()
+    }
+}
+
+extension EntryKey: Hashable {
+    @inlinable
+    public static func == (left: EntryKey, right: EntryKey) -> Bool {
+        left.withBytes { leftBytes in
+            right.withBytes { rightBytes in
+                leftBytes.count == rightBytes.count && leftBytes.elementsEqual(rightBytes)
+            }
+        }
+    }
+
+    @inlinable
+    public func hash(into hasher: inout Hasher) {
+        withBytes { hasher.combine(bytes: $0) }
+    }
+}
+
+extension EntryKey: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) { self.init(value) }
+}
+
+extension EntryKey: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The length alone: a key is a user's data. The key itself is `normalized`.
+    public var description: String { "key of \(normalized.utf8.count) bytes" }
+    public var debugDescription: String { "EntryKey(\(normalized.debugDescription))" }
+}

@@ -1,0 +1,95 @@
+#if canImport(Glibc)
+    public import Glibc
+#elseif canImport(Musl)
+    public import Musl
+#elseif canImport(Darwin)
+    public import Synchronization
+#endif
+
+/// A value and the lock that guards it, inseparable: the one lock type of this package.
+///
+/// ```swift
+/// let count = Locked(0)
+/// count.withLock { $0 += 1 }
+/// ```
+///
+/// The signature is that of `Synchronization.Mutex`, which it is on Apple platforms. On Linux it is a
+/// `pthread_mutex_t`, because there `Mutex` is invisible to ThreadSanitizer and collapses when threads outnumber
+/// cores (see decision 0007). Not recursive: a closure that enters its own lock again never returns.
+///
+/// - Warning: Nothing stops a closure from returning a reference to what the lock guards. Return values, not references.
+@frozen
+public struct Locked<Value: ~Copyable>: ~Copyable {
+    #if canImport(Darwin)
+        @usableFromInline let mutex: Mutex<Value>
+
+        @inlinable
+        public init(_ value: consuming sending Value) {
+            mutex = Mutex(value)
+        }
+
+        /// Runs `body` alone with the value. Blocks while another thread is inside.
+        @inlinable
+        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try mutex.withLock(body)
+        }
+    #else
+        @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        @usableFromInline let value: UnsafeMutablePointer<Value>
+
+        @inlinable
+        public init(_ value: consuming sending Value) {
+            mutex = .allocate(capacity: 1)
+            mutex.initialize(to: pthread_mutex_t())
+            let status = pthread_mutex_init(mutex, nil)
+            precondition(status == 0, "The system has no memory for another lock (pthread_mutex_init: \(status)).")
+            self.value = .allocate(capacity: 1)
+            self.value.initialize(to: value)
+        }
+
+        deinit {
+            value.deinitialize(count: 1)
+            value.deallocate()
+            pthread_mutex_destroy(mutex)
+            mutex.deinitialize(count: 1)
+            mutex.deallocate()
+        }
+
+        /// Runs `body` alone with the value. Blocks while another thread is inside.
+        @inlinable
+        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+
+        /// Runs `body` if no other thread is inside, and returns `nil` at once where one is.
+        @inlinable
+        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result? {
+            guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+    #endif
+}
+
+#if canImport(Darwin)
+    extension Locked where Value: ~Copyable {
+        /// Runs `body` if no other thread is inside, and returns `nil` at once where one is.
+        @inlinable
+        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result? {
+            try mutex.withLockIfAvailable(body)
+        }
+    }
+#endif
+
+// Unchecked because the value is protected by `mutex`: it came in as `sending` and is reached only inside `withLock`.
+extension Locked: @unchecked Sendable where Value: ~Copyable {}

@@ -1,0 +1,265 @@
+internal import Foundation
+
+/// Entries in memory, bounded, in exact order of use, for any thread: the locked shell of an ``LRUList``.
+///
+/// ```swift
+/// let tier = MemoryTier<String>(capacity: try Capacity(1.megaByte))
+/// ```
+///
+/// With concurrent readers the order is exact to within the operations in flight. Evicted payloads are released
+/// outside the lock. Nothing outside this file knows that there is one lock: several pieces, each with a list and
+/// a lock of its own, would fit behind the same calls.
+///
+/// - Complexity: O(1) for every call, but for those that say otherwise. A hit allocates nothing.
+public final class MemoryTier<Payload: Sendable>: Sendable {
+    /// What a key was answered with.
+    @frozen
+    public enum Answer: Sendable {
+        /// The payload. `wakesDisk` says that it is the first use for a while that the disk must be told of.
+        case hit(Payload, wakesDisk: Bool)
+        /// Nothing valid; a later ``fill`` shows the ticket.
+        case miss(FillTicket)
+    }
+
+    /// Proof that nothing was written under a key since a reader missed it.
+    @frozen
+    public struct FillTicket: Sendable {
+        @usableFromInline let stripe: Int
+        @usableFromInline let generation: UInt64
+
+        @inlinable
+        init(stripe: Int, generation: UInt64) {
+            self.stripe = stripe
+            self.generation = generation
+        }
+    }
+
+    /// Payloads to be released where no lock is held, and the keys of those that no tier holds any more.
+    public struct Leftovers: Sendable {
+        public internal(set) var payloads: [Payload] = []
+        public internal(set) var lostKeys: [EntryKey] = []
+        public internal(set) var evictions = 0
+        /// Whether the disk should hear of uses soon.
+        public internal(set) var wakesDisk = false
+    }
+
+    public let capacity: Capacity
+    @usableFromInline let shelf: Locked<Shelf>
+
+    public init(capacity: Capacity) {
+        self.capacity = capacity
+        shelf = Locked(Shelf())
+    }
+
+    @usableFromInline
+    struct Shelf: Sendable {
+        @usableFromInline var list = LRUList<Payload>()
+        @usableFromInline var lastStamp = UseStamp.never
+        @usableFromInline var hits = 0
+        // A write moves the generation of its key's stripe, so that an older read is not put over it. Two keys of one
+        // stripe only cost each other a promotion.
+        @usableFromInline var generations = ContiguousArray<UInt64>(repeating: 0, count: 64)
+        // Last uses, not yet told, of rows that are not in the list.
+        @usableFromInline var departed: [Int64: UseStamp] = [:]
+
+        @usableFromInline init() {}
+
+        @inlinable
+        mutating func nextStamp(at now: WallInstant) -> UseStamp {
+            lastStamp = UseStamp(after: lastStamp, at: now)
+            return lastStamp
+        }
+    }
+
+    // MARK: Reading
+
+    /// The payload under the key, and a use of it.
+    @inlinable
+    public func use(_ key: EntryKey, at now: WallInstant) -> Answer {
+        let (answer, expired) = shelf.withLock { shelf -> (Answer, Payload?) in
+            guard let slot = shelf.list.slot(of: key) else { return (.miss(Self.ticket(key, shelf)), nil) }
+            guard shelf.list.nodes[Int(slot)].item!.validity.contains(now) else {
+                let expired = shelf.list.remove(key)?.payload
+                return (.miss(Self.ticket(key, shelf)), expired)
+            }
+            shelf.hits &+= 1
+            let wakes = shelf.list.touch(slot, stamp: shelf.nextStamp(at: now))
+            return (.hit(shelf.list.nodes[Int(slot)].item!.payload, wakesDisk: wakes), nil)
+        }
+        _ = consume expired  // Released here, outside the lock.
+        return answer
+    }
+
+    /// The entry under the key, valid or not. Not a use.
+    public func peek(_ key: EntryKey) -> LRUList<Payload>.Item? {
+        shelf.withLock { $0.list.peek(key) }
+    }
+
+    /// The most recently used entries, newest first. Not a use. O(limit).
+    public func newest(_ limit: Int) -> [(key: EntryKey, item: LRUList<Payload>.Item)] {
+        shelf.withLock { $0.list.newest(limit) }
+    }
+
+    public var totals: TierTotals {
+        shelf.withLock { TierTotals(entries: $0.list.count, bytes: $0.list.bytes) }
+    }
+
+    /// How many entries no other tier holds.
+    public var aloneCount: Int { shelf.withLock { $0.list.aloneCount } }
+
+    /// How many reads were answered here.
+    public var hits: Int { shelf.withLock { $0.hits } }
+
+    // MARK: Writing
+
+    /// A stamp for a use that happens now.
+    public func stamp(at now: WallInstant) -> UseStamp {
+        shelf.withLock { $0.nextStamp(at: now) }
+    }
+
+    /// Takes a value that was just written under the key, or forgets the old one where the new one is too large.
+    public func store(
+        _ payload: Payload, forKey key: EntryKey, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, wasPresent: Bool
+    ) -> Leftovers {
+        shelf.withLock { shelf in
+            var leftovers = Leftovers()
+            shelf.generations[Self.stripe(of: key)] &+= 1
+            // The first stamp of a new row is in the row itself; of an old row the disk must be told.
+            let isUntold = wasPresent && row != 0
+            let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: isUntold)
+            if isUntold { shelf.departed[row] = nil }
+            put(item, key, in: &shelf, &leftovers)
+            return leftovers
+        }
+    }
+
+    /// Takes a value that was just read from the disk, unless something was written under the key meanwhile. A use.
+    public func fill(
+        _ payload: Payload, forKey key: EntryKey, cost: Int, row: Int64, validity: Validity, ticket: FillTicket, at now: WallInstant
+    ) -> Leftovers {
+        shelf.withLock { shelf in
+            var leftovers = Leftovers()
+            let stamp = shelf.nextStamp(at: now)
+            guard shelf.generations[ticket.stripe] == ticket.generation, cost <= capacity.bytes else {
+                leftovers.wakesDisk = shelf.departed.isEmpty
+                shelf.departed[row] = stamp
+                leftovers.payloads.append(payload)
+                return leftovers
+            }
+            shelf.departed[row] = nil
+            let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
+            put(item, key, in: &shelf, &leftovers)
+            return leftovers
+        }
+    }
+
+    /// Forgets what is under the key.
+    public func remove(_ key: EntryKey) -> Leftovers {
+        shelf.withLock { shelf in
+            var leftovers = Leftovers()
+            shelf.generations[Self.stripe(of: key)] &+= 1
+            if let item = shelf.list.remove(key) { leftovers.payloads.append(item.payload) }
+            return leftovers
+        }
+    }
+
+    /// Forgets everything. O(n).
+    public func removeAll() -> Leftovers {
+        shelf.withLock { shelf in
+            for stripe in shelf.generations.indices { shelf.generations[stripe] &+= 1 }
+            shelf.departed = [:]
+            var leftovers = Leftovers()
+            leftovers.payloads = shelf.list.removeAll().map(\.payload)
+            return leftovers
+        }
+    }
+
+    /// Notes that the disk no longer holds these entries, and returns the keys that are not here either.
+    public func markAlone(_ keys: [EntryKey]) -> [EntryKey] {
+        guard !keys.isEmpty else { return [] }
+        return shelf.withLock { shelf in keys.filter { !shelf.list.markAlone($0) } }
+    }
+
+    /// Evicts until at most so many bytes are held. Entries that the disk holds are still found there. O(evicted).
+    public func trim(toBytes bytes: Int) -> Leftovers {
+        shelf.withLock { shelf in
+            var leftovers = Leftovers()
+            while shelf.list.bytes > max(0, bytes), evictOldest(in: &shelf, &leftovers) {}
+            return leftovers
+        }
+    }
+
+    // MARK: The order of use
+
+    /// The last use of an entry, if it is known here.
+    public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? {
+        shelf.withLock { shelf in
+            if let item = shelf.list.peek(key), item.row == row { return item.stamp }
+            return shelf.departed[row]
+        }
+    }
+
+    /// Uses that the disk has not been told of, at most `limit`. O(limit).
+    public func takeUses(limit: Int) -> [Use] {
+        shelf.withLock { shelf in
+            var uses = shelf.list.takeUntold(limit)
+            while uses.count < limit, let (row, stamp) = shelf.departed.popFirst() { uses.append(Use(row: row, stamp: stamp)) }
+            return uses
+        }
+    }
+
+    /// The same, all of them, without taking them. O(uses).
+    public func pendingUses() -> [Use] {
+        shelf.withLock { shelf in
+            shelf.list.pendingUntold() + shelf.departed.map { Use(row: $0.key, stamp: $0.value) }
+        }
+    }
+
+    /// How many uses of entries that are not in memory wait to be taken.
+    public var departedCount: Int { shelf.withLock { $0.departed.count } }
+
+    // MARK: Inside the lock
+
+    private func put(_ item: LRUList<Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
+        let hadUses = !shelf.list.untold.isEmpty || !shelf.departed.isEmpty
+        guard item.cost <= capacity.bytes else {
+            if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
+            if item.isUntold {
+                shelf.departed[item.row] = item.stamp
+                leftovers.wakesDisk = !hadUses
+            }
+            return
+        }
+        if let old = shelf.list.insert(item, forKey: key) { leftovers.payloads.append(old.payload) }
+        while capacity.isExceeded(byBytes: shelf.list.bytes, entries: shelf.list.count) {
+            guard evictOldest(in: &shelf, &leftovers) else { break }
+        }
+        leftovers.wakesDisk = item.isUntold && !hadUses
+    }
+
+    private func evictOldest(in shelf: inout Shelf, _ leftovers: inout Leftovers) -> Bool {
+        guard let key = shelf.list.oldestKey, let item = shelf.list.remove(key) else { return false }
+        leftovers.payloads.append(item.payload)
+        leftovers.evictions += 1
+        if item.row == 0 {
+            leftovers.lostKeys.append(key)
+        } else if item.isUntold {
+            shelf.departed[item.row] = item.stamp
+        }
+        return true
+    }
+
+    @inlinable
+    static func stripe(of key: EntryKey) -> Int { key.hashValue & 63 }
+
+    @inlinable
+    static func ticket(_ key: EntryKey, _ shelf: Shelf) -> FillTicket {
+        let stripe = stripe(of: key)
+        return FillTicket(stripe: stripe, generation: shelf.generations[stripe])
+    }
+
+    /// Stops if the list is not whole: for tests. O(n).
+    public func checkInvariants() {
+        shelf.withLock { $0.list.checkInvariants() }
+    }
+}

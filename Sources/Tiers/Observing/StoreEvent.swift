@@ -1,0 +1,17 @@
+public import Foundation
+
+/// What an observer of a store is told.
+public enum StoreEvent: Sendable {
+    /// A value was recorded under the key.
+    case recorded(EntryKey)
+    /// An entry left the store, and why.
+    case removed(EntryKey, RemovalCause)
+    /// Every entry was removed at once.
+    case removedAll
+    /// An entry does not match its checksum or cannot be decoded. It stays where it is; every other can be read.
+    case damagedEntry(EntryKey, StoreError)
+    /// A damaged file was moved to `to`, with its side files; `salvaged` entries of it were taken over.
+    case setAside(to: URL, salvaged: Int)
+    /// Something failed of which no caller could be told.
+    case failure(StoreError)
+}

@@ -1,0 +1,14 @@
+/// Why an entry left.
+public enum RemovalCause: Hashable, Sendable, CaseIterable {
+    /// Someone asked for it.
+    case explicit
+    /// The room was needed for others.
+    case evicted
+    /// It was past its age.
+    case expired
+    /// It had not been used for longer than asked.
+    case unused
+
+    /// Whether the entry left to keep a limit.
+    public var wasEvicted: Bool { self == .evicted }
+}

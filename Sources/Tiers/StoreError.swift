@@ -1,0 +1,77 @@
+/// The one error of the engine: what went wrong, what to do about it, and what lay below.
+///
+/// ```swift
+/// do {
+///     try store.record(user, forKey: "ann")
+/// } catch where error.code == .tooLarge {
+///     // larger than every limit; the old value is still there
+/// }
+/// ```
+///
+/// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
+public struct StoreError: Error, Sendable {
+    /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        package init(_ description: String) { self.description = description }
+
+        /// The store was closed; open it again.
+        public static let closed = Code("closed")
+        /// A limit was zero or below.
+        public static let invalidLimit = Code("invalidLimit")
+        /// A duration was negative or not a number.
+        public static let invalidDuration = Code("invalidDuration")
+        /// The value is larger than every limit.
+        public static let tooLarge = Code("tooLarge")
+        /// The value could not be encoded.
+        public static let notEncodable = Code("notEncodable")
+        /// The stored bytes could not be decoded as the type asked for.
+        public static let notDecodable = Code("notDecodable")
+        /// The file or its folder could not be made, opened or written.
+        public static let cannotOpen = Code("cannotOpen")
+        /// The file is no database at all; it was left untouched.
+        public static let notADatabase = Code("notADatabase")
+        /// The file is a database of another program; it was left untouched.
+        public static let foreignFile = Code("foreignFile")
+        /// The file was written by a newer version of this package; it was left untouched.
+        public static let newerFormat = Code("newerFormat")
+        /// Parts of the file cannot be read.
+        public static let damagedFile = Code("damagedFile")
+        /// The entry does not match its checksum.
+        public static let damagedEntry = Code("damagedEntry")
+        /// There is no space left.
+        public static let diskFull = Code("diskFull")
+        /// The file cannot be written.
+        public static let readOnly = Code("readOnly")
+        /// Another process held the file for too long.
+        public static let busy = Code("busy")
+        /// The system failed to read or write.
+        public static let inputOutput = Code("inputOutput")
+        /// The same archive is already open with other limits or for another type.
+        public static let contradiction = Code("contradiction")
+        /// Writes of one transaction lie in different files.
+        public static let differentFiles = Code("differentFiles")
+    }
+
+    public var code: Code
+    /// What went wrong and what to do about it, in a sentence.
+    public var message: String
+    /// The error below this one, where there is one. It may name data of a user.
+    public var cause: (any Error)?
+
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+}
+
+extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { "\(code): \(message)" }
+
+    public var debugDescription: String {
+        guard let cause else { return "StoreError(\(description))" }
+        return "StoreError(\(description) Cause: \(String(reflecting: cause)))"
+    }
+}

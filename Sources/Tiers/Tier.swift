@@ -1,0 +1,145 @@
+/// A place that keeps encoded entries by key.
+///
+/// A tier knows nothing of the tiers above or beside it. What it must know of the order of use it asks of its
+/// ``TierOwner``, the interface it was given. The laws that every tier keeps are written down as `TierLaws` in
+/// `TiersTesting`; run them on a tier of your own.
+///
+/// Every call works from any thread and blocks it for the tier's own work, never for a caller's code.
+public protocol Tier: AnyObject, Sendable {
+    /// How much the tier may hold.
+    var capacity: Capacity { get }
+
+    /// The tier that does the work, where this one only stands in front of it.
+    var underlying: any Tier { get }
+
+    /// What is under the key, whole and checked, whether still valid or not. Not a use.
+    func entry(forKey key: EntryKey) throws(StoreError) -> Lookup<Entry>
+
+    /// When the entry was last used, as far as the tier was told. Not a use.
+    func lastUse(ofKey key: EntryKey) throws(StoreError) -> UseStamp?
+
+    /// What the tier holds.
+    ///
+    /// - Complexity: O(1).
+    func totals() throws(StoreError) -> TierTotals
+
+    /// The keys of what is valid at `now` with their last uses, most recently used first; at most `limit` of them. Not a use.
+    ///
+    /// - Complexity: O(limit × log n), and O(p log p) for p uses that the tier was not told of yet.
+    func keysByUse(limit: Int, validAt now: WallInstant) throws(StoreError) -> [KeyUse]
+
+    /// Applies all the writes, or none, as durably as `durability` asks, evicting what they need room for.
+    ///
+    /// - Parameters:
+    ///   - writes: Of this tier, and of others that share its transactions.
+    ///   - committed: Called once the transaction is committed and before any later one can be, with an outcome for
+    ///     each write. Must be quick, and run no code of a user's.
+    func commit(
+        _ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
+    ) throws(StoreError)
+
+    /// Removes what was last used before `stamp`, at most `limit` entries, and returns the keys: the coldest first.
+    func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey]
+
+    /// Gives the tier the owner that it asks and reports to. Held weakly.
+    func attach(to owner: any TierOwner)
+
+    /// Says that ``TierOwner/takeUses(limit:)`` has something to take. The tier takes it within a second.
+    func usesAreWaiting()
+
+    /// Takes the last uses of an owner that goes away.
+    func record(uses: [Use])
+
+    /// Makes everything acknowledged before it survive power loss, the order of use included.
+    func flush() throws(StoreError)
+
+    /// Flushes and lets go of everything; every later call throws ``StoreError/Code/closed``. Closing twice is closing once.
+    func close() throws(StoreError)
+}
+
+extension Tier {
+    public var underlying: any Tier { self }
+}
+
+/// What a tier may ask of the store that owns it, and what it tells it. The tier may call from any thread, and while
+/// it holds a lock of its own; an owner answers from memory and calls no tier.
+public protocol TierOwner: AnyObject, Sendable {
+    /// The last use of an entry that the tier may not have been told of yet.
+    func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
+
+    /// Uses that the tier has not been told of, at most `limit`; each is handed out once.
+    func takeUses(limit: Int) -> [Use]
+
+    /// The same, all of them, without handing them out. O(uses).
+    func pendingUses() -> [Use]
+
+    /// Something happened that the owner's observers should know.
+    func tierDidReport(_ event: StoreEvent)
+
+    /// Writes that the tier took under ``Durability/relaxed`` could not be kept: what the owner remembers may be wrong.
+    func tierDidLoseWrites(_ error: StoreError)
+}
+
+/// A key and the last use of its entry.
+public struct KeyUse: Hashable, Sendable {
+    public var key: EntryKey
+    public var lastUse: UseStamp
+
+    public init(key: EntryKey, lastUse: UseStamp) {
+        self.key = key
+        self.lastUse = lastUse
+    }
+}
+
+/// One use of one entry.
+@frozen
+public struct Use: Hashable, Sendable {
+    public var row: Int64
+    public var stamp: UseStamp
+
+    @inlinable
+    public init(row: Int64, stamp: UseStamp) {
+        self.row = row
+        self.stamp = stamp
+    }
+}
+
+/// One change of one tier.
+public struct TierWrite: Sendable {
+    public enum Change: Sendable {
+        /// Store the entry under the key, whatever is there.
+        case store(Entry)
+        /// Store the entry under the key if nothing valid is there.
+        case storeIfAbsent(Entry)
+        /// Remove what is under the key.
+        case remove
+        /// Remove every entry of the tier, whatever the key.
+        case removeAll
+    }
+
+    public var tier: any Tier
+    public var key: EntryKey
+    public var change: Change
+    public var stamp: UseStamp
+
+    public init(tier: any Tier, key: EntryKey, change: Change, stamp: UseStamp) {
+        self.tier = tier
+        self.key = key
+        self.change = change
+        self.stamp = stamp
+    }
+}
+
+/// What became of a ``TierWrite``.
+public struct WriteOutcome: Sendable {
+    /// Where the entry is now; 0 if this tier does not hold what was to be stored.
+    public var row: Int64 = 0
+    /// Whether the key was there before.
+    public var wasPresent = false
+    /// Whether a ``TierWrite/Change/storeIfAbsent(_:)`` found the key taken and did nothing.
+    public var wasDeclined = false
+    /// What had to leave for it.
+    public var evicted: [EntryKey] = []
+
+    public init() {}
+}

@@ -1,0 +1,61 @@
+public import Foundation
+
+extension TieredStore {
+    /// Removes everything that was last used before `date`: recorded or accessed.
+    ///
+    /// Works in small transactions, so that others can write meanwhile.
+    ///
+    /// - Returns: How many entries left.
+    /// - Complexity: O(removed × log n).
+    @discardableResult
+    public func removeUnused(since date: Date) throws(StoreError) -> Int {
+        let stamp = UseStamp(startOf: WallInstant(date))
+        var removed = 0
+        while case let keys = try disk.removeUnused(before: stamp, limit: 256), !keys.isEmpty {
+            removed += keys.count
+            for key in keys { release(memory.remove(key)) }
+            didRemove(keys, .unused)
+        }
+        let alone = memory.newest(.max).filter { $0.item.row == 0 && $0.item.stamp < stamp }.map(\.key)
+        for key in alone { release(memory.remove(key)) }
+        didRemove(alone, .unused)
+        return removed + alone.count
+    }
+
+    /// Gives memory back until at most `size` is held there. What left is still on disk.
+    ///
+    /// - Complexity: O(entries that leave).
+    public func trimMemory(to size: DataSize) {
+        release(memory.trim(toBytes: size.bytes))
+    }
+
+    /// What the store did since it was opened, and what it holds.
+    ///
+    /// - Complexity: O(1).
+    public func statistics() throws(StoreError) -> StoreStatistics {
+        var statistics = StoreStatistics()
+        statistics.disk = try disk.totals()
+        statistics.memory = memory.totals
+        statistics.memoryHits = memory.hits
+        counters.withLock { counters in
+            statistics.diskHits = counters.diskHits
+            statistics.misses = counters.misses
+            statistics.memoryEvictions = counters.memoryEvictions
+            statistics.removals = counters.removals
+            statistics.failures = counters.failures
+        }
+        return statistics
+    }
+
+    /// Makes everything acknowledged before it survive power loss, the order of use included. Blocks for the disk.
+    public func flush() throws(StoreError) {
+        try disk.flush()
+    }
+
+    /// Flushes and lets go of the file; every later call throws ``StoreError/Code/closed``. Closing twice is closing once.
+    public func close() throws(StoreError) {
+        try disk.close()
+        release(memory.removeAll())
+        events.finish()
+    }
+}

@@ -1,0 +1,182 @@
+public import Foundation
+
+// The way of a read: memory, else the disk, one decode, and a place in memory.
+
+extension TieredStore {
+    /// The value under the key. A use of it, in memory and for the disk.
+    ///
+    /// Blocks for a read of the disk if memory has nothing.
+    ///
+    /// - Complexity: O(1) in memory, O(log n) on disk.
+    /// - Throws: ``StoreError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be
+    ///   decoded. A miss is no error.
+    @inlinable
+    public func value(forKey key: EntryKey) throws(StoreError) -> Lookup<Value> {
+        let now = clock.now()
+        switch memory.use(key, at: now) {
+        case .hit(.value(let value), let wakesDisk):
+            if wakesDisk { disk.usesAreWaiting() }
+            return .hit(value)
+        case .hit(.bytes(let bytes), let wakesDisk):
+            if wakesDisk { disk.usesAreWaiting() }
+            return .hit(try decode(bytes, of: key))
+        case .miss(let ticket):
+            return try valueOnDisk(forKey: key, ticket, now)
+        }
+    }
+
+    @inlinable
+    func valueOnDisk(
+        forKey key: EntryKey, _ ticket: MemoryTier<Remembered<Value>>.FillTicket, _ now: WallInstant
+    ) throws(StoreError) -> Lookup<Value> {
+        let entry: Entry
+        switch try entryOnDisk(forKey: key) {
+        case .hit(let found): entry = found
+        case .miss(let miss):
+            counters.withLock { $0.misses += 1 }
+            return .miss(miss)
+        }
+        guard entry.validity.contains(now) else {
+            counters.withLock { $0.misses += 1 }
+            return .miss(.expired)
+        }
+        let value = try decode(entry.bytes, of: key)
+        counters.withLock { $0.diskHits += 1 }
+        release(
+            memory.fill(
+                remembered(value, entry.bytes), forKey: key, cost: entry.bytes.count, row: entry.row, validity: entry.validity,
+                ticket: ticket, at: now))
+        return .hit(value)
+    }
+
+    /// Whether something valid is recorded under the key. Not a use, and decodes nothing.
+    public func contains(_ key: EntryKey) throws(StoreError) -> Bool {
+        try metadata(forKey: key) != nil
+    }
+
+    /// What is known of the entry under the key. Not a use, and decodes nothing.
+    ///
+    /// - Complexity: O(log n), and reads the entry's bytes to check them.
+    public func metadata(forKey key: EntryKey) throws(StoreError) -> EntryMetadata? {
+        let now = clock.now()
+        let inMemory = memory.peek(key)
+        if let inMemory, inMemory.row == 0 {
+            guard inMemory.validity.contains(now) else { return nil }
+            return EntryMetadata(size: DataSize(bytes: inMemory.cost), written: nil, lastUse: inMemory.stamp, expires: inMemory.validity)
+        }
+        guard let entry = try disk.entry(forKey: key).value, entry.validity.contains(now) else { return nil }
+        let onDisk = try disk.lastUse(ofKey: key)
+        let lastUse = inMemory?.stamp ?? onDisk ?? UseStamp(startOf: entry.written)
+        return EntryMetadata(size: entry.bytes.dataSize, written: entry.written, lastUse: lastUse, expires: entry.validity)
+    }
+
+    /// The keys of everything valid, most recently used first; at most `limit` of them. Not a use.
+    ///
+    /// - Complexity: O(limit × log n), and O(p log p) for p uses that the disk was not told of yet.
+    public func keys(limit: Int = .max) throws(StoreError) -> [EntryKey] {
+        guard limit > 0 else { return [] }
+        let now = clock.now()
+        let onDisk = try disk.keysByUse(limit: limit, validAt: now)
+        guard memory.aloneCount > 0 else { return onDisk.map(\.key) }
+        let alone = memory.newest(.max).filter { $0.item.row == 0 && $0.item.validity.contains(now) }
+        let all = onDisk + alone.map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
+        return all.sorted { $0.lastUse > $1.lastUse }.prefix(limit).map(\.key)
+    }
+
+    /// Every valid value, most recently used first; at most `limit` of them. Not a use.
+    ///
+    /// A value that cannot be read or decoded is reported and hides no other. The values are of different instants if
+    /// others write meanwhile.
+    ///
+    /// - Complexity: O(limit × log n), with one decode for each value that memory does not keep as such.
+    public func values(limit: Int = .max) throws(StoreError) -> [Value] {
+        guard limit > 0 else { return [] }
+        var values: [Value] = []
+        for key in try keys(limit: limit) {
+            do throws(StoreError) {
+                if let value = try peekValue(forKey: key) { values.append(value) }
+            } catch  where error.concernsOneEntry {
+                continue  // Reported where it was found.
+            }
+        }
+        return values
+    }
+
+    private func peekValue(forKey key: EntryKey) throws(StoreError) -> Value? {
+        switch memory.peek(key)?.payload {
+        case .value(let value): return value
+        case .bytes(let bytes): return try decode(bytes, of: key)
+        case nil: break
+        }
+        guard let entry = try entryOnDisk(forKey: key).value else { return nil }
+        return try decode(entry.bytes, of: key)
+    }
+
+    /// How many entries there are, expired ones that were not removed yet included.
+    ///
+    /// - Complexity: O(1).
+    public func count() throws(StoreError) -> Int {
+        try disk.totals().entries + memory.aloneCount
+    }
+
+    // MARK: Steps
+
+    @inlinable
+    func decode(_ bytes: Data, of key: EntryKey) throws(StoreError) -> Value {
+        do {
+            return try codec.decode(bytes)
+        } catch {
+            throw undecodable(key, error)
+        }
+    }
+
+    @usableFromInline
+    func undecodable(_ key: EntryKey, _ cause: any Error) -> StoreError {
+        let error = StoreError(
+            .notDecodable,
+            "The stored bytes cannot be decoded as \(Value.self). The type may have changed; record the object again or delete it.",
+            cause: cause)
+        tierDidReport(.damagedEntry(key, error))
+        return error
+    }
+
+    @inlinable
+    func remembered(_ value: Value, _ bytes: Data) -> Remembered<Value> {
+        remembrance.keepsValues ? .value(value) : .bytes(bytes)
+    }
+
+    /// Reads the disk, and tells observers of a damaged entry: a reader that goes on without it must not be the only one to know.
+    @usableFromInline
+    func entryOnDisk(forKey key: EntryKey) throws(StoreError) -> Lookup<Entry> {
+        do throws(StoreError) {
+            return try disk.entry(forKey: key)
+        } catch {
+            if error.code == .damagedEntry { tierDidReport(.damagedEntry(key, error)) }
+            throw error
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether the failure is that of one entry and says nothing of the others.
+    var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
+}
+
+/// What is known of an entry without reading it.
+public struct EntryMetadata: Hashable, Sendable {
+    /// Encoded bytes.
+    public let size: DataSize
+    /// When it was recorded; not kept for an entry that lives in memory alone.
+    public let written: Date?
+    /// When it was last recorded or accessed, to a few milliseconds.
+    public let lastUsed: Date
+    /// When it expires, if ever.
+    public let expires: Date?
+
+    init(size: DataSize, written: WallInstant?, lastUse: UseStamp, expires validity: Validity) {
+        self.size = size
+        self.written = written?.date
+        self.lastUsed = lastUse.instant.date
+        self.expires = validity.until.rawValue == .max ? nil : validity.until.date
+    }
+}

@@ -1,0 +1,184 @@
+internal import Foundation
+
+// The way of a write: one encode, the disk in one transaction, then memory in the order of the commits.
+
+extension TieredStore {
+    /// Records the value under the key, whatever is there. A use of it.
+    ///
+    /// Encodes on the caller's thread, then blocks for the disk. A value that is larger than one tier's limit skips that
+    /// tier and evicts nothing there.
+    ///
+    /// - Complexity: O(log n), and O(log n) for each entry that must leave.
+    /// - Throws: ``StoreError`` if the value cannot be encoded, is larger than every limit, or the disk fails. Then the old
+    ///   value stays.
+    public func record(_ value: Value, forKey key: EntryKey, expiration: Expiration = .never) throws(StoreError) {
+        var transaction = StoreTransaction()
+        try transaction.record(value, forKey: key, in: self, expiration: expiration)
+        try transaction.commit()
+    }
+
+    /// Removes what is under the key.
+    ///
+    /// - Returns: Whether something was there.
+    /// - Complexity: O(log n).
+    @discardableResult
+    public func remove(_ key: EntryKey) throws(StoreError) -> Bool {
+        var transaction = StoreTransaction()
+        transaction.remove(key, in: self)
+        return try transaction.commit()[0]
+    }
+
+    /// Removes everything.
+    public func removeAll() throws(StoreError) {
+        var transaction = StoreTransaction()
+        transaction.removeAll(in: self)
+        try transaction.commit()
+    }
+}
+
+/// Writes of any number of stores over one file that happen together or not at all.
+///
+/// ```swift
+/// var transaction = StoreTransaction()
+/// try transaction.record(ann, forKey: "ann", in: users)
+/// transaction.remove("ann", in: invitations)
+/// try transaction.commit()
+/// ```
+///
+/// Collects encoded writes; nothing is held or locked until ``commit()``, which is as durable as the most demanding
+/// of the stores. A transaction that is never committed changes nothing.
+public struct StoreTransaction {
+    private var writes: [TierWrite] = []
+    // For each write what to do in memory once it is committed; returns what is left to do outside every lock.
+    private var settling: [(WriteOutcome) -> Settled] = []
+    private var durability = Durability.relaxed
+
+    private struct Settled {
+        var didChange: Bool
+        var afterwards: () -> Void
+    }
+
+    public init() {}
+
+    /// Adds the recording of a value. Encodes it now.
+    ///
+    /// - Parameters:
+    ///   - onlyIfAbsent: Whether to leave a valid value that is there when the transaction commits.
+    /// - Throws: ``StoreError`` if the value cannot be encoded or is larger than every limit; the transaction is as before.
+    public mutating func record<Value>(
+        _ value: Value, forKey key: EntryKey, in store: TieredStore<Value>, onlyIfAbsent: Bool = false, expiration: Expiration = .never
+    ) throws(StoreError) {
+        let bytes = try store.encode(value)
+        let (memory, disk) = store.capacities
+        guard bytes.count <= max(memory.bytes, disk.bytes) else {
+            throw StoreError(
+                .tooLarge,
+                """
+                An object of \(bytes.dataSize) is larger than every limit (memory \(DataSize(bytes: memory.bytes)), \
+                disk \(DataSize(bytes: disk.bytes))). Raise a limit; what was recorded before is still there.
+                """)
+        }
+        let now = store.clock.now()
+        let isAlone = bytes.count > disk.bytes
+        if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.validity.contains(now) { return }
+
+        let entry = Entry(bytes: bytes, written: now, expires: expiration.end(from: now))
+        let change: TierWrite.Change = isAlone ? .remove : onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
+        let stamp = store.memory.stamp(at: now)
+        let remembered = store.remembered(value, bytes)
+        let (cost, validity) = (bytes.count, entry.validity)
+
+        add(TierWrite(tier: store.disk, key: key, change: change, stamp: stamp), to: store) { outcome in
+            guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
+            let leftovers = store.memory.store(
+                remembered, forKey: key, cost: cost, stamp: stamp, row: outcome.row, validity: validity, wasPresent: outcome.wasPresent)
+            let lost = store.memory.markAlone(outcome.evicted)
+            return Settled(didChange: true) {
+                store.release(leftovers)
+                store.didRemove(lost, .evicted)
+                store.events.send(.recorded(key))
+            }
+        }
+    }
+
+    /// Adds the removal of what is under the key.
+    public mutating func remove<Value>(_ key: EntryKey, in store: TieredStore<Value>) {
+        add(TierWrite(tier: store.disk, key: key, change: .remove, stamp: .never), to: store) { outcome in
+            let leftovers = store.memory.remove(key)
+            let wasThere = outcome.wasPresent || !leftovers.payloads.isEmpty
+            return Settled(didChange: wasThere) {
+                store.release(leftovers)
+                if wasThere { store.didRemove([key], .explicit) }
+            }
+        }
+    }
+
+    /// Adds the removal of everything in the store.
+    public mutating func removeAll<Value>(in store: TieredStore<Value>) {
+        add(TierWrite(tier: store.disk, key: "", change: .removeAll, stamp: .never), to: store) { _ in
+            let leftovers = store.memory.removeAll()
+            return Settled(didChange: true) {
+                store.release(leftovers)
+                store.events.send(.removedAll)
+            }
+        }
+    }
+
+    /// Carries everything out, or nothing. Blocks for the disk.
+    ///
+    /// - Returns: For each write, in order, whether it changed something: a removal of nothing did not.
+    /// - Throws: ``StoreError`` if the disk fails, or if the stores lie in different files. Then nothing was changed.
+    @discardableResult
+    public func commit() throws(StoreError) -> [Bool] {
+        guard let tier = writes.first?.tier else { return [] }
+        var settled: [Settled] = []
+        settled.reserveCapacity(writes.count)
+        do throws(StoreError) {
+            try tier.commit(writes, durability: durability) { outcomes in
+                for (settle, outcome) in zip(settling, outcomes) { settled.append(settle(outcome)) }
+            }
+        } catch {
+            // Committed but not yet safe from power loss: memory has it already, so the rest is done before the error goes up.
+            for step in settled { step.afterwards() }
+            throw error
+        }
+        for step in settled { step.afterwards() }
+        return settled.map(\.didChange)
+    }
+
+    private mutating func add<Value>(
+        _ write: TierWrite, to store: TieredStore<Value>, _ settle: @escaping (WriteOutcome) -> Settled
+    ) {
+        writes.append(write)
+        settling.append(settle)
+        durability = max(durability, store.durability)
+    }
+}
+
+// MARK: Steps
+
+extension TieredStore {
+    func encode(_ value: Value) throws(StoreError) -> Data {
+        do {
+            return try codec.encode(value)
+        } catch {
+            throw StoreError(
+                .notEncodable, "An object of type \(Value.self) cannot be encoded. What was recorded before is still there.", cause: error)
+        }
+    }
+
+    /// Lets go of what left memory, where no lock is held, and tells of it.
+    @usableFromInline
+    func release(_ leftovers: MemoryTier<Remembered<Value>>.Leftovers) {
+        if leftovers.wakesDisk { disk.usesAreWaiting() }
+        if leftovers.evictions > 0 { counters.withLock { $0.memoryEvictions += leftovers.evictions } }
+        didRemove(leftovers.lostKeys, .evicted)
+    }
+
+    func didRemove(_ keys: [EntryKey], _ cause: RemovalCause) {
+        guard !keys.isEmpty else { return }
+        counters.withLock { $0.removals[cause, default: 0] += keys.count }
+        guard events.isObserved else { return }
+        for key in keys { events.send(.removed(key, cause)) }
+    }
+}

@@ -1,0 +1,102 @@
+public import Foundation
+
+/// Values in memory over the same values on disk: the engine.
+///
+/// ```swift
+/// let store = TieredStore(
+///     disk: tier, codec: JSONCodec<User>(), memory: try Capacity(1.megaByte), remembering: .values)
+/// try store.record(User(name: "Ann"), forKey: "ann")
+/// let ann = try store.value(forKey: "ann").value
+/// ```
+///
+/// A write goes down once: one encode, the disk, then memory. A read comes up once: memory, else the disk, one
+/// decode, and a place in memory if nothing newer was written meanwhile. The files `TieredStore+Read`, `+Write` and
+/// `+Maintenance` follow those ways.
+///
+/// Works from any thread, also where `Value` is not `Sendable`: then memory keeps bytes, and every reader gets a value
+/// of its own. No codec, `deinit` or closure of a caller runs under a lock.
+public final class TieredStore<Value>: Sendable {
+    @usableFromInline let memory: MemoryTier<Remembered<Value>>
+    @usableFromInline let disk: any Tier
+    @usableFromInline let codec: any Codec<Value>
+    @usableFromInline let clock: WallClock
+    @usableFromInline let remembrance: Remembrance<Value>
+    @usableFromInline let counters = Locked(Counters())
+
+    /// What an acknowledged write survives.
+    public let durability: Durability
+    /// What happens, for whoever listens.
+    public let events = EventHub<StoreEvent>()
+
+    @usableFromInline
+    struct Counters: Sendable {
+        @usableFromInline var diskHits = 0
+        @usableFromInline var misses = 0
+        @usableFromInline var memoryEvictions = 0
+        @usableFromInline var failures = 0
+        @usableFromInline var removals: [RemovalCause: Int] = [:]
+
+        @usableFromInline init() {}
+    }
+
+    /// A store over a tier of its own.
+    ///
+    /// - Parameters:
+    ///   - disk: The tier that outlives the process. One store owns it.
+    ///   - codec: Turns values into bytes and back, on the threads of the callers.
+    ///   - memory: What memory may hold.
+    ///   - remembering: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
+    ///   - durability: What an acknowledged write survives.
+    ///   - clock: Where ages and instants come from.
+    public init(
+        disk: any Tier,
+        codec: any Codec<Value>,
+        memory: Capacity,
+        remembering remembrance: Remembrance<Value> = .bytes,
+        durability: Durability = .crashSafe,
+        clock: WallClock = .system
+    ) {
+        self.memory = MemoryTier(capacity: memory)
+        self.disk = disk
+        self.codec = codec
+        self.remembrance = remembrance
+        self.durability = durability
+        self.clock = clock
+        disk.attach(to: self)
+    }
+
+    deinit {
+        // The disk holds its owner weakly and can ask no more: what it was not told of goes now.
+        while case let uses = memory.takeUses(limit: 4096), !uses.isEmpty { disk.record(uses: uses) }
+        events.finish()
+    }
+
+    /// The present moment, by the store's clock.
+    public var now: Date { clock.now().date }
+
+    /// What memory and the disk may hold.
+    public var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
+}
+
+// MARK: What the disk asks
+
+extension TieredStore: TierOwner {
+    public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { memory.latestUse(ofKey: key, row: row) }
+
+    public func takeUses(limit: Int) -> [Use] { memory.takeUses(limit: limit) }
+
+    public func pendingUses() -> [Use] { memory.pendingUses() }
+
+    public func tierDidReport(_ event: StoreEvent) {
+        switch event {
+        case .failure, .damagedEntry: counters.withLock { $0.failures += 1 }
+        case .recorded, .removed, .removedAll, .setAside: break
+        }
+        events.send(event)
+    }
+
+    public func tierDidLoseWrites(_ error: StoreError) {
+        release(memory.removeAll())
+        tierDidReport(.failure(error))
+    }
+}

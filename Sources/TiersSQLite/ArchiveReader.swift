@@ -1,0 +1,152 @@
+internal import Foundation
+internal import Tiers
+
+/// The rows of one archive, as any connection reads them: a reader's, or the writer's while it has something open that
+/// no reader can see yet.
+final class ArchiveReader {
+    private let id: Int64
+    private let checksum: Checksum
+    private let connection: Connection
+    private var readEntry: Statement?
+    private var readStamps: Statement?
+    private var loadTotals: Statement?
+
+    init(id: Int64, checksum: Checksum, connection: Connection) {
+        self.id = id
+        self.checksum = checksum
+        self.connection = connection
+    }
+
+    /// An entry as read, or word that it does not match its checksum.
+    enum Found {
+        case entry(Entry)
+        case damaged
+    }
+
+    func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
+        let read = try prepared(&readEntry, SQL.readEntry(id))
+        defer { read.reset() }
+        return try key.withBytes { (bytes) throws(SQLiteError) in
+            read.bind(bytes, at: 1)
+            guard try read.step() else { return nil }
+            return found(read, key: bytes)
+        }
+    }
+
+    private func found(_ row: Statement, key: UnsafeRawBufferPointer) -> Found {
+        let entry = row.entry
+        return checksum.of(entry, key: key) == UInt32(truncatingIfNeeded: row.int(4)) ? .entry(entry) : .damaged
+    }
+
+    /// The number of the entry and the last use that is written down.
+    func lastUse(ofKey key: EntryKey) throws(SQLiteError) -> Use? {
+        let read = try prepared(&readStamps, SQL.entryStamps(id))
+        defer { read.reset() }
+        return try key.withBytes { (bytes) throws(SQLiteError) in
+            read.bind(bytes, at: 1)
+            guard try read.step() else { return nil }
+            return Use(row: read.int(0), stamp: UseStamp(rawValue: max(read.int(1), read.optionalInt(2) ?? 0)))
+        }
+    }
+
+    func totals() throws(SQLiteError) -> TierTotals {
+        let load = try prepared(&loadTotals, SQL.loadTotals)
+        defer { load.reset() }
+        load.bind(id, at: 1)
+        guard try load.step() else { return TierTotals() }
+        return TierTotals(entries: Int(load.int(0)), bytes: Int(load.int(1)))
+    }
+
+    // MARK: Listing
+
+    /// The keys of valid entries by last use, newest first: three orders merged, those of the marks, of the tail, and of the
+    /// uses that were not written down yet.
+    func keysByUse(limit: Int, validAt now: WallInstant, pending: [Use]) throws(SQLiteError) -> [KeyUse] {
+        let settled = try connection.int(SQL.settled(id)) ?? 0
+        var pending = pending.sorted { $0.stamp > $1.stamp }[...]
+        var marks = try Cursor(connection.prepare(SQL.newestMarks(id)))
+        let tailStatement = try connection.prepare(SQL.newestUnsettled(id))
+        tailStatement.bind(settled, at: 1)
+        var tail = try Cursor(tailStatement)
+        let byRow = try connection.prepare(SQL.listedEntry(id))
+
+        var listed = Set<Int64>()
+        var keys: [KeyUse] = []
+        while keys.count < limit {
+            let next = max(pending.first?.stamp.rawValue ?? 0, marks.stamp, tail.stamp)
+            guard next > 0 else { break }
+            var found: Listed?
+            if let use = pending.first, use.stamp.rawValue == next {
+                pending.removeFirst()
+                found = try Listed(use, byRow)
+            } else if marks.stamp == next {
+                found = marks.current
+                try marks.advance()
+            } else {
+                found = tail.current
+                try tail.advance()
+            }
+            // Each entry is met first under its last use, whichever order tells it.
+            guard let found, listed.insert(found.row).inserted, found.validity.contains(now) else { continue }
+            keys.append(KeyUse(key: found.key, lastUse: UseStamp(rawValue: next)))
+        }
+        return keys
+    }
+
+    private struct Listed {
+        var row: Int64
+        var key: EntryKey
+        var validity: Validity
+
+        init(_ statement: Statement, row: Int64) {
+            self.row = row
+            key = EntryKey(String(decoding: statement.bytes(2), as: UTF8.self))
+            validity = Validity(
+                written: WallInstant(rawValue: statement.int(3)),
+                expires: statement.optionalInt(4).map(WallInstant.init(rawValue:)))
+        }
+
+        init?(_ use: Use, _ byRow: Statement) throws(SQLiteError) {
+            defer { byRow.reset() }
+            byRow.bind(use.row, at: 1)
+            guard try byRow.step() else { return nil }
+            self.init(byRow, row: use.row)
+        }
+    }
+
+    private struct Cursor {
+        private let statement: Statement
+        private(set) var stamp: Int64 = 0
+        private(set) var current: Listed?
+
+        init(_ statement: Statement) throws(SQLiteError) {
+            self.statement = statement
+            try advance()
+        }
+
+        mutating func advance() throws(SQLiteError) {
+            guard try statement.step() else {
+                (stamp, current) = (0, nil)
+                return
+            }
+            stamp = statement.int(0)
+            current = Listed(statement, row: statement.int(1))
+        }
+    }
+
+    private func prepared(_ statement: inout Statement?, _ sql: String) throws(SQLiteError) -> Statement {
+        if let statement { return statement }
+        let new = try connection.prepare(sql)
+        statement = new
+        return new
+    }
+}
+
+extension Statement {
+    /// The entry of a row that begins with `SQL.entryColumns`.
+    var entry: Entry {
+        Entry(
+            bytes: data(5), written: WallInstant(rawValue: int(1)),
+            expires: optionalInt(2).map(WallInstant.init(rawValue:)), version: text(3), row: int(0))
+    }
+}

@@ -1,0 +1,247 @@
+internal import Foundation
+internal import Tiers
+
+/// The rows of one archive, as the writing connection changes them. Used inside the writer's lock, in a transaction.
+///
+/// `+Eviction` removes the coldest, `+Recency` keeps the order of use.
+final class ArchiveWriter {
+    let id: Int64
+    let checksum: Checksum
+    let capacity: Capacity
+    /// Whom to ask for uses that were not written yet.
+    weak var owner: (any TierOwner)?
+    /// Uses of entries that were overwritten in the open transaction: their owner learns of them after it.
+    var usesInTransaction: [Int64: UseStamp] = [:]
+    /// Where the search for marks that mean nothing any more goes on.
+    var trimmedMarks: Int64 = 0
+
+    /// The tier that this serves.
+    let tier: ObjectIdentifier?
+
+    private let connection: Connection
+    private var prepared: [StaticStatement: Statement] = [:]
+    private(set) var row = Row()
+    private var storedRow: Row?
+    /// Bytes that were removed and not yet looked at by whoever gives space back.
+    var bytesRemoved: Int64 = 0
+
+    /// The archive's row in `archives`.
+    struct Row: Equatable {
+        var entries: Int64 = 0
+        var bytes: Int64 = 0
+        /// The number of the next entry: numbers are never used twice.
+        var next: Int64 = 1
+        /// Every entry up to this number has its last use in `uses`; a later one may still lack it.
+        var settled: Int64 = 0
+        /// How many marks there are.
+        var marks: Int64 = 0
+    }
+
+    /// The statements that are kept prepared.
+    enum StaticStatement {
+        case loadTotals, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
+        case entryExists, insertUse, updateUse, deleteUse, addMark, deleteMark, oldestMark, oldestUnsettled, marksAfter
+
+        func sql(_ n: Int64) -> String {
+            switch self {
+            case .loadTotals: SQL.loadTotals
+            case .storeTotals: SQL.storeTotals
+            case .findEntry: SQL.findEntry(n)
+            case .insertEntry: SQL.insertEntry(n)
+            case .updateEntry: SQL.updateEntry(n)
+            case .deleteEntry: SQL.deleteEntry(n)
+            case .entryExists: SQL.entryExists(n)
+            case .insertUse: SQL.insertUse(n)
+            case .updateUse: SQL.updateUse(n)
+            case .deleteUse: SQL.deleteUse(n)
+            case .addMark: SQL.addMark(n)
+            case .deleteMark: SQL.deleteMark(n)
+            case .oldestMark: SQL.oldestMark(n)
+            case .oldestUnsettled: SQL.oldestUnsettled(n)
+            case .marksAfter: SQL.marksAfter(n)
+            }
+        }
+    }
+
+    init(id: Int64, name: String, capacity: Capacity, connection: Connection, tier: ObjectIdentifier?) {
+        self.id = id
+        self.checksum = Checksum(archiveName: name)
+        self.capacity = capacity
+        self.connection = connection
+        self.tier = tier
+    }
+
+    func statement(_ kind: StaticStatement) throws(SQLiteError) -> Statement {
+        if let statement = prepared[kind] { return statement }
+        let statement = try connection.prepare(kind.sql(id))
+        prepared[kind] = statement
+        return statement
+    }
+
+    // MARK: Totals
+
+    /// Makes sure that ``row`` is what the file holds.
+    func load() throws(SQLiteError) {
+        guard storedRow == nil else { return }
+        let load = try statement(.loadTotals)
+        defer { load.reset() }
+        load.bind(id, at: 1)
+        guard try load.step() else { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's row is missing.") }
+        row = Row(entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4))
+        storedRow = row
+    }
+
+    /// Writes ``row`` if it changed, at the end of the transaction.
+    func store() throws(SQLiteError) {
+        guard let storedRow, storedRow != row else { return }
+        let store = try statement(.storeTotals)
+        for (index, value) in [id, row.entries, row.bytes, row.next, row.settled, row.marks].enumerated() {
+            store.bind(value, at: Int32(index + 1))
+        }
+        try store.run()
+        self.storedRow = row
+    }
+
+    /// Forgets ``row``: another process wrote, or the transaction was rolled back.
+    func invalidate() {
+        storedRow = nil
+        usesInTransaction.removeAll()
+    }
+
+    /// How many rows the last statement changed.
+    func changes() -> Int64 { connection.changes }
+
+    func change(_ body: (inout Row) -> Void) { body(&row) }
+
+    // MARK: Writing
+
+    func apply(_ write: TierWrite) throws(SQLiteError) -> WriteOutcome {
+        var outcome = WriteOutcome()
+        switch write.change {
+        case .store(let entry):
+            try store(entry, write.key, write.stamp, onlyIfAbsent: false, &outcome)
+        case .storeIfAbsent(let entry):
+            try store(entry, write.key, write.stamp, onlyIfAbsent: true, &outcome)
+        case .remove:
+            if let present = try find(write.key) {
+                outcome.wasPresent = true
+                try delete(row: present.row, bytes: present.bytes)
+            }
+        case .removeAll:
+            outcome.wasPresent = row.entries > 0
+            try removeAll()
+        }
+        return outcome
+    }
+
+    private func store(
+        _ entry: Entry, _ key: EntryKey, _ stamp: UseStamp, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) {
+        let present = try find(key)
+        outcome.wasPresent = present != nil
+        if onlyIfAbsent, let present, present.validity.contains(entry.written) {
+            outcome.wasDeclined = true
+            return
+        }
+        if let present {
+            try update(present.row, key, entry)
+            row.bytes += Int64(entry.bytes.count) - present.bytes
+            usesInTransaction[present.row] = stamp
+            outcome.row = present.row
+        } else {
+            outcome.row = row.next
+            try insert(outcome.row, key, entry, stamp)
+            row.next += 1
+            row.entries += 1
+            row.bytes += Int64(entry.bytes.count)
+        }
+        outcome.evicted = try evict()
+    }
+
+    private func find(_ key: EntryKey) throws(SQLiteError) -> (row: Int64, bytes: Int64, validity: Validity)? {
+        let find = try statement(.findEntry)
+        defer { find.reset() }
+        return try key.withBytes { (bytes) throws(SQLiteError) in
+            find.bind(bytes, at: 1)
+            guard try find.step() else { return nil }
+            let validity = Validity(
+                written: WallInstant(rawValue: find.int(2)), expires: find.optionalInt(3).map(WallInstant.init(rawValue:)))
+            return (find.int(0), find.int(1), validity)
+        }
+    }
+
+    private func insert(_ number: Int64, _ key: EntryKey, _ entry: Entry, _ stamp: UseStamp) throws(SQLiteError) {
+        let insert = try statement(.insertEntry)
+        try withParts(key, entry) { (keyBytes, bytes, checksum) throws(SQLiteError) in
+            insert.bind(number, at: 1)
+            insert.bind(keyBytes, at: 2)
+            insert.bind(entry.written.rawValue, at: 3)
+            insert.bind(entry.expires?.rawValue, at: 4)
+            insert.bind(entry.version, at: 5)
+            insert.bind(stamp.rawValue, at: 6)
+            insert.bind(Int64(checksum), at: 7)
+            insert.bind(bytes, at: 8)
+            try insert.run()
+        }
+    }
+
+    private func update(_ number: Int64, _ key: EntryKey, _ entry: Entry) throws(SQLiteError) {
+        let update = try statement(.updateEntry)
+        try withParts(key, entry) { (_, bytes, checksum) throws(SQLiteError) in
+            update.bind(number, at: 1)
+            update.bind(entry.written.rawValue, at: 2)
+            update.bind(entry.expires?.rawValue, at: 3)
+            update.bind(entry.version, at: 4)
+            update.bind(Int64(checksum), at: 5)
+            update.bind(bytes, at: 6)
+            try update.run()
+        }
+    }
+
+    /// Hands out the bytes of key and value, which stay where they are meanwhile, and their checksum.
+    private func withParts(
+        _ key: EntryKey, _ entry: Entry,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UInt32) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        try key.withBytes { (keyBytes) throws(SQLiteError) in
+            let result = entry.bytes.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
+                let checksum = checksum.of(
+                    key: keyBytes, written: entry.written.rawValue, expires: entry.expires?.rawValue, version: entry.version, bytes: bytes)
+                return Result { () throws(SQLiteError) in try body(keyBytes, bytes, checksum) }
+            }
+            try result.get()
+        }
+    }
+
+    /// Takes over an entry of a damaged file.
+    func salvage(_ entry: Entry, _ key: EntryKey) throws(SQLiteError) {
+        let stamp = UseStamp(rawValue: UseStamp(startOf: entry.written).rawValue + row.next & 0xFFFFF)
+        var outcome = WriteOutcome()
+        try store(entry, key, stamp, onlyIfAbsent: false, &outcome)
+    }
+
+    // MARK: Removing
+
+    func delete(row number: Int64, bytes: Int64) throws(SQLiteError) {
+        let delete = try statement(.deleteEntry)
+        delete.bind(number, at: 1)
+        try delete.run()
+        let deleteUse = try statement(.deleteUse)
+        deleteUse.bind(number, at: 1)
+        try deleteUse.run()
+        usesInTransaction[number] = nil
+        row.entries -= 1
+        row.bytes -= bytes
+        bytesRemoved += bytes
+    }
+
+    private func removeAll() throws(SQLiteError) {
+        for sql in [SQL.deleteAllEntries(id), SQL.deleteAllUses(id), SQL.deleteAllMarks(id)] { try connection.execute(sql) }
+        usesInTransaction.removeAll()
+        bytesRemoved += row.bytes
+        row.entries = 0
+        row.bytes = 0
+        row.settled = row.next - 1
+        row.marks = 0
+    }
+}

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import Tiers
+
+/// The files that this process has open, so that two handles on one file share one store.
+final class FileRegistry: Sendable {
+    static let shared = FileRegistry()
+
+    private struct Weak {
+        weak var file: SQLiteFile?
+    }
+
+    private let files = Locked<[FileIdentity: Weak]>([:])
+    private let opening = Locked(())
+
+    /// The open file, or a new one. One file is opened at a time.
+    func file(_ identity: () throws -> FileIdentity, open: (FileIdentity) throws -> SQLiteFile) throws -> SQLiteFile {
+        try opening.withLock { _ in
+            let identity = try identity()
+            if let file = files.withLock({ $0[identity]?.file }) { return file }
+            let file = try open(identity)
+            // Opening may have put a new file in the place of a damaged one.
+            files.withLock { $0[file.identity] = Weak(file: file) }
+            return file
+        }
+    }
+
+    func remove(_ file: SQLiteFile, _ identity: FileIdentity) {
+        files.withLock { files in
+            // A new store may have taken the place already; a file that is going away reads as nil.
+            guard let present = files[identity], present.file == nil || present.file === file else { return }
+            files[identity] = nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import Synchronization
+internal import Tiers
+
+/// A few connections that read, each behind a lock of its own, opened when they are first needed.
+final class ReaderPool: Sendable {
+    private let path: String
+    private let slots: [Slot]
+    private let isClosed = Atomic(false)
+    /// Checkpoints under way: no snapshot is kept meanwhile.
+    private let checkpoints = Atomic(0)
+    private let turn = Atomic(0)
+
+    private final class Slot: Sendable {
+        let reader = Locked<Reader?>(nil)
+    }
+
+    init(path: String) {
+        self.path = path
+        slots = (0..<4).map { _ in Slot() }
+    }
+
+    /// Runs `body` with a reader that no one else uses.
+    ///
+    /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
+    func read<Result: Sendable>(
+        _ body: (Reader) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
+        for slot in slots {
+            let attempt = try slot.reader.withLockIfAvailable { (reader: inout Reader?) throws(SQLiteError) in
+                try use(&reader, body)
+            }
+            if let answer = attempt { return answer }
+        }
+        // All are busy: wait for one, in turn.
+        let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
+        return try slots[number & 3].reader.withLock { (reader: inout Reader?) throws(SQLiteError) in
+            try use(&reader, body)
+        }
+    }
+
+    private func use<Result: Sendable>(
+        _ reader: inout Reader?, _ body: (Reader) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
+        guard !isClosed.load(ordering: .acquiring) else { return nil }
+        let open = if let reader { reader } else { try Reader(path: path) }
+        reader = open
+        let hadLease = open.hasLease
+        let result = try open.read(keepingLease: checkpoints.load(ordering: .acquiring) == 0, body)
+        return (result, !hadLease && open.hasLease)
+    }
+
+    /// Ends the leases of readers that have read nothing since `reads`, which is then brought up to date.
+    ///
+    /// - Returns: Whether leases are left.
+    func endIdleLeases(since reads: inout [UInt64]) -> Bool {
+        var left = false
+        if reads.count != slots.count { reads = Array(repeating: .max, count: slots.count) }
+        for (index, slot) in slots.enumerated() {
+            let last = reads[index]
+            let now = slot.reader.withLock { reader -> (reads: UInt64, left: Bool) in
+                guard let reader else { return (0, false) }
+                if reader.reads == last { reader.endLease() }
+                return (reader.reads, reader.hasLease)
+            }
+            reads[index] = now.reads
+            left = left || now.left
+        }
+        return left
+    }
+
+    /// Runs `body` while no reader keeps a snapshot.
+    func withoutLeases<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        checkpoints.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        defer { checkpoints.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
+        for slot in slots { slot.reader.withLock { $0?.endLease() } }
+        return try body()
+    }
+
+    func close() {
+        isClosed.store(true, ordering: .releasing)
+        for slot in slots { slot.reader.withLock { $0 = nil } }
+    }
+}

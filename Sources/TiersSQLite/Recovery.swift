@@ -1,0 +1,124 @@
+internal import Foundation
+internal import Tiers
+
+/// What happens to a file that cannot be read as it should.
+enum Recovery {
+    /// Moves the file and its side files to a new name, and returns that. A log that stayed behind would be replayed over
+    /// the new file.
+    static func setAside(_ path: String, at now: WallInstant) throws -> String {
+        let stem = "\(path).damaged-\(now.rawValue)"
+        var aside = stem
+        var attempt = 1
+        while FileIdentity(path: aside) != nil {
+            attempt += 1
+            aside = "\(stem)-\(attempt)"
+        }
+        // The side files first: a crash in between leaves a database whose log is gone, never a log without its database.
+        for suffix in ["-wal", "-shm", ""] where FileIdentity(path: path + suffix) != nil {
+            try FileSystem.move(path + suffix, to: aside + suffix)
+        }
+        Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
+        return aside
+    }
+
+    /// Takes over every entry that can still be read and matches its checksum.
+    ///
+    /// - Returns: How many.
+    static func salvage(_ aside: String, into path: String) throws -> Int {
+        let target = try Connection(path: path)
+        try Schema.prepare(target)
+        let writer = try Writer(target)
+        guard let source = openForReading(aside) else { return 0 }
+        var salvaged = 0
+        for archive in archives(in: source) {
+            let number = try writer.archiveNumber(named: archive.name)
+            let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target, tier: nil)
+            writer.add(rows)
+            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum)
+            while let found = entries.next(512) {
+                try writer.transaction { () throws(SQLiteError) in
+                    try rows.load()
+                    for (key, entry) in found { try rows.salvage(entry, key) }
+                }
+                salvaged += found.count
+            }
+        }
+        return salvaged
+    }
+
+    private static func openForReading(_ path: String) -> Connection? {
+        do throws(SQLiteError) {
+            return try Connection(path: path)
+        } catch {
+            Log.error("Nothing can be read of a damaged archive file.", error)
+            return nil
+        }
+    }
+
+    private static func archives(in source: Connection) -> [(number: Int64, name: String)] {
+        var archives: [(number: Int64, name: String)] = []
+        do throws(SQLiteError) {
+            let list = try source.prepare(SQL.listArchives)
+            while try list.step() {
+                if let name = list.text(1) { archives.append((list.int(0), name)) }
+            }
+        } catch {
+            Log.error("The list of archives is damaged.", error)
+        }
+        return archives
+    }
+}
+
+/// The readable entries of one archive of a damaged file: forward to the first damage, then back from the end to it.
+private final class Salvage {
+    private let source: Connection
+    private let archive: Int64
+    private let checksum: Checksum
+    private var isForward = true
+    private var first: Int64 = .min
+    private var last: Int64 = .max
+
+    init(source: Connection, archive: Int64, checksum: Checksum) {
+        self.source = source
+        self.archive = archive
+        self.checksum = checksum
+    }
+
+    /// The next few entries; `nil` when there are no more.
+    func next(_ count: Int) -> [(key: EntryKey, entry: Entry)]? {
+        var found: [(key: EntryKey, entry: Entry)] = []
+        while true {
+            do throws(SQLiteError) {
+                let isAtEnd = try read(count, &found)
+                if isAtEnd { return finished(found) }
+            } catch {
+                guard isForward else { return finished(found) }
+                isForward = false
+            }
+            if found.count >= count { return found }
+        }
+    }
+
+    private func finished(_ found: [(key: EntryKey, entry: Entry)]) -> [(key: EntryKey, entry: Entry)]? {
+        isForward = false
+        last = .min
+        return found.isEmpty ? nil : found
+    }
+
+    /// - Returns: Whether the end was reached.
+    private func read(_ count: Int, _ found: inout [(key: EntryKey, entry: Entry)]) throws(SQLiteError) -> Bool {
+        let statement = try source.prepare(isForward ? SQL.entriesAfter(archive) : SQL.entriesBefore(archive))
+        statement.bind(isForward ? first : last, at: 1)
+        while found.count < count {
+            guard try statement.step() else { return true }
+            let number = statement.int(0)
+            guard isForward || number > first else { return true }
+            if isForward { first = number } else { last = number }
+            let entry = statement.entry
+            let keyBytes = statement.bytes(6)
+            guard checksum.of(entry, key: keyBytes) == UInt32(truncatingIfNeeded: statement.int(4)) else { continue }
+            found.append((EntryKey(String(decoding: keyBytes, as: UTF8.self)), entry))
+        }
+        return false
+    }
+}

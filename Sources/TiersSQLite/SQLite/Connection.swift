@@ -1,0 +1,140 @@
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// One connection to one database file: used by one thread at a time, which is whoever holds the lock around it.
+final class Connection {
+    private let handle: OpaquePointer
+    private let frames: UnsafeMutablePointer<Int32>
+
+    /// Opens the file, which must exist, for reading and writing.
+    init(path: String) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        // NOMUTEX: a lock of ours stands around every use, so SQLite's own would be paid for twice.
+        let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard let handle else { throw SQLiteError(code: SQLITE_NOMEM, message: "No memory for a connection.") }
+        guard code == SQLITE_OK else {
+            let error = SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+            sqlite3_close_v2(handle)  // A failed opening leaves a handle behind, too.
+            throw error
+        }
+        self.handle = handle
+        frames = .allocate(capacity: 1)
+        frames.initialize(to: 0)
+        sqlite3_busy_timeout(handle, Self.patience)
+    }
+
+    deinit {
+        sqlite3_close_v2(handle)
+        frames.deallocate()
+    }
+
+    /// How long to wait for another process, in milliseconds.
+    static let patience: Int32 = 10_000
+
+    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, on: handle) }
+
+    /// Runs statements that return nothing of interest.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw lastError(code) }
+    }
+
+    /// The first column of the first row.
+    func int(_ sql: String) throws(SQLiteError) -> Int64? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.int(0) : nil
+    }
+
+    /// How many rows the last statement changed.
+    var changes: Int64 { sqlite3_changes64(handle) }
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    private func lastError(_ code: Int32) -> SQLiteError {
+        SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+
+    // MARK: The write-ahead log
+
+    /// From now on ``logFrames`` is how many pages the log held after the last commit of this connection. SQLite's own
+    /// checkpoints on commit end with this: they would be paid by the caller.
+    func watchLog() {
+        sqlite3_wal_hook(
+            handle,
+            { context, _, _, frames in
+                context?.assumingMemoryBound(to: Int32.self).pointee = frames
+                return SQLITE_OK
+            }, frames)
+    }
+
+    var logFrames: Int { Int(frames.pointee) }
+
+    enum CheckpointMode {
+        /// As much as can be without waiting for anyone.
+        case passive
+        /// Everything, and the next writer begins the log anew.
+        case restart
+        /// Everything, and the log's file is cut to nothing.
+        case truncate
+
+        fileprivate var code: Int32 {
+            switch self {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restart: SQLITE_CHECKPOINT_RESTART
+            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        }
+    }
+
+    /// Copies the log into the database (sqlite.org/c3ref/wal_checkpoint_v2.html).
+    ///
+    /// - Returns: How many pages the log holds and how many of them are copied.
+    @discardableResult
+    func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> (logged: Int, copied: Int) {
+        var logged: Int32 = 0
+        var copied: Int32 = 0
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", mode.code, &logged, &copied)
+        guard code == SQLITE_OK else { throw lastError(code) }
+        return (Int(logged), Int(copied))
+    }
+
+    /// Syncs the log file: what was committed before is safe from power loss after.
+    ///
+    /// Needs a read transaction to have been opened once, so that the connection has the log open.
+    func syncLog() throws(SQLiteError) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+        guard let file, let methods = file.pointee.pMethods else { return }
+        #if canImport(Darwin)
+            let flags = SQLITE_SYNC_FULL  // F_FULLFSYNC
+        #else
+            let flags = SQLITE_SYNC_NORMAL
+        #endif
+        let code = methods.pointee.xSync(file, flags)
+        guard code == SQLITE_OK else { throw SQLiteError(code: code, message: "The log could not be synced.") }
+    }
+
+    /// A number that changes when another connection has committed. Fresh once a transaction is open.
+    func dataVersion() -> UInt32 {
+        var version: UInt32 = 0
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+        return version
+    }
+
+    /// The header of the wal-index, which every commit of every process changes (sqlite.org/walformat.html, 2.1).
+    ///
+    /// Reached through the VFS: opening and closing the `-shm` file by itself would drop SQLite's locks, which belong
+    /// to the process (sqlite.org/howtocorrupt.html, 2.2). Valid while the connection is open; `nil` before its first
+    /// read transaction.
+    func logIndexHeader() -> UnsafeRawPointer? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2 else { return nil }
+        var region: UnsafeMutableRawPointer?
+        guard methods.pointee.xShmMap(file, 0, 32 * 1024, 0, &region) == SQLITE_OK else { return nil }
+        return UnsafeRawPointer(region)
+    }
+}

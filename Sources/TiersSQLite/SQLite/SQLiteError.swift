@@ -1,0 +1,54 @@
+internal import Tiers
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// What SQLite answered when it was not what was hoped for.
+struct SQLiteError: Error, CustomStringConvertible {
+    /// The extended result code (sqlite.org/rescode.html).
+    var code: Int32
+    /// SQLite's own words. They name tables and columns of ours, never a key or a value.
+    var message: String
+
+    /// SQLITE_CORRUPT, for damage that we see before SQLite does.
+    static let corrupt = SQLITE_CORRUPT
+
+    static let misuse = SQLITE_MISUSE
+
+    var primaryCode: Int32 { code & 0xFF }
+
+    var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+
+    var description: String { "SQLite \(code): \(message)" }
+}
+
+extension StoreError {
+    /// The failure in the words of the engine.
+    init(_ error: SQLiteError) {
+        switch error.primaryCode {
+        case SQLITE_FULL:
+            self.init(
+                .diskFull, "There is no space left for the archive. Free some, then try again; what was recorded is still there.",
+                cause: error)
+        case SQLITE_READONLY:
+            self.init(.readOnly, "The archive cannot be written. Check the permissions of the file and its folder.", cause: error)
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            self.init(.busy, "Another process held the archive for too long. Try again.", cause: error)
+        case SQLITE_NOTADB:
+            self.init(.notADatabase, "The file is no archive. It was left as it is; give another place.", cause: error)
+        case SQLITE_CORRUPT:
+            self.init(.damagedFile, "Parts of the file cannot be read. Reopen it to salvage what can be.", cause: error)
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            self.init(.cannotOpen, "The file cannot be opened or made. Check that its folder exists and may be written.", cause: error)
+        case SQLITE_MISUSE:
+            self.init(.closed, "The archive was closed. Open it again.", cause: error)
+        case SQLITE_TOOBIG:
+            self.init(.tooLarge, "The object is larger than SQLite can hold.", cause: error)
+        default:
+            self.init(.inputOutput, "The system failed to read or write the archive (SQLite \(error.code)).", cause: error)
+        }
+    }
+}

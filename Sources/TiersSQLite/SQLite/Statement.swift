@@ -1,0 +1,101 @@
+internal import Foundation
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// A prepared statement: bound, stepped and reset by the one thread that holds its connection.
+final class Statement {
+    private let pointer: OpaquePointer
+
+    init(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) {
+        var pointer: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        guard code == SQLITE_OK, let pointer else { throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection))) }
+        self.pointer = pointer
+    }
+
+    deinit { sqlite3_finalize(pointer) }
+
+    // MARK: Binding
+
+    func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(pointer, index, value) }
+
+    func bind(_ value: Int64?, at index: Int32) {
+        if let value { bind(value, at: index) } else { sqlite3_bind_null(pointer, index) }
+    }
+
+    /// Binds bytes that must stay where they are until the statement is reset.
+    func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+        if let start = bytes.baseAddress, bytes.count > 0 {
+            sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), nil)
+        } else {
+            sqlite3_bind_zeroblob(pointer, index, 0)  // A null pointer would bind NULL.
+        }
+    }
+
+    func bind(_ text: String?, at index: Int32) {
+        guard var text else {
+            sqlite3_bind_null(pointer, index)
+            return
+        }
+        text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                _ = sqlite3_bind_text64(
+                    pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+
+    /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
+    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+    // MARK: Running
+
+    /// Goes on to the next row. Returns whether there is one.
+    func step() throws(SQLiteError) -> Bool {
+        let code = sqlite3_step(pointer)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let connection = sqlite3_db_handle(pointer)
+            let error = SQLiteError(code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)))
+            sqlite3_reset(pointer)
+            throw error
+        }
+    }
+
+    /// Runs to the end and resets.
+    func run() throws(SQLiteError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Makes the statement ready to be bound and run again. What was read by pointer is gone.
+    func reset() { sqlite3_reset(pointer) }
+
+    // MARK: Reading the row
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+
+    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
+
+    func text(_ column: Int32) -> String? {
+        guard let start = sqlite3_column_text(pointer, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(pointer, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// The bytes of the column; valid until the next step or reset.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(pointer, column)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))
+    }
+
+    func data(_ column: Int32) -> Data { Data(bytes(column)) }
+}

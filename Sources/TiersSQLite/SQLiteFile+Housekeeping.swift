@@ -1,0 +1,126 @@
+internal import Synchronization
+internal import Tiers
+
+// What happens behind the callers' backs: checkpoints, uses, leases, and giving space back.
+
+extension SQLiteFile {
+    /// Does a chore after its delay, once, unless the file is gone by then.
+    func schedule(_ chore: Housekeeper.Chore, _ work: @escaping @Sendable (SQLiteFile) throws(SQLiteError) -> Void) {
+        housekeeper.schedule(chore) { [weak self] in self?.runChore(work) }
+    }
+
+    /// Does a chore now, and tells of its failure: there is no caller to tell.
+    func runChore(_ work: (SQLiteFile) throws(SQLiteError) -> Void) {
+        do throws(SQLiteError) {
+            try work(self)
+        } catch {
+            Log.error("Maintenance of an archive file failed.", error)
+            let owners = writer.withLock { $0?.owners } ?? []
+            for owner in owners { owner.tierDidReport(.failure(StoreError(error))) }
+        }
+    }
+
+    // MARK: The log
+
+    /// Copies the log into the database and lets the next writer begin it anew.
+    ///
+    /// First as much as can be without stopping anyone, then, if the log is still long, the rest while writers wait:
+    /// a log that readers or writers keep busy would never begin anew by itself.
+    func checkpoint() throws(SQLiteError) {
+        let hasMoreSpace = try giveSpaceBack()
+        defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
+        try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
+            guard writer.withLock({ $0 != nil }) else { return }
+            if connection == nil {
+                let new = try Connection(path: path)
+                try new.execute(SQL.writerSettings)
+                connection = new
+            }
+            guard let connection else { return }
+            let progress = try connection.checkpoint(.passive)
+            guard progress.logged >= LogLimit.checkpointAt else { return }
+            try readers.withoutLeases { () throws(SQLiteError) in
+                // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
+                try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+                    guard let writer, writer.batch == nil else { return }
+                    do throws(SQLiteError) {
+                        try writer.connection.checkpoint(.restart)
+                    } catch  where StoreError(error).code == .busy {
+                        return  // Another process reads; the next checkpoint tries again.
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns free pages to the file system, a few at a time, once they are a quarter of the file and more than a megabyte.
+    ///
+    /// - Returns: Whether there are more.
+    private func giveSpaceBack() throws(SQLiteError) -> Bool {
+        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            guard let writer, writer.batch == nil else { return false }
+            writer.forgetRemovals()
+            let free = try writer.connection.int(SQL.freePageCount) ?? 0
+            let pages = try writer.connection.int(SQL.pageCount) ?? 0
+            guard free > 256, free * 4 > pages else { return false }
+            try writer.connection.execute(SQL.freePages(256))
+            return true
+        }
+    }
+
+    // MARK: The order of use
+
+    /// Writes down what the owners of archives know of uses, in small transactions.
+    func writeAllUses() throws(SQLiteError) {
+        let archives = writer.withLock { $0?.allArchives.map(\.id) } ?? []
+        for number in archives {
+            while try writeUses(number, limit: 1024, { $0.takeUses(limit: 1024) }) {}
+        }
+    }
+
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    func writeUses(_ number: Int64, limit: Int, _ take: (any TierOwner) -> [Use]) throws(SQLiteError) -> Bool {
+        let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
+            // The owner is asked inside the lock, so that no eviction comes between its giving and our writing.
+            guard let writer, let archive = writer.archive(number), let owner = archive.owner else { return (false, nil) }
+            let uses = take(owner)
+            guard !uses.isEmpty else { return (false, nil) }
+            try writer.write(uses, of: archive)
+            hasOpenBatch.store(false, ordering: .releasing)
+            return (uses.count == limit, WriteState(writer))
+        }
+        if let state { lookAfter(state) }
+        return more
+    }
+
+    /// Writes down the last uses of an owner that is gone.
+    func write(_ uses: [Use], of number: Int64) {
+        runChore { (file) throws(SQLiteError) in
+            try file.writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+                guard let writer, let archive = writer.archive(number) else { return }
+                try writer.write(uses, of: archive)
+                file.hasOpenBatch.store(false, ordering: .releasing)
+            }
+        }
+    }
+
+    // MARK: Snapshots
+
+    /// Ends snapshots that no one has used since the last look, and looks again while there are others.
+    func endIdleLeases(since reads: [UInt64]) {
+        var reads = reads
+        guard readers.endIdleLeases(since: &reads) else { return }
+        let seen = reads
+        schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: seen) }
+    }
+}
+
+extension Writer {
+    func write(_ uses: [Use], of archive: ArchiveWriter) throws(SQLiteError) {
+        try transaction { () throws(SQLiteError) in
+            try archive.load()
+            try archive.write(uses)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+internal import Foundation
+internal import Synchronization
+public import Tiers
+
+// The archives of the file, and the stores over them: one for each name, shared by all who ask.
+
+extension SQLiteFile {
+    /// What to do when an archive is open already, with other limits than those asked for.
+    public enum DifferencePolicy: Sendable {
+        /// Throw ``StoreError/Code/contradiction``.
+        case refuse
+        /// Share it as it is, and report the difference.
+        case share
+    }
+
+    /// The store over the archive of that name: the one that is open, or a new one.
+    ///
+    /// - Parameters:
+    ///   - name: Any string; names are compared as keys are.
+    ///   - codec: Turns values into bytes and back.
+    ///   - memory: What memory may hold. The limits of whoever opens the archive first count.
+    ///   - disk: What the disk may hold. If it holds more, the coldest leave now.
+    ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
+    ///   - durability: What an acknowledged write survives.
+    ///   - policy: What to do when the archive is open with other limits.
+    /// - Throws: ``StoreError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
+    public func store<Value>(
+        named name: String,
+        codec: any Codec<Value>,
+        memory: Capacity,
+        disk: Capacity,
+        remembering remembrance: Remembrance<Value> = .bytes,
+        durability: Durability = .crashSafe,
+        whenDifferent policy: DifferencePolicy = .refuse
+    ) throws(StoreError) -> TieredStore<Value> {
+        try stores.opening.withLock { _ throws(StoreError) in
+            let key = EntryKey(name)
+            if let open = stores.open(key) {
+                return try shared(open, memory, disk, durability, policy)
+            }
+            let tier = try tier(named: name, capacity: disk)
+            let store = TieredStore(
+                disk: tier, codec: codec, memory: memory, remembering: remembrance, durability: durability, clock: clock)
+            stores.add(store, key, ObjectIdentifier(tier))
+            return store
+        }
+    }
+
+    private func shared<Value>(
+        _ open: AnyObject, _ memory: Capacity, _ disk: Capacity, _ durability: Durability, _ policy: DifferencePolicy
+    ) throws(StoreError) -> TieredStore<Value> {
+        guard let store = open as? TieredStore<Value> else {
+            throw StoreError(.contradiction, "The archive is open for another type than \(Value.self). Give one of the types another name.")
+        }
+        guard store.capacities != (memory, disk) || store.durability != durability else { return store }
+        let error = StoreError(
+            .contradiction,
+            """
+            The archive is open with other limits or another durability; those of the first to open it count. \
+            Ask for the same, or close it first.
+            """)
+        guard policy == .share else { throw error }
+        Log.notice("\(error)")
+        store.tierDidReport(.failure(error))
+        return store
+    }
+
+    /// The tier of the archive of that name, to stand under a store of one's own.
+    ///
+    /// - Important: Make one tier for a name at a time: it has one owner to ask.
+    public func tier(named name: String, capacity: Capacity) throws(StoreError) -> SQLiteTier {
+        let normal = EntryKey(name).normalized
+        let tier = try failing { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
+                guard let writer else { return nil }
+                let number = try writer.archiveNumber(named: normal)
+                let tier = SQLiteTier(file: self, number: number, name: normal, capacity: capacity)
+                writer.add(
+                    ArchiveWriter(
+                        id: number, name: normal, capacity: capacity, connection: writer.connection, tier: ObjectIdentifier(tier)))
+                return tier
+            }
+        }
+        guard let tier else { throw .closed }
+        try failing { () throws(SQLiteError) in
+            while try evictSome(tier) {}
+        }
+        return tier
+    }
+
+    /// The names of the archives in the file, in the order they were made.
+    public func archiveNames() throws(StoreError) -> [String] {
+        let names = try failing { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in try writer?.archiveNames() }
+        }
+        guard let names else { throw .closed }
+        return names
+    }
+
+    /// Lets an archive keep a limit that is smaller than what it holds, a few entries at a time.
+    private func evictSome(_ tier: SQLiteTier) throws(SQLiteError) -> Bool {
+        let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
+            guard let writer, let archive = writer.archive(tier.number) else { return (false, nil) }
+            try archive.load()
+            guard archive.isOverLimit else { return (false, nil) }
+            try writer.transaction { () throws(SQLiteError) in
+                try archive.load()
+                _ = try archive.evict(atMost: 512)
+            }
+            return (archive.isOverLimit, WriteState(writer))
+        }
+        if let state { lookAfter(state) }
+        return more
+    }
+
+    func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
+        let (keys, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
+            guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
+            let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
+                try archive.load()
+                var keys: [EntryKey] = []
+                while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
+                return keys
+            }
+            hasOpenBatch.store(false, ordering: .releasing)
+            return (keys, WriteState(writer))
+        }
+        if let state { lookAfter(state) }
+        return keys
+    }
+
+    func attach(_ owner: any TierOwner, to tier: SQLiteTier) {
+        writer.withLock { $0?.archive(tier.number)?.owner = owner }
+        let events = news.withLock { news in
+            defer { news = [] }
+            return news
+        }
+        for event in events { owner.tierDidReport(event) }
+    }
+
+    func remove(_ tier: SQLiteTier) {
+        let identity = ObjectIdentifier(tier)
+        stores.remove(identity)
+        writer.withLock { writer in
+            // Another tier of the same archive may have come meanwhile.
+            guard writer?.archive(tier.number)?.tier == identity else { return }
+            writer?.remove(tier.number)
+        }
+    }
+}
+
+/// Which stores are open over which archives.
+final class StoreTable: Sendable {
+    /// Held while a store is opened, so that two who ask at once get one.
+    let opening = Locked(())
+    private let table = Locked<[EntryKey: OpenStore]>([:])
+
+    private struct OpenStore {
+        weak var store: (any AnyObject & Sendable)?
+        var tier: ObjectIdentifier
+    }
+
+    func open(_ name: EntryKey) -> (any AnyObject & Sendable)? {
+        table.withLock { $0[name]?.store }
+    }
+
+    func add(_ store: any AnyObject & Sendable, _ name: EntryKey, _ tier: ObjectIdentifier) {
+        table.withLock { $0[name] = OpenStore(store: store, tier: tier) }
+    }
+
+    func remove(_ tier: ObjectIdentifier) {
+        table.withLock { table in table = table.filter { $0.value.tier != tier } }
+    }
+}
+
+extension Writer {
+    func archiveNumber(named name: String) throws(SQLiteError) -> Int64 {
+        if let number = try findArchive(name) { return number }
+        return try transaction { () throws(SQLiteError) in
+            // Once more, now that no other process can add it.
+            if let number = try findArchive(name) { return number }
+            let add = try connection.prepare(SQL.addArchive)
+            add.bind(name, at: 1)
+            guard try add.step() else { throw .closedArchive }
+            let number = add.int(0)
+            add.reset()
+            try connection.execute(SQL.createArchive(number))
+            return number
+        }
+    }
+
+    private func findArchive(_ name: String) throws(SQLiteError) -> Int64? {
+        let find = try connection.prepare(SQL.findArchive)
+        find.bind(name, at: 1)
+        return try find.step() ? find.int(0) : nil
+    }
+
+    func archiveNames() throws(SQLiteError) -> [String] {
+        let list = try connection.prepare(SQL.listArchives)
+        var names: [String] = []
+        while try list.step() { names.append(list.text(1) ?? "") }
+        return names
+    }
+}

@@ -1,0 +1,126 @@
+internal import Synchronization
+internal import Tiers
+
+// Writes of any number of archives in one transaction, and the sync that makes them survive power loss.
+
+extension SQLiteFile {
+    /// Carries the writes out and calls `committed` inside the writer's lock, so that memory hears of commits in their order.
+    func commit(
+        _ writes: [(archive: Int64, write: TierWrite)], durability: Durability, committed: ([WriteOutcome]) -> Void
+    ) throws(StoreError) {
+        let state = try failing { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
+                guard let writer else { return nil }
+                let work = { () throws(SQLiteError) -> [WriteOutcome] in
+                    var outcomes: [WriteOutcome] = []
+                    outcomes.reserveCapacity(writes.count)
+                    for (number, write) in writes {
+                        guard let archive = writer.archive(number) else { throw SQLiteError.closedArchive }
+                        try archive.load()
+                        outcomes.append(try archive.apply(write))
+                    }
+                    return outcomes
+                }
+                if durability == .relaxed {
+                    defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+                    let bytes = writes.reduce(0) { $0 + $1.write.size }
+                    committed(try writer.relaxedTransaction(bytes: bytes, work))
+                    if writer.batch?.isFull ?? false { try writer.commitBatch() }
+                } else {
+                    let outcomes = try writer.transaction(work)
+                    hasOpenBatch.store(false, ordering: .releasing)
+                    committed(outcomes)
+                }
+                return WriteState(writer)
+            }
+        }
+        guard let state else { throw .closed }
+        if durability == .powerSafe { try failing { () throws(SQLiteError) in try syncLog(through: state.commits) } }
+        lookAfter(state)
+    }
+
+    /// What a caller does on the way out, without a lock.
+    func lookAfter(_ state: WriteState) {
+        if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
+        if state.logFrames >= LogLimit.waitFor {
+            // The log has outgrown the thread that empties it: whoever writes now waits for it.
+            runChore { (file) throws(SQLiteError) in try file.checkpoint() }
+        } else if state.logFrames >= LogLimit.checkpointAt || state.bytesRemoved >= 1 << 20 {
+            schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() }
+        }
+    }
+
+    struct WriteState: Sendable {
+        var commits: UInt64
+        var logFrames: Int
+        var hasBatch: Bool
+        var bytesRemoved: Int64
+
+        init(_ writer: Writer) {
+            commits = writer.commits
+            logFrames = writer.connection.logFrames
+            hasBatch = writer.batch != nil
+            bytesRemoved = writer.bytesRemoved
+        }
+    }
+
+    /// Makes commits up to this one safe from power loss. Callers that wait here together share one sync.
+    func syncLog(through commit: UInt64) throws(SQLiteError) {
+        try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
+            guard sync.syncedThrough < commit else { return }
+            // Everything committed until now is in the log, so this sync covers it.
+            let covered = writer.withLock { $0?.commits } ?? commit
+            try sync.openConnection(path: path).syncLog()
+            sync.syncedThrough = covered
+        }
+    }
+
+    func commitBatch() throws(SQLiteError) {
+        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            defer { hasOpenBatch.store(false, ordering: .releasing) }
+            try writer?.commitBatch()
+        }
+    }
+}
+
+/// Syncs of the log, one at a time, over a connection that does nothing else.
+struct LogSync {
+    var syncedThrough: UInt64 = 0
+    private var connection: Connection?
+
+    mutating func openConnection(path: String) throws(SQLiteError) -> Connection {
+        if let connection { return connection }
+        let new = try Connection(path: path)
+        // A connection has the log open once it has read.
+        _ = try new.int(SQL.tableCount)
+        connection = new
+        return new
+    }
+}
+
+/// How many pages of 4 KiB the log may hold.
+enum LogLimit {
+    /// From here on it is copied into the database behind the callers' backs.
+    static let checkpointAt = 512
+    /// From here on callers wait for that: 7 of the 8 MiB that are promised.
+    static let waitFor = 1792
+}
+
+extension TierWrite {
+    /// The bytes it writes.
+    var size: Int {
+        switch change {
+        case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
+        case .remove, .removeAll: 0
+        }
+    }
+}
+
+extension SQLiteError {
+    /// An archive was closed by another of its handles.
+    static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
+}
+
+extension StoreError {
+    static let closed = StoreError(.closed, "The archive was closed. Open it again.")
+}

@@ -1,0 +1,86 @@
+public import Foundation
+internal import Synchronization
+public import Tiers
+
+/// One archive file, as this process has it open: shared by every handle on it, however its path is spelled.
+///
+/// ```swift
+/// let file = try SQLiteFile.open(at: folder.appending(path: "Archives.sqlite"))
+/// let users = try file.store(named: "User", codec: JSONCodec<User>(), memory: Capacity(1.megaByte), disk: Capacity(2.megaByte))
+/// ```
+///
+/// Holds any number of archives, each with limits of its own. One connection writes, a few read, one checkpoints; each
+/// stands behind a lock of its own, so readers never wait for a writer. While nothing happens no lock is held and no
+/// transaction open. The file is let go of when its last handle is, and everything acknowledged is in it then.
+///
+/// The files `+Opening`, `+Writing`, `+Housekeeping` and `+Stores` hold its parts.
+public final class SQLiteFile: Sendable {
+    /// Where the file is, with every symbolic link resolved.
+    public var url: URL { URL(fileURLWithPath: path) }
+
+    let path: String
+    let identity: FileIdentity
+    let writer: Locked<Writer?>
+    let readers: ReaderPool
+    let clock: WallClock
+    /// Whether relaxed writes wait in an open transaction that no reader can see.
+    let hasOpenBatch = Atomic(false)
+    let housekeeper = Housekeeper()
+    let syncing = Locked(LogSync())
+    let checkpointing: Locked<Connection?> = Locked(nil)
+    let stores = StoreTable()
+    /// What happened while opening, for the first to ask.
+    let news: Locked<[StoreEvent]>
+
+    init(path: String, identity: FileIdentity, connection: sending Connection, news: [StoreEvent], clock: WallClock) throws(SQLiteError) {
+        self.path = path
+        self.identity = identity
+        self.clock = clock
+        self.news = Locked(news)
+        readers = ReaderPool(path: path)
+        writer = Locked(try Writer(connection))
+    }
+
+    deinit {
+        do throws(StoreError) {
+            try shutDown()
+        } catch {
+            Log.error("An archive file could not be closed cleanly.", error)
+        }
+    }
+
+    /// Flushes every archive and lets go of the file, for every handle on it: later calls throw ``StoreError/Code/closed``.
+    public func close() throws(StoreError) {
+        try shutDown()
+    }
+
+    private func shutDown() throws(StoreError) {
+        try failing { () throws(SQLiteError) in
+            try commitBatch()
+            try writeAllUses()
+            // In the order in which others take these locks.
+            try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
+                checkpointer = nil
+                try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
+                    sync = LogSync()
+                    readers.close()
+                    try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+                        try writer?.commitBatch()
+                        // The last connection to go copies the log into the database and removes it.
+                        writer = nil
+                    }
+                }
+            }
+        }
+        FileRegistry.shared.remove(self, identity)
+    }
+}
+
+/// Runs a step of SQLite's and tells its failure in the words of the engine.
+func failing<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    do throws(SQLiteError) {
+        return try body()
+    } catch {
+        throw StoreError(error)
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Synchronization
+public import Tiers
+
+/// One archive of an ``SQLiteFile``: the tier that outlives the process.
+///
+/// Made by ``SQLiteFile/store(named:codec:memory:disk:remembering:durability:whenDifferent:)``, or by
+/// ``SQLiteFile/tier(named:capacity:)`` to stand under a store of one's own.
+///
+/// Reads run beside writes. A commit is lean: prepared statements, the order of use outside the row's transaction,
+/// checkpoints on a thread of their own.
+public final class SQLiteTier: Tier {
+    public let capacity: Capacity
+    /// The file that the archive lies in.
+    public let file: SQLiteFile
+
+    let number: Int64
+    private let checksum: Checksum
+    private let isClosed = Atomic(false)
+    private let owner = Locked(WeakOwner())
+
+    private struct WeakOwner {
+        weak var value: (any TierOwner)?
+    }
+
+    init(file: SQLiteFile, number: Int64, name: String, capacity: Capacity) {
+        self.file = file
+        self.number = number
+        self.capacity = capacity
+        checksum = Checksum(archiveName: name)
+    }
+
+    deinit { file.remove(self) }
+
+    // MARK: Reading
+
+    public func entry(forKey key: EntryKey) throws(StoreError) -> Lookup<Entry> {
+        switch try read({ (archive) throws(SQLiteError) in try archive.entry(forKey: key) }) {
+        case .entry(let entry): return .hit(entry)
+        case nil: return .miss(.absent)
+        case .damaged:
+            throw StoreError(
+                .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")
+        }
+    }
+
+    public func lastUse(ofKey key: EntryKey) throws(StoreError) -> UseStamp? {
+        guard let written = try read({ (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }) else { return nil }
+        guard let told = owner.withLock({ $0.value })?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
+        return max(told, written.stamp)
+    }
+
+    public func totals() throws(StoreError) -> TierTotals {
+        try read { (archive) throws(SQLiteError) in try archive.totals() }
+    }
+
+    public func keysByUse(limit: Int, validAt now: WallInstant) throws(StoreError) -> [KeyUse] {
+        let pending = owner.withLock { $0.value }?.pendingUses() ?? []
+        return try read { (archive) throws(SQLiteError) in try archive.keysByUse(limit: limit, validAt: now, pending: pending) }
+    }
+
+    private func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        let result = try failing { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
+        guard let result else { throw .closed }
+        return result
+    }
+
+    // MARK: Writing
+
+    public func commit(
+        _ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
+    ) throws(StoreError) {
+        var numbered: [(archive: Int64, write: TierWrite)] = []
+        numbered.reserveCapacity(writes.count)
+        for write in writes {
+            guard let tier = write.tier.underlying as? SQLiteTier, tier.file === file else {
+                throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
+            }
+            guard !tier.isClosed.load(ordering: .acquiring) else { throw .closed }
+            numbered.append((tier.number, write))
+        }
+        try file.commit(numbered, durability: durability, committed: committed)
+    }
+
+    public func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        return try failing { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
+    }
+
+    // MARK: The order of use
+
+    public func attach(to owner: any TierOwner) {
+        self.owner.withLock { $0.value = owner }
+        file.attach(owner, to: self)
+    }
+
+    public func usesAreWaiting() {
+        file.schedule(.writeUses) { (file) throws(SQLiteError) in try file.writeAllUses() }
+    }
+
+    public func record(uses: [Use]) { file.write(uses, of: number) }
+
+    // MARK: Ending
+
+    public func flush() throws(StoreError) {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        try file.flush()
+    }
+
+    public func close() throws(StoreError) {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        do throws(StoreError) {
+            try file.flush()
+        } catch {
+            isClosed.store(false, ordering: .releasing)  // Nothing was let go of: the caller may try again.
+            throw error
+        }
+        file.remove(self)
+    }
+}

@@ -1,0 +1,74 @@
+internal import Tiers
+
+/// What the file is, and how an older one becomes today's.
+enum Schema {
+    /// "VELM", written into the file's header, so that a database of another program is not taken for ours.
+    static let applicationID: Int32 = 0x5645_4C4D
+    /// The format that this version writes. A higher number than this is refused.
+    static let formatVersion = 1
+
+    /// The step from each format to the next; the first makes an empty file one of ours.
+    private static let migrations = [SQL.createFile]
+
+    /// Makes sure that the connection's file is an archive file of today's format. Several processes may do so at once.
+    ///
+    /// - Throws: ``SQLiteError``, or ``StoreError`` for a file that is not ours to change; then it was not changed.
+    static func prepare(_ connection: Connection) throws {
+        if try version(of: connection) == formatVersion {
+            try connection.execute(SQL.writerSettings)
+            return
+        }
+        // Before the first page exists, or it has no effect.
+        try connection.execute(SQL.startPageReuse)
+        try startLog(connection)
+        try connection.execute(SQL.writerSettings)
+        try connection.execute(SQL.beginWriting)
+        do {
+            // Once more, now that no other process can change it.
+            for step in migrations[try version(of: connection)...] { try connection.execute(step) }
+            try connection.execute(SQL.setApplicationID(applicationID))
+            try connection.execute(SQL.setFormatVersion(formatVersion))
+            try connection.execute(SQL.commit)
+        } catch {
+            // The failure is what counts; a rollback that fails, too, happens by itself when the connection closes.
+            try? connection.execute(SQL.rollback)
+            throw error
+        }
+    }
+
+    /// The format of the file: 0 for an empty one.
+    private static func version(of connection: Connection) throws -> Int {
+        let application = try connection.int(SQL.applicationID) ?? 0
+        let version = Int(try connection.int(SQL.formatVersion) ?? 0)
+        if application == applicationID {
+            guard version <= formatVersion else {
+                throw StoreError(
+                    .newerFormat,
+                    """
+                    The file has format \(version), and this version of the package knows \(formatVersion) at most. \
+                    It was left as it is; update the package.
+                    """)
+            }
+            return version
+        }
+        guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {
+            throw StoreError(.foreignFile, "The file is a database of another program. It was left as it is; give another place.")
+        }
+        return 0
+    }
+
+    /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so the waiting is ours.
+    private static func startLog(_ connection: Connection) throws {
+        var triesLeft = 1000
+        while true {
+            do throws(SQLiteError) {
+                try connection.execute(SQL.startLog)
+                return
+            } catch {
+                triesLeft -= 1
+                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
+                Pause.milliseconds(10)
+            }
+        }
+    }
+}

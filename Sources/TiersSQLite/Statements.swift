@@ -1,0 +1,177 @@
+/// Every SQL string of the package.
+///
+/// The tables of one archive carry its number, so that a listing of it is one contiguous walk and dropping it one
+/// statement. Numbers come from the `archives` table alone, never from a user's words.
+enum SQL {
+    // MARK: Opening
+
+    static let applicationID = "PRAGMA application_id"
+    static let formatVersion = "PRAGMA user_version"
+    static let tableCount = "SELECT count(*) FROM sqlite_schema"
+    static let startLog = "PRAGMA journal_mode = WAL"
+    static let startPageReuse = "PRAGMA auto_vacuum = INCREMENTAL"
+
+    static func setApplicationID(_ id: Int32) -> String { "PRAGMA application_id = \(id)" }
+    static func setFormatVersion(_ version: Int) -> String { "PRAGMA user_version = \(version)" }
+
+    /// Settings of the connection that writes. A commit survives a killed process; a sync of the log, which is ours to
+    /// ask for, makes it survive power loss.
+    static let writerSettings = """
+        PRAGMA synchronous = NORMAL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = 4194304;
+        PRAGMA cache_size = -8192;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA secure_delete = OFF;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        """
+
+    static let readerSettings = """
+        PRAGMA query_only = ON;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA cache_size = -4096;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        """
+
+    // MARK: Transactions
+
+    static let begin = "BEGIN"
+    static let beginWriting = "BEGIN IMMEDIATE"
+    static let commit = "COMMIT"
+    static let rollback = "ROLLBACK"
+
+    // MARK: Schema
+
+    static let createFile = """
+        CREATE TABLE archives(
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            entries INTEGER NOT NULL DEFAULT 0,
+            bytes INTEGER NOT NULL DEFAULT 0,
+            next INTEGER NOT NULL DEFAULT 1,
+            settled INTEGER NOT NULL DEFAULT 0,
+            marks INTEGER NOT NULL DEFAULT 0
+        );
+        """
+
+    static let findArchive = "SELECT id FROM archives WHERE name = ?1"
+    static let addArchive = "INSERT INTO archives(name) VALUES (?1) RETURNING id"
+    static let listArchives = "SELECT id, name FROM archives ORDER BY id"
+
+    static func createArchive(_ n: Int64) -> String {
+        """
+        CREATE TABLE entries_\(n)(
+            id INTEGER PRIMARY KEY,
+            key BLOB NOT NULL UNIQUE,
+            written INTEGER NOT NULL,
+            expires INTEGER,
+            version TEXT,
+            stamp INTEGER NOT NULL,
+            checksum INTEGER NOT NULL,
+            bytes BLOB NOT NULL
+        );
+        CREATE TABLE uses_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
+        CREATE TABLE marks_\(n)(stamp INTEGER PRIMARY KEY, id INTEGER NOT NULL);
+        """
+    }
+
+    // MARK: Totals
+
+    static let loadTotals = "SELECT entries, bytes, next, settled, marks FROM archives WHERE id = ?1"
+    static let storeTotals = "UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6 WHERE id = ?1"
+
+    // MARK: Entries
+
+    /// The order of the columns that make an entry, where a whole one is read.
+    private static let entryColumns = "id, written, expires, version, checksum, bytes"
+
+    static func readEntry(_ n: Int64) -> String { "SELECT \(entryColumns) FROM entries_\(n) WHERE key = ?1" }
+    static func findEntry(_ n: Int64) -> String { "SELECT id, length(bytes), written, expires FROM entries_\(n) WHERE key = ?1" }
+
+    static func insertEntry(_ n: Int64) -> String {
+        "INSERT INTO entries_\(n)(id, key, written, expires, version, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    }
+
+    static func updateEntry(_ n: Int64) -> String {
+        "UPDATE entries_\(n) SET written = ?2, expires = ?3, version = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1"
+    }
+
+    static func deleteEntry(_ n: Int64) -> String { "DELETE FROM entries_\(n) WHERE id = ?1" }
+    static func deleteAllEntries(_ n: Int64) -> String { "DELETE FROM entries_\(n)" }
+
+    // MARK: The order of use
+
+    static func entryStamps(_ n: Int64) -> String {
+        "SELECT e.id, e.stamp, u.stamp FROM entries_\(n) e LEFT JOIN uses_\(n) u ON u.id = e.id WHERE e.key = ?1"
+    }
+
+    static func entryExists(_ n: Int64) -> String { "SELECT 1 FROM entries_\(n) WHERE id = ?1" }
+    static func insertUse(_ n: Int64) -> String { "INSERT OR IGNORE INTO uses_\(n)(id, stamp) VALUES (?1, ?2)" }
+    static func updateUse(_ n: Int64) -> String { "UPDATE uses_\(n) SET stamp = ?2 WHERE id = ?1 AND stamp < ?2" }
+    static func deleteUse(_ n: Int64) -> String { "DELETE FROM uses_\(n) WHERE id = ?1" }
+    static func deleteAllUses(_ n: Int64) -> String { "DELETE FROM uses_\(n)" }
+
+    static func addMark(_ n: Int64) -> String { "INSERT OR IGNORE INTO marks_\(n)(stamp, id) VALUES (?1, ?2)" }
+    static func deleteMark(_ n: Int64) -> String { "DELETE FROM marks_\(n) WHERE stamp = ?1" }
+    static func deleteAllMarks(_ n: Int64) -> String { "DELETE FROM marks_\(n)" }
+
+    /// The oldest mark, whether it still is the last use of its entry, and that entry.
+    static func oldestMark(_ n: Int64) -> String {
+        """
+        SELECT m.stamp, m.id, u.stamp, e.key, length(e.bytes)
+        FROM marks_\(n) m LEFT JOIN uses_\(n) u ON u.id = m.id LEFT JOIN entries_\(n) e ON e.id = m.id
+        ORDER BY m.stamp LIMIT 1
+        """
+    }
+
+    /// The first entry that may have no use yet.
+    static func oldestUnsettled(_ n: Int64) -> String {
+        """
+        SELECT e.id, e.stamp, u.stamp, e.key, length(e.bytes)
+        FROM entries_\(n) e LEFT JOIN uses_\(n) u ON u.id = e.id WHERE e.id > ?1 ORDER BY e.id LIMIT 1
+        """
+    }
+
+    /// Marks after a place, for removing those that are no longer the last use of anything.
+    static func marksAfter(_ n: Int64) -> String {
+        "SELECT m.stamp, u.stamp FROM marks_\(n) m LEFT JOIN uses_\(n) u ON u.id = m.id WHERE m.stamp > ?1 ORDER BY m.stamp LIMIT ?2"
+    }
+
+    static func newestMarks(_ n: Int64) -> String {
+        """
+        SELECT m.stamp, m.id, e.key, e.written, e.expires
+        FROM marks_\(n) m JOIN uses_\(n) u ON u.id = m.id AND u.stamp = m.stamp JOIN entries_\(n) e ON e.id = m.id
+        ORDER BY m.stamp DESC
+        """
+    }
+
+    static func settled(_ n: Int64) -> String { "SELECT settled FROM archives WHERE id = \(n)" }
+    static func listedEntry(_ n: Int64) -> String { "SELECT 0, id, key, written, expires FROM entries_\(n) WHERE id = ?1" }
+
+    static func newestUnsettled(_ n: Int64) -> String {
+        """
+        SELECT e.stamp, e.id, e.key, e.written, e.expires FROM entries_\(n) e
+        WHERE e.id > ?1 AND NOT EXISTS (SELECT 1 FROM uses_\(n) u WHERE u.id = e.id) ORDER BY e.id DESC
+        """
+    }
+
+    // MARK: Room
+
+    static let pageCount = "PRAGMA page_count"
+    static let freePageCount = "PRAGMA freelist_count"
+    static func freePages(_ count: Int) -> String { "PRAGMA incremental_vacuum(\(count))" }
+
+    // MARK: Checking and salvage
+
+    static let integrityCheck = "PRAGMA integrity_check(100)"
+    static func entriesAfter(_ n: Int64) -> String {
+        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id > ?1 ORDER BY id"
+    }
+    static func entriesBefore(_ n: Int64) -> String {
+        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id < ?1 ORDER BY id DESC"
+    }
+    static func countEntries(_ n: Int64) -> String { "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM entries_\(n)" }
+}

@@ -1,0 +1,130 @@
+internal import Foundation
+internal import Tiers
+
+/// The one connection of this process that writes to the file, and its transactions. Used inside one lock.
+final class Writer {
+    let connection: Connection
+    /// Transactions committed so far: what a sync of the log covers.
+    private(set) var commits: UInt64 = 0
+    /// What the open transaction of relaxed writes holds, if there is one.
+    private(set) var batch: Batch?
+
+    private let begin: Statement
+    private let commit: Statement
+    private var archives: [Int64: ArchiveWriter] = [:]
+    private var dataVersion: UInt32?
+
+    struct Batch {
+        var writes = 0
+        var bytes = 0
+
+        /// Whether it is time to commit: what a killed process may lose is bounded.
+        var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
+    }
+
+    init(_ connection: Connection) throws(SQLiteError) {
+        self.connection = connection
+        begin = try connection.prepare(SQL.beginWriting)
+        commit = try connection.prepare(SQL.commit)
+        connection.watchLog()
+    }
+
+    // MARK: Archives
+
+    func add(_ archive: ArchiveWriter) { archives[archive.id] = archive }
+
+    func remove(_ id: Int64) { archives[id] = nil }
+
+    func archive(_ id: Int64) -> ArchiveWriter? { archives[id] }
+
+    var owners: [any TierOwner] { archives.values.compactMap(\.owner) }
+
+    var allArchives: [ArchiveWriter] { Array(archives.values) }
+
+    /// Bytes that were removed since space was last given back.
+    private(set) var bytesRemoved: Int64 = 0
+
+    func forgetRemovals() { bytesRemoved = 0 }
+
+    // MARK: Transactions
+
+    /// Runs `body` in a transaction of its own: all of it happens, or nothing.
+    func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        try commitBatch()
+        try beginTransaction()
+        do throws(SQLiteError) {
+            let result = try body()
+            try commitTransaction()
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Runs `body` in the transaction that relaxed writes share, and commits that one when it is full.
+    func relaxedTransaction<Result>(bytes: Int, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        if batch == nil {
+            try beginTransaction()
+            batch = Batch()
+        }
+        let result: Result
+        do throws(SQLiteError) {
+            result = try body()
+        } catch {
+            // What shared the transaction goes with it, and its owners must know.
+            loseBatch(error)
+            throw error
+        }
+        batch?.writes += 1
+        batch?.bytes += bytes
+        return result
+    }
+
+    /// Commits what relaxed writes left open.
+    func commitBatch() throws(SQLiteError) {
+        guard batch != nil else { return }
+        do throws(SQLiteError) {
+            try commitTransaction()
+            batch = nil
+        } catch {
+            loseBatch(error)
+            throw error
+        }
+    }
+
+    private func loseBatch(_ error: SQLiteError) {
+        batch = nil
+        rollBack()
+        for owner in owners { owner.tierDidLoseWrites(StoreError(error)) }
+    }
+
+    private func beginTransaction() throws(SQLiteError) {
+        try begin.run()
+        let version = connection.dataVersion()
+        if version != dataVersion {
+            for archive in archives.values { archive.invalidate() }
+            dataVersion = version
+        }
+    }
+
+    private func commitTransaction() throws(SQLiteError) {
+        for archive in archives.values { try archive.store() }
+        try commit.run()
+        commits += 1
+        for archive in archives.values {
+            bytesRemoved += archive.bytesRemoved
+            archive.bytesRemoved = 0
+        }
+    }
+
+    private func rollBack() {
+        for archive in archives.values { archive.invalidate() }
+        guard connection.isInTransaction else { return }  // SQLite has done it by itself after some errors.
+        do throws(SQLiteError) {
+            try connection.execute(SQL.rollback)
+        } catch {
+            Log.error("A transaction could not be rolled back.", error)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import Synchronization
+internal import Tiers
+
+/// The archivable properties of recorded objects, which go to their own archives.
+///
+/// Whether a type has such properties is found out once, with the first object; for a type that has none, recording
+/// pays for one load of an atomic and nothing else.
+struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
+    private let knowledge = Atomic(Knowledge.unknown.rawValue)
+
+    private enum Knowledge: UInt8 {
+        case unknown, none, some
+    }
+
+    init() {}
+
+    /// Adds the recording of what the object holds, and of what that holds.
+    func add(propertiesOf object: Archive, to transaction: inout StoreTransaction, _ factory: ArchivesFactory) throws(StoreError) {
+        if type(of: object) == Archive.self {
+            if knowledge.load(ordering: .relaxed) == Knowledge.unknown.rawValue {
+                let has = ArchivableProperties.areDeclared(in: object)
+                knowledge.store((has ? Knowledge.some : .none).rawValue, ordering: .relaxed)
+            }
+            guard knowledge.load(ordering: .relaxed) == Knowledge.some.rawValue else { return }
+        }
+        // A subclass may have properties that its parent has not.
+        var seen: Set<ObjectIdentifier> = []
+        for property in ArchivableProperties.all(of: object, &seen) {
+            try add(property, to: &transaction, factory)
+        }
+    }
+
+    private func add<Property: Archivable>(
+        _ property: Property, to transaction: inout StoreTransaction, _ factory: ArchivesFactory
+    ) throws(StoreError) {
+        guard Property.archivePropertyBehavior != .ignore else { return }
+        let engine = try factory.engine(for: Property.self)
+        try transaction.record(
+            property, forKey: EntryKey(property.primaryKey), in: engine,
+            onlyIfAbsent: Property.archivePropertyBehavior == .insertIfNotPresent)
+    }
+}
+
+/// What reflection tells of an object's archivable properties: those that are archivable, or optionals of such.
+private enum ArchivableProperties {
+    /// Whether the object's type may have any. An enum may, whatever this case holds.
+    static func areDeclared(in object: Any) -> Bool {
+        let mirror = Mirror(reflecting: object)
+        return mirror.displayStyle == .enum || children(of: mirror).contains { isArchivable(type(of: $0)) }
+    }
+
+    /// All of them, and theirs, each object once.
+    static func all(of object: Any, _ seen: inout Set<ObjectIdentifier>) -> [any Archivable] {
+        if type(of: object) is AnyObject.Type, !seen.insert(ObjectIdentifier(object as AnyObject)).inserted { return [] }
+        var found: [any Archivable] = []
+        for child in children(of: Mirror(reflecting: object)) {
+            guard let property = unwrapped(child) as? any Archivable else { continue }
+            found.append(property)
+            found += all(of: property, &seen)
+        }
+        return found
+    }
+
+    private static func children(of mirror: Mirror) -> [Any] {
+        let own = mirror.children.map(\.value)
+        guard let parent = mirror.superclassMirror else { return own }
+        return children(of: parent) + own
+    }
+
+    private static func isArchivable(_ type: Any.Type) -> Bool {
+        if let optional = type as? any AnyOptional.Type { return isArchivable(optional.wrapped) }
+        return type is any Archivable.Type || type == (any Archivable).self
+    }
+
+    private static func unwrapped(_ value: Any) -> Any? {
+        guard let optional = value as? any AnyOptional else { return value }
+        return optional.content.flatMap(unwrapped)
+    }
+}
+
+private protocol AnyOptional {
+    static var wrapped: Any.Type { get }
+    var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
+    fileprivate var content: Any? { self }
+}
