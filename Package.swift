@@ -35,12 +35,29 @@ let package = Package(
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
+
+        // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
+        .testTarget(name: "TiersTests", dependencies: ["Tiers", "TiersTesting"]),
+        .testTarget(
+            name: "TiersSQLiteTests",
+            dependencies: ["TiersSQLite", "TiersTesting", "CChecksum", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+        .testTarget(name: "VellumTests", dependencies: ["Vellum", "TiersTesting"]),
+        .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum"], path: "Tests/ParityTests/Swift6"),
+        .testTarget(
+            name: "ParitySwift5Tests", dependencies: ["Vellum"], path: "Tests/ParityTests/Swift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "ParityMainActorTests", dependencies: ["Vellum"], path: "Tests/ParityTests/MainActor",
+            swiftSettings: [.defaultIsolation(MainActor.self)]),
+        .testTarget(name: "CrashTests", dependencies: ["Vellum", "CrashChild"]),
+        .executableTarget(name: "CrashChild", dependencies: ["Vellum"], path: "Tests/CrashChild"),
     ],
     swiftLanguageModes: [.v6]
 )
 
-/// One language for every target; a target's own settings come first.
-for target in package.targets where [.regular, .executable, .test].contains(target.type) && target.name != "CChecksum" {
+/// One language for every target of ours. The parity tests are compiled as clients are, with no setting of ours.
+for target in package.targets
+where [.regular, .executable, .test].contains(target.type) && target.name != "CChecksum" && !target.name.hasPrefix("Parity") {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),
