@@ -107,7 +107,8 @@ public struct Use: Hashable, Sendable {
 /// One change of one tier.
 public struct TierWrite: Sendable {
     public enum Change: Sendable {
-        /// Store the entry under the key, whatever is there.
+        /// Store the entry under the key, whatever is there. An entry larger than the tier's bytes is not stored, evicts
+        /// nothing, and what was there is removed, so that it cannot come back.
         case store(Entry)
         /// Store the entry under the key if nothing valid is there.
         case storeIfAbsent(Entry)

@@ -35,7 +35,7 @@ extension TieredStore {
     public func statistics() throws(StoreError) -> StoreStatistics {
         var statistics = StoreStatistics()
         statistics.disk = try disk.totals()
-        statistics.memory = memory.totals
+        statistics.memory = memory.totals()
         statistics.memoryHits = memory.hits
         counters.withLock { counters in
             statistics.diskHits = counters.diskHits

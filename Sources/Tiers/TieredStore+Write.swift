@@ -79,11 +79,10 @@ public struct StoreTransaction {
                 """)
         }
         let now = store.clock.now()
-        let isAlone = bytes.count > disk.bytes
         if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.validity.contains(now) { return }
 
         let entry = Entry(bytes: bytes, written: now, expires: expiration.end(from: now))
-        let change: TierWrite.Change = isAlone ? .remove : onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
+        let change: TierWrite.Change = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let stamp = store.memory.stamp(at: now)
         let remembered = store.remembered(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)

@@ -143,6 +143,11 @@ final class ArchiveWriter {
             outcome.wasDeclined = true
             return
         }
+        guard entry.bytes.count <= capacity.bytes else {
+            // It skips this tier and evicts nothing, but what it replaces must not come back.
+            if let present { try delete(row: present.row, bytes: present.bytes) }
+            return
+        }
         if let present {
             try update(present.row, key, entry)
             row.bytes += Int64(entry.bytes.count) - present.bytes

@@ -100,7 +100,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { $0.list.newest(limit) }
     }
 
-    public var totals: TierTotals {
+    public func totals() -> TierTotals {
         shelf.withLock { TierTotals(entries: $0.list.count, bytes: $0.list.bytes) }
     }
 

@@ -1,0 +1,55 @@
+// A memory tier of entries is a tier like any other: for stores without a disk, and for holding it to the same laws.
+
+extension MemoryTier: Tier where Payload == Entry {
+    public func entry(forKey key: EntryKey) -> Lookup<Entry> {
+        peek(key).map { .hit($0.payload) } ?? .miss(.absent)
+    }
+
+    public func lastUse(ofKey key: EntryKey) -> UseStamp? { peek(key)?.stamp }
+
+    public func keysByUse(limit: Int, validAt now: WallInstant) -> [KeyUse] {
+        newest(.max).lazy.filter { $0.item.validity.contains(now) }.prefix(limit).map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
+    }
+
+    public func commit(_ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void) throws(StoreError) {
+        guard writes.allSatisfy({ $0.tier.underlying === self }) else {
+            throw StoreError(.differentFiles, "A transaction can only hold writes to one memory tier.")
+        }
+        committed(writes.map(apply))
+    }
+
+    private func apply(_ write: TierWrite) -> WriteOutcome {
+        var outcome = WriteOutcome()
+        let present = peek(write.key)
+        outcome.wasPresent = present != nil
+        switch write.change {
+        case .storeIfAbsent(let entry) where present?.validity.contains(entry.written) ?? false:
+            outcome.wasDeclined = true
+        case .store(let entry), .storeIfAbsent(let entry):
+            let leftovers = store(
+                entry, forKey: write.key, cost: entry.bytes.count, stamp: write.stamp, row: 0, validity: entry.validity,
+                wasPresent: outcome.wasPresent)
+            outcome.evicted = leftovers.lostKeys
+        case .remove:
+            _ = remove(write.key)
+        case .removeAll:
+            outcome.wasPresent = totals().entries > 0
+            _ = removeAll()
+        }
+        return outcome
+    }
+
+    public func removeUnused(before stamp: UseStamp, limit: Int) -> [EntryKey] {
+        let cold = newest(.max).reversed().prefix { $0.item.stamp < stamp }.prefix(limit).map(\.key)
+        for key in cold { _ = remove(key) }
+        return cold
+    }
+
+    // Nothing lies below that would have to be told, synced or let go of.
+    public func attach(to owner: any TierOwner) {}
+    public func usesAreWaiting() {}
+    public func record(uses: [Use]) {}
+    public func flush() {}
+
+    public func close() { _ = removeAll() }
+}

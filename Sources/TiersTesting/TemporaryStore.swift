@@ -1,0 +1,33 @@
+public import Foundation
+
+/// A folder of its own for one test, gone with the value.
+///
+/// ```swift
+/// let folder = try TemporaryStore()
+/// let file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+/// ```
+public final class TemporaryStore: Sendable {
+    public let url: URL
+
+    public init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            // The test may have removed it; a folder for temporary files may keep the rest.
+        }
+    }
+
+    /// Where a file of that name would lie.
+    public func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// How many bytes a file takes; 0 if there is none.
+    public func size(of name: String) -> Int {
+        let attributes = (try? FileManager.default.attributesOfItem(atPath: file(name).path)) ?? [:]
+        return (attributes[.size] as? NSNumber)?.intValue ?? 0
+    }
+}

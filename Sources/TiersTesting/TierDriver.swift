@@ -1,0 +1,82 @@
+internal import Foundation
+public import Tiers
+
+/// A store in miniature: writes to a tier one entry at a time, and answers what a tier asks its owner.
+///
+/// The laws go through it. Its uses are never handed out, so a tier must ask for each.
+public final class TierDriver: TierOwner {
+    public let tier: any Tier
+    public let clock: ManualClock
+    private let state = Locked(State())
+
+    private struct State {
+        var last = UseStamp.never
+        var uses: [Int64: UseStamp] = [:]
+    }
+
+    public init(_ tier: any Tier, clock: ManualClock = ManualClock()) {
+        self.tier = tier
+        self.clock = clock
+        tier.attach(to: self)
+    }
+
+    @discardableResult
+    public func store(
+        _ bytes: some Sequence<UInt8>, _ key: EntryKey, expires: WallInstant? = nil, version: String? = nil, onlyIfAbsent: Bool = false
+    ) throws(StoreError) -> WriteOutcome {
+        let entry = Entry(bytes: Data(bytes), written: clock.now, expires: expires, version: version)
+        return try write(key, onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry))
+    }
+
+    /// Stores so many bytes.
+    @discardableResult
+    public func store(count: Int, _ key: EntryKey) throws(StoreError) -> WriteOutcome {
+        try store(repeatElement(UInt8(ascii: "x"), count: count), key)
+    }
+
+    @discardableResult
+    public func write(_ key: EntryKey, _ change: TierWrite.Change) throws(StoreError) -> WriteOutcome {
+        try write([(key, change)])[0]
+    }
+
+    /// Applies all the changes in one transaction.
+    public func write(_ changes: [(EntryKey, TierWrite.Change)]) throws(StoreError) -> [WriteOutcome] {
+        let writes = changes.map { TierWrite(tier: tier, key: $0.0, change: $0.1, stamp: stamp()) }
+        var outcomes: [WriteOutcome] = []
+        try tier.commit(writes, durability: .crashSafe) { outcomes = $0 }
+        state.withLock { state in
+            for (write, outcome) in zip(writes, outcomes) where outcome.row != 0 { state.uses[outcome.row] = write.stamp }
+        }
+        return outcomes
+    }
+
+    public func bytes(_ key: EntryKey) throws(StoreError) -> [UInt8]? {
+        try tier.entry(forKey: key).value.map { Array($0.bytes) }
+    }
+
+    /// The keys, most recently used first.
+    public func keys() throws(StoreError) -> [String] {
+        try tier.keysByUse(limit: .max, validAt: clock.now).map(\.key.normalized)
+    }
+
+    /// A stamp for a use that happens now.
+    public func stamp() -> UseStamp {
+        let now = clock.now
+        return state.withLock { state in
+            state.last = UseStamp(after: state.last, at: now)
+            return state.last
+        }
+    }
+
+    // MARK: TierOwner
+
+    public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { state.withLock { $0.uses[row] } }
+
+    public func takeUses(limit: Int) -> [Use] { [] }
+
+    public func pendingUses() -> [Use] { state.withLock { $0.uses.map { Use(row: $0.key, stamp: $0.value) } } }
+
+    public func tierDidReport(_ event: StoreEvent) {}
+
+    public func tierDidLoseWrites(_ error: StoreError) {}
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Tiers
+
+extension TierLaw {
+    /// What a tier holds is what was stored last.
+    static let contents: [TierLaw] = [
+        TierLaw("what was stored is found, with its dates and version") { make in
+            let driver = TierDriver(try make(.unlimited))
+            let expires = driver.clock.now.advanced(byMilliseconds: 1000)
+            try driver.store([1, 2, 3], "a", expires: expires, version: "v2")
+            let entry = try driver.tier.entry(forKey: "a").value
+            try expect(entry.map { Array($0.bytes) }, [1, 2, 3], "bytes")
+            try expect(entry?.written, driver.clock.now, "written")
+            try expect(entry?.expires, expires, "expires")
+            try expect(entry?.version, "v2", "version")
+        },
+        TierLaw("what was never stored is a miss") { make in
+            let tier = try make(.unlimited)
+            try expect(tier.entry(forKey: "a"), .miss(.absent), "lookup")
+            try expect(tier.lastUse(ofKey: "a"), nil, "last use")
+            try expect(tier.totals(), TierTotals(), "totals")
+        },
+        TierLaw("storing again replaces, and adjusts the bytes by the difference") { make in
+            let driver = TierDriver(try make(.unlimited))
+            for count in [100, 7, 300, 0, 1] {
+                let outcome = try driver.store(count: count, "a")
+                try expect(outcome.wasPresent, count != 100, "was present at \(count)")
+                try expect(driver.tier.totals(), TierTotals(entries: 1, bytes: count), "totals")
+            }
+        },
+        TierLaw("no bytes are not a miss") { make in
+            let driver = TierDriver(try make(.unlimited))
+            try driver.store([], "a")
+            try expect(driver.bytes("a"), [], "bytes")
+        },
+        TierLaw("storing if absent leaves what is valid and replaces what is not") { make in
+            let driver = TierDriver(try make(.unlimited))
+            try driver.store([1], "a", expires: driver.clock.now.advanced(byMilliseconds: 1000))
+            try expect(driver.store([2], "a", onlyIfAbsent: true).wasDeclined, true, "declined")
+            try expect(driver.bytes("a"), [1], "bytes")
+            driver.clock.advance(by: .seconds(2))
+            try expect(driver.store([3], "a", onlyIfAbsent: true).wasDeclined, false, "declined after expiry")
+            try expect(driver.bytes("a"), [3], "bytes after expiry")
+            try expect(driver.store([4], "b", onlyIfAbsent: true).wasDeclined, false, "declined when absent")
+            try expect(driver.bytes("b"), [4], "bytes when absent")
+        },
+        TierLaw("removing removes one, and says whether it was there") { make in
+            let driver = TierDriver(try make(.unlimited))
+            try driver.store([1], "a")
+            try driver.store([2, 2], "b")
+            try expect(driver.write("a", .remove).wasPresent, true, "was present")
+            try expect(driver.write("a", .remove).wasPresent, false, "was present the second time")
+            try expect(driver.bytes("a"), nil, "removed")
+            try expect(driver.bytes("b"), [2, 2], "the other")
+            try expect(driver.tier.totals(), TierTotals(entries: 1, bytes: 2), "totals")
+        },
+        TierLaw("removing all removes all, and the tier can be used after") { make in
+            let driver = TierDriver(try make(.unlimited))
+            for number in 0..<100 { try driver.store(count: number, EntryKey("\(number)")) }
+            try driver.write("", .removeAll)
+            try expect(driver.tier.totals(), TierTotals(), "totals")
+            try expect(driver.keys(), [], "keys")
+            try driver.store([1], "7")
+            try expect(driver.bytes("7"), [1], "bytes after")
+        },
+        TierLaw("any string is a key, and two are one when their normal forms are") { make in
+            let driver = TierDriver(try make(.unlimited))
+            let keys = ["", "\0", "a\0", "a", "/", "..", "../a", "a/b", ".", " ", "A", "😀", "%00", String(repeating: "k", count: 65_536)]
+            for (number, key) in keys.enumerated() { try driver.store([UInt8(number)], EntryKey(key)) }
+            for (number, key) in keys.enumerated() { try expect(driver.bytes(EntryKey(key)), [UInt8(number)], "a key") }
+            try driver.store([100], EntryKey("\u{E9}"))
+            try expect(driver.bytes(EntryKey("e\u{301}")), [100], "the other form")
+            try expect(driver.tier.totals().entries, keys.count + 1, "entries")
+        },
+        TierLaw("the writes of one transaction happen in order") { make in
+            let driver = TierDriver(try make(.unlimited))
+            func entry(_ byte: UInt8) -> TierWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
+            let outcomes = try driver.write([("a", entry(1)), ("b", entry(2)), ("a", entry(3)), ("b", .remove), ("c", .remove)])
+            try expect(outcomes.map(\.wasPresent), [false, false, true, true, false], "was present")
+            try expect(driver.bytes("a"), [3], "a")
+            try expect(driver.bytes("b"), nil, "b")
+            try expect(driver.tier.totals(), TierTotals(entries: 1, bytes: 1), "totals")
+        },
+        TierLaw("a hundred random operations leave what a dictionary would hold") { make in
+            for seed in UInt64(0)..<20 {
+                var random = SeededGenerator(seed: seed)
+                let driver = TierDriver(try make(.unlimited))
+                var model: [EntryKey: [UInt8]] = [:]
+                for _ in 0..<100 {
+                    let key = EntryKey("\(Int.random(in: 0..<12, using: &random))")
+                    switch Int.random(in: 0..<20, using: &random) {
+                    case 0:
+                        try driver.write("", .removeAll)
+                        model = [:]
+                    case 1..<5:
+                        try expect(driver.write(key, .remove).wasPresent, model.removeValue(forKey: key) != nil, "removed, seed \(seed)")
+                    case 5..<15:
+                        let bytes = [UInt8](repeating: .random(in: 0...255, using: &random), count: .random(in: 0..<300, using: &random))
+                        try driver.store(bytes, key)
+                        model[key] = bytes
+                    default:
+                        try expect(driver.bytes(key), model[key], "bytes, seed \(seed)")
+                    }
+                    let bytes = model.values.reduce(0) { $0 + $1.count }
+                    try expect(driver.tier.totals(), TierTotals(entries: model.count, bytes: bytes), "totals, seed \(seed)")
+                }
+            }
+        },
+    ]
+}
