@@ -7,6 +7,11 @@ public final class CountingCodec<Value>: Codec {
     public struct Counts: Hashable, Sendable {
         public var encodes = 0
         public var decodes = 0
+
+        public init(encodes: Int = 0, decodes: Int = 0) {
+            self.encodes = encodes
+            self.decodes = decodes
+        }
     }
 
     private let base: any Codec<Value>

@@ -26,9 +26,12 @@ extension MemoryTier: Tier where Payload == Entry {
         case .storeIfAbsent(let entry) where present?.validity.contains(entry.written) ?? false:
             outcome.wasDeclined = true
         case .store(let entry), .storeIfAbsent(let entry):
+            var held = entry
+            held.row = 1  // It has no rows of its own; a store above must only see that the entry is here.
             let leftovers = store(
-                entry, forKey: write.key, cost: entry.bytes.count, stamp: write.stamp, row: 0, validity: entry.validity,
+                held, forKey: write.key, cost: entry.bytes.count, stamp: write.stamp, row: 0, validity: entry.validity,
                 wasPresent: outcome.wasPresent)
+            outcome.row = entry.bytes.count <= capacity.bytes ? held.row : 0
             outcome.evicted = leftovers.lostKeys
         case .remove:
             _ = remove(write.key)

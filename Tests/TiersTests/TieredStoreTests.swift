@@ -1,0 +1,240 @@
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct TieredStoreTests {
+    /// A store over tiers in memory, with everything in between at hand.
+    private struct Setup {
+        let clock = ManualClock()
+        let codec = CountingCodec<String>(JSONCodec<String>())
+        let disk: MemoryTier<Entry>
+        let faults: FaultyTier
+        let calls: RecordingTier
+        let store: TieredStore<String>
+
+        init(memory: DataSize = 1.megaByte, disk limit: DataSize = 1.megaByte, remembering: Remembrance<String> = .values) throws {
+            disk = MemoryTier(capacity: try Capacity(limit))
+            faults = FaultyTier(disk)
+            calls = RecordingTier(faults)
+            store = TieredStore(
+                disk: calls, codec: codec, memory: try Capacity(memory), remembering: remembering, clock: clock.wallClock)
+        }
+    }
+
+    private func text(_ count: Int) -> String { String(repeating: "x", count: count - 2) }
+
+    // MARK: C1
+
+    @Test func aWriteEncodesOnceAndAHitOfAValueDecodesNothing() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        #expect(setup.codec.counts.encodes == 1)
+        for _ in 0..<3 { #expect(try setup.store.value(forKey: "a").value == "value") }
+        #expect(setup.codec.counts == .init(encodes: 1, decodes: 0))
+        #expect(!setup.calls.calls.contains(.entry("a")))
+    }
+
+    @Test func aReadOfTheDiskDecodesOnceAndThenMemoryAnswers() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        for _ in 0..<3 { #expect(try setup.store.value(forKey: "a").value == "value") }
+        #expect(setup.codec.counts == .init(encodes: 1, decodes: 1))
+        #expect(setup.calls.calls.filter { $0 == .entry("a") }.count == 1)
+    }
+
+    @Test func whereMemoryKeepsBytesAHitDecodesOnceAndAsksNoDisk() throws {
+        let setup = try Setup(remembering: .bytes)
+        try setup.store.record("value", forKey: "a")
+        for _ in 0..<3 { #expect(try setup.store.value(forKey: "a").value == "value") }
+        #expect(setup.codec.counts == .init(encodes: 1, decodes: 3))
+        #expect(!setup.calls.calls.contains(.entry("a")))
+    }
+
+    // MARK: C3
+
+    @Test func whatFitsNoTierIsAnErrorAndTheOldValueStays() throws {
+        let setup = try Setup(memory: 100, disk: 200)
+        try setup.store.record("old", forKey: "a")
+        let error = #expect(throws: StoreError.self) { try setup.store.record(text(201), forKey: "a") }
+        #expect(error?.code == .tooLarge)
+        #expect(try setup.store.value(forKey: "a").value == "old")
+    }
+
+    @Test func whatIsTooLargeForMemoryLivesOnDiskAndEvictsNothingFromMemory() throws {
+        let setup = try Setup(memory: 100, disk: 1000)
+        try setup.store.record(text(60), forKey: "a")
+        try setup.store.record(text(500), forKey: "b")
+        #expect(try setup.store.value(forKey: "b").value == text(500))
+        #expect(try setup.store.statistics().memory == TierTotals(entries: 1, bytes: 60))
+    }
+
+    /// P16: and what it replaced there is gone.
+    @Test func whatIsTooLargeForDiskLivesInMemoryAloneAndTheOldValueDoesNotComeBack() throws {
+        let setup = try Setup(memory: 1000, disk: 100)
+        try setup.store.record("old", forKey: "a")
+        try setup.store.record(text(500), forKey: "a")
+        #expect(try setup.store.value(forKey: "a").value == text(500))
+        #expect(try setup.store.count() == 1)
+        #expect(try setup.store.keys() == ["a"])
+        setup.store.trimMemory(to: 0)
+        #expect(try setup.store.value(forKey: "a") == .miss(.absent))
+        #expect(try setup.store.statistics().removals == [.evicted: 1])
+    }
+
+    // MARK: C5
+
+    @Test func aFailingDiskIsAnErrorAndNotAMiss() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        setup.faults.fail(.read, with: StoreError(.inputOutput, "Broken."))
+        let error = #expect(throws: StoreError.self) { try setup.store.value(forKey: "a") }
+        #expect(error?.code == .inputOutput)
+        setup.faults.heal()
+        #expect(try setup.store.value(forKey: "a").value == "value")
+    }
+
+    @Test func aWriteThatFailsChangesNothing() throws {
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.faults.fail(.commit, with: StoreError(.diskFull, "Full."))
+        #expect(throws: StoreError.self) { try setup.store.record("new", forKey: "a") }
+        #expect(throws: StoreError.self) { try setup.store.remove("a") }
+        #expect(throws: StoreError.self) { try setup.store.removeAll() }
+        #expect(try setup.store.value(forKey: "a").value == "old")
+    }
+
+    @Test func aValueThatCannotBeEncodedChangesNothing() throws {
+        struct Oops: Error {}
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.codec.fail(with: Oops())
+        let error = #expect(throws: StoreError.self) { try setup.store.record("new", forKey: "a") }
+        #expect(error?.code == .notEncodable && error?.cause is Oops)
+        setup.codec.fail(with: nil)
+        #expect(try setup.store.value(forKey: "a").value == "old")
+    }
+
+    /// P37: one that cannot be decoded hides no other, and is told of.
+    @Test func whatCannotBeDecodedIsReportedAndHidesNoOther() async throws {
+        let setup = try Setup()
+        for key in ["a", "b", "c"] { try setup.store.record(key, forKey: EntryKey(key)) }
+        let driver = TierDriver(setup.disk)
+        setup.store.trimMemory(to: 0)
+        try driver.store(Array("no JSON".utf8), "b")
+        let events = setup.store.events.events()
+        #expect(Set(try setup.store.values()) == ["a", "c"])
+        var iterator = events.makeAsyncIterator()
+        guard case .damagedEntry(let key, let error) = await iterator.next() else { throw Unexpected() }
+        #expect(key == "b" && error.code == .notDecodable)
+    }
+
+    // MARK: Promotion
+
+    /// P18: a removal while a read is on its way up is not undone by it.
+    @Test func aValueRemovedWhileItIsReadIsNotPromoted() throws {
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        setup.calls.interrupt { [store = setup.store, calls = setup.calls] call in
+            guard case .entry = call else { return }
+            calls.interrupt(nil)
+            do { try store.remove("a") } catch { Issue.record(error) }
+        }
+        #expect(try setup.store.value(forKey: "a").value == "old")
+        #expect(try setup.store.value(forKey: "a") == .miss(.absent))
+    }
+
+    @Test func aValueReplacedWhileItIsReadIsNotPutBack() throws {
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        setup.calls.interrupt { [store = setup.store, calls = setup.calls] call in
+            guard case .entry = call else { return }
+            calls.interrupt(nil)
+            do { try store.record("new", forKey: "a") } catch { Issue.record(error) }
+        }
+        #expect(try setup.store.value(forKey: "a").value == "old")
+        #expect(try setup.store.value(forKey: "a").value == "new")
+    }
+
+    // MARK: Expiry
+
+    @Test func whatHasExpiredIsAMissOnEveryPath() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a", expiration: .after(seconds: 10))
+        setup.clock.advance(by: .seconds(9))
+        #expect(try setup.store.value(forKey: "a").value == "value")
+        setup.clock.advance(by: .seconds(1))
+        #expect(try setup.store.value(forKey: "a") == .miss(.expired))
+        #expect(try !setup.store.contains("a"))
+        #expect(try setup.store.keys() == [])
+        #expect(try setup.store.values() == [])
+        // P22: recording it again revives it.
+        try setup.store.record("new", forKey: "a", expiration: .after(seconds: 10))
+        #expect(try setup.store.value(forKey: "a").value == "new")
+    }
+
+    /// P22: promotion and reads do not lengthen a life.
+    @Test func readingDoesNotLengthenALife() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a", expiration: .after(seconds: 10))
+        setup.clock.advance(by: .seconds(9))
+        setup.store.trimMemory(to: 0)
+        #expect(try setup.store.value(forKey: "a").value == "value")
+        setup.clock.advance(by: .seconds(1))
+        #expect(try setup.store.value(forKey: "a") == .miss(.expired))
+    }
+
+    // MARK: Transactions and events
+
+    @Test func aTransactionThatFailsHalfWayChangesNothing() throws {
+        let setup = try Setup(memory: 100, disk: 100)
+        try setup.store.record("old", forKey: "a")
+        var transaction = StoreTransaction()
+        try transaction.record("new", forKey: "a", in: setup.store)
+        transaction.remove("b", in: setup.store)
+        #expect(throws: StoreError.self) { try transaction.record(text(500), forKey: "c", in: setup.store) }
+        #expect(try setup.store.value(forKey: "a").value == "old")
+        #expect(try transaction.commit() == [true, false])
+        #expect(try setup.store.value(forKey: "a").value == "new")
+    }
+
+    @Test func observersHearWhatHappensAndWhy() async throws {
+        let setup = try Setup(memory: 100, disk: 100)
+        let events = setup.store.events.events()
+        try setup.store.record(text(60), forKey: "a")
+        try setup.store.record(text(60), forKey: "b")
+        try setup.store.remove("b")
+        try setup.store.removeAll()
+        try setup.store.close()
+        var heard: [String] = []
+        for await event in events {
+            switch event {
+            case .recorded(let key): heard.append("recorded \(key.normalized)")
+            case .removed(let key, let cause): heard.append("\(cause) \(key.normalized)")
+            case .removedAll: heard.append("all")
+            default: heard.append("else")
+            }
+        }
+        #expect(heard == ["recorded a", "evicted a", "recorded b", "explicit b", "all"])
+    }
+
+    @Test func statisticsCountWhatHappened() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        _ = try setup.store.value(forKey: "a")
+        setup.store.trimMemory(to: 0)
+        _ = try setup.store.value(forKey: "a")
+        _ = try setup.store.value(forKey: "b")
+        let statistics = try setup.store.statistics()
+        #expect(statistics.memoryHits == 1 && statistics.diskHits == 1 && statistics.misses == 1 && statistics.memoryEvictions == 1)
+        #expect(statistics.memory == TierTotals(entries: 1, bytes: 7) && statistics.disk == TierTotals(entries: 1, bytes: 7))
+        #expect(statistics.hitRatio == 2.0 / 3.0)
+    }
+}
+
+private struct Unexpected: Error {}
