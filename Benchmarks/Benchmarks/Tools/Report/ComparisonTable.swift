@@ -1,0 +1,44 @@
+import Samples
+
+/// The table of one comparison: a line for each side.
+enum ComparisonTable {
+    private static let widths = [24, 18, 10, 10, 10, 8, 9, 10, 0]
+
+    /// - Returns: What was promised of it.
+    static func print(_ outcome: Outcome) -> [Limit] {
+        guard let vellum = outcome.sides.first else { return [] }
+        let title = "\(outcome.subject), \(outcome.scale)"
+        Line.print([title, "side", "median", "p99.9", "max", "samples", "allocs", "Vellum ÷", "limit"], widths)
+        var limits: [Limit] = []
+        let ours = Distribution(vellum.samples).median
+        for side in outcome.sides {
+            let samples = Distribution(side.samples)
+            let tail = side.tail.map(Distribution.init) ?? samples
+            let ratio = ours / samples.median
+            var verdict = ""
+            if let limit = side.limit {
+                let isMet = ratio <= limit
+                verdict = "≤ \(Line.number(limit)) \(isMet ? "met" : "NOT MET")"
+                limits.append(
+                    Limit(title: "\(outcome.work.title), \(title): \(Line.number(ratio)) × \(side.name), limit \(limit)", isMet: isMet))
+            }
+            if side.name == vellum.name, let limit = outcome.limit {
+                let isMet = ours <= limit
+                verdict = "≤ \(Line.time(limit)) \(isMet ? "met" : "NOT MET")"
+                limits.append(Limit(title: "\(outcome.work.title), \(title): \(Line.time(ours)), limit \(Line.time(limit))", isMet: isMet))
+            }
+            if side.name == vellum.name, outcome.work == .memoryHit, let allocations = side.allocations {
+                let isMet = Distribution(allocations).median == 0
+                verdict = "no allocation \(isMet ? "met" : "NOT MET")"
+                limits.append(Limit(title: "\(outcome.work.title), \(title): no allocation", isMet: isMet))
+            }
+            let allocations = side.allocations.map { Line.number(Distribution($0).median) } ?? ""
+            Line.print(
+                [
+                    "", side.name, Line.time(samples.median), Line.time(tail.p999), Line.time(tail.maximum), "\(tail.count)", allocations,
+                    side.name == vellum.name ? "" : Line.number(ratio), verdict,
+                ], widths)
+        }
+        return limits
+    }
+}

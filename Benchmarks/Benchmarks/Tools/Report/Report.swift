@@ -1,0 +1,35 @@
+import Samples
+
+/// Prints everything that a run measured as one table.
+@main
+enum Report {
+    static func main() throws {
+        let desk = Desk()
+        let outcomes = try desk.outcomes()
+        var limits: [Limit] = []
+        for work in Work.allCases {
+            let rows = outcomes.filter { $0.work == work }.sorted { $0.order < $1.order }
+            guard !rows.isEmpty else { continue }
+            print("\n" + work.title)
+            for outcome in rows { limits += ComparisonTable.print(outcome) }
+        }
+        limits += FigureTable.print(try desk.figures())
+        print("\nLimits: \(limits.count { $0.isMet }) of \(limits.count) met.")
+        for limit in limits where !limit.isMet { print("  not met: \(limit.title)") }
+    }
+}
+
+/// Something promised, and whether it is so.
+struct Limit {
+    var title: String
+    var isMet: Bool
+}
+
+extension Outcome {
+    /// Structs before airports before values by size, few before many.
+    fileprivate var order: Int {
+        let subjects = ["six fields", "airports", "100 B", "1 KiB", "64 KiB", "4 MiB"]
+        let scales = ["8", "100", "1 k", "20 k", "1 M"]
+        return (subjects.firstIndex(of: subject) ?? 9) * 10 + (scales.firstIndex(of: scale) ?? 9)
+    }
+}

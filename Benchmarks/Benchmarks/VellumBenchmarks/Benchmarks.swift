@@ -1,0 +1,34 @@
+import Benchmark
+import Samples
+import Vellum
+
+let benchmarks: @Sendable () -> Void = {
+    let scales: [Scale] = Desk().isQuick ? [.thousand, .twentyThousand] : [.thousand, .twentyThousand, .million]
+    for scale in scales {
+        registerAll(of: User.self, scale)
+        registerAll(of: Airport.self, scale)
+    }
+    Runner.register(RecordComparison<User>.make(.recordOver, .twentyThousand))
+    Runner.register(RecordComparison<User>.make(.recordPowerSafe, .twentyThousand, rounds: 1000))
+    Runner.register(RecordComparison<Airport>.make(.recordPowerSafe, .twentyThousand, rounds: 1000))
+
+    registerAll(ofSize: Blob100.self, .thousand)
+    registerAll(ofSize: Blob1K.self, .thousand)
+    registerAll(ofSize: Blob64K.self, .hundred)
+    registerAll(ofSize: Blob4M.self, .eight)
+}
+
+private func registerAll<Value: Subject>(of type: Value.Type, _ scale: Scale) {
+    Runner.register(MemoryHitComparison<Value>.make(scale))
+    Runner.register(DiskHitComparison<Value>.make(scale))
+    Runner.register(RecordComparison<Value>.make(.recordNew, scale))
+    Runner.register(BulkComparison<Value>.make(scale))
+    Runner.register(OpeningComparison<Value>.make(scale))
+}
+
+private func registerAll<Value: Blob>(ofSize type: Value.Type, _ scale: Scale) {
+    Runner.register(MemoryHitComparison<Value>.make(scale, seconds: 1))
+    Runner.register(DiskHitComparison<Value>.make(scale, memory: DataSize(bytes: 2 * Value.size), rounds: 2000))
+    Runner.register(RecordComparison<Value>.make(.recordNew, scale, rounds: 1000, seconds: 4))
+    Runner.register(RecordComparison<Value>.make(.recordPowerSafe, scale, rounds: 500, seconds: 4))
+}

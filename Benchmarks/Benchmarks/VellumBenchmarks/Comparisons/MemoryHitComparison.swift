@@ -1,0 +1,65 @@
+import Benchmark
+import Foundation
+import Samples
+import Vellum
+
+/// A read that memory answers, beside what one would write by hand, under the same lock.
+enum MemoryHitComparison<Value: Subject> {
+    private static var batch: Int { 1000 }
+
+    static func make(_ scale: Scale, seconds: Double = 3) -> Comparison {
+        Comparison(
+            work: .memoryHit, subject: Value.title, scale: scale,
+            sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)],
+            batch: batch, rounds: 10_000, seconds: seconds
+        ) { desk in
+            let factory = ArchivesFactory(directory: try Shelf<Value>(desk: desk, count: scale.rawValue).folder(.vellum))
+            let store = try factory.store(for: Value.self, memoryLimit: .everything, diskLimit: .everything)
+            let dictionary = LockedBox<[String: Value]>([:])
+            let cache = NSCache<NSString, Box>()
+            for index in 0..<scale.rawValue {
+                let key = Value.key(index)
+                guard let value = try store.access(archiveWithKey: key) else { throw CocoaError(.fileNoSuchFile) }
+                dictionary.withLock { $0[key] = value }
+                cache.setObject(Box(value), forKey: NSString(string: key))
+            }
+            // What the disk has to be told of the filling is told before anything is measured.
+            try store.flush()
+
+            let keys = (0..<65_536).map { Value.key(Scatter.place($0) % scale.rawValue) }
+            var start = 0
+            let hit = { (key: String) in blackHole(try store.access(archiveWithKey: key)) }
+            let lookUp = { (key: String) in blackHole(dictionary.withLock { $0[key] }) }
+            let object = { (key: String) in blackHole(cache.object(forKey: NSString(string: key))?.value) }
+            return Course(
+                turns: [
+                    Turn { for key in keys[start..<start + batch] { blackHole(try store.access(archiveWithKey: key)) } }
+                        .withTail { try timed(keys[start..<start + 50], hit) },
+                    Turn { for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) } }
+                        .withTail { timed(keys[start..<start + 50], lookUp) },
+                    Turn { for key in keys[start..<start + batch] { blackHole(cache.object(forKey: NSString(string: key))?.value) } }
+                        .withTail { timed(keys[start..<start + 50], object) },
+                ]
+            ) { _ in
+                start = (start + batch) % (keys.count - batch)
+            } end: {
+                try factory.close()
+            }
+        }
+    }
+
+    /// The time that each operation takes, and the reading of the clock with it.
+    private static func timed(_ keys: ArraySlice<String>, _ body: (String) throws -> Void) rethrows -> [Double] {
+        try keys.map { key in Double(try Stopwatch.time { try body(key) }.nanoseconds) }
+    }
+
+    private final class Box {
+        let value: Value
+
+        init(_ value: Value) { self.value = value }
+    }
+}
+
+extension Turn {
+    func withTail(_ tail: @escaping () throws -> [Double]) -> Turn { Turn(run: run, tail: tail, undo: undo) }
+}

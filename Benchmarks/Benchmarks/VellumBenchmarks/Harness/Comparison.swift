@@ -1,0 +1,57 @@
+import Benchmark
+import Samples
+
+/// Several ways to do the same work, measured by turns in one process.
+struct Comparison {
+    var work: Work
+    var subject: String
+    var scale: Scale
+    /// The names of the sides, Vellum first, and how many times as long as each Vellum may take.
+    var sides: [(name: String, limit: Double?)]
+    /// How many nanoseconds Vellum may take at the median, whatever the others take.
+    var limit: Double?
+    /// How many operations one measured call makes.
+    var batch = 1
+    var rounds = 2000
+    var seconds = 4.0
+    /// Makes everything ready, outside of what is measured.
+    var prepare: (Desk) throws -> Course
+}
+
+/// How many entries there are.
+enum Scale: Int {
+    case thousand = 1000
+    case twentyThousand = 20_000
+    case million = 1_000_000
+    case hundred = 100
+    case eight = 8
+
+    var title: String {
+        switch self {
+        case .million: "1 M"
+        case .twentyThousand: "20 k"
+        case .thousand: "1 k"
+        case .hundred, .eight: "\(rawValue)"
+        }
+    }
+}
+
+/// A comparison under way: what each side does in a round.
+struct Course {
+    /// In the order of the comparison's sides.
+    var turns: [Turn]
+    /// Chooses what all sides work on in this round. Not measured.
+    var begin: (_ round: Int) throws -> Void = { _ in }
+    /// Lets go of everything.
+    var end: () throws -> Void = {}
+}
+
+/// What one side does.
+struct Turn {
+    /// The work, which is measured.
+    var run: () throws -> Void
+    /// The same operations timed one by one, where `run` is a batch.
+    var tail: (() throws -> [Double])?
+    /// What is to be undone before the next turn. Not measured.
+    var undo: () throws -> Void = {}
+}

@@ -1,0 +1,78 @@
+import Benchmark
+import Foundation
+import Samples
+
+/// Runs one comparison as one benchmark of the tool: each iteration is a round in which every side has its turn.
+///
+/// What is measured goes to the tool as a metric for each side, so that its baselines and thresholds work, and to the
+/// desk, where the report finds it.
+final class Runner {
+    private let comparison: Comparison
+    private let desk = Desk()
+    private var course: Course?
+    private var outcome: Outcome
+
+    init(_ comparison: Comparison) {
+        self.comparison = comparison
+        outcome = Outcome(
+            work: comparison.work, subject: comparison.subject, scale: comparison.scale.title,
+            sides: comparison.sides.map { Outcome.Side(name: $0.name, limit: $0.limit) }, limit: comparison.limit)
+    }
+
+    static func register(_ comparison: Comparison) {
+        let runner = Runner(comparison)
+        let isQuick = runner.desk.isQuick
+        let name = "\(comparison.work.rawValue), \(comparison.subject), \(comparison.scale.title)"
+        let configuration = Benchmark.Configuration(
+            metrics: comparison.sides.map { .custom($0.name) }, warmupIterations: 0,
+            maxDuration: .seconds(isQuick ? comparison.seconds / 3 : comparison.seconds), maxIterations: comparison.rounds)
+        Benchmark(
+            name, configuration: configuration,
+            closure: { benchmark in try runner.round(benchmark) },
+            setup: { try runner.setUp() },
+            teardown: { try runner.tearDown() })
+    }
+
+    private func setUp() throws {
+        let course = try comparison.prepare(desk)
+        self.course = course
+        // Statements prepared, pages cached, files grown: none of that is what is compared.
+        for round in 0..<warmUps {
+            try course.begin(round)
+            for turn in course.turns {
+                try turn.run()
+                try turn.undo()
+            }
+        }
+    }
+
+    private var warmUps: Int { min(50, comparison.rounds / 20 + 1) }
+
+    private func round(_ benchmark: Benchmark) throws {
+        guard let course else { return }
+        let number = benchmark.currentIteration
+        try course.begin(number + warmUps)
+        for index in order(number, course.turns.count) {
+            let turn = course.turns[index]
+            let reading = try Stopwatch.time(turn.run)
+            let operations = Double(comparison.batch)
+            benchmark.measurement(.custom(comparison.sides[index].name), Int(Double(reading.nanoseconds) / operations))
+            outcome.sides[index].samples.append(Double(reading.nanoseconds) / operations)
+            outcome.sides[index].allocations = (outcome.sides[index].allocations ?? []) + [Double(reading.allocations) / operations]
+            if let tail = turn.tail { outcome.sides[index].tail = (outcome.sides[index].tail ?? []) + (try tail()) }
+            try turn.undo()
+        }
+    }
+
+    /// Each side begins as often as the others, and follows each other one as often.
+    private func order(_ round: Int, _ count: Int) -> [Int] {
+        let rotated = (0..<count).map { ($0 + round) % count }
+        return (round / count).isMultiple(of: 2) ? rotated : rotated.reversed()
+    }
+
+    private func tearDown() throws {
+        try course?.end()
+        course = nil
+        try desk.write(outcome)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Samples
+import Vellum
+
+/// Stores that hold so many entries, filled when they are first asked for and kept for later comparisons of the run.
+///
+/// Small ones are copied for each comparison, so that records do not add up; of a million some thousands more do not matter.
+struct Shelf<Value: Subject> {
+    let desk: Desk
+    let count: Int
+
+    enum Kind: String {
+        case vellum, lean, grdb, files
+
+        /// The name of the store's file in its folder.
+        var file: String { self == .vellum ? "Archives.sqlite" : "database.sqlite" }
+    }
+
+    /// A folder with a store of that kind that no one else in this process uses.
+    ///
+    /// - Parameter purpose: Tells apart those who need a store of one kind in the same process.
+    func folder(_ kind: Kind, _ purpose: String = "") throws -> URL {
+        let name = "\(kind.rawValue)-\(Value.title)-\(count)".replacing(" ", with: "-")
+        let full = desk.folder.appendingPathComponent("shelf/" + name)
+        if !FileManager.default.fileExists(atPath: full.path) { try fill(kind, full) }
+        let isLarge = count >= 1_000_000
+        let own = desk.folder.appendingPathComponent("\(isLarge ? "shelf" : "scratch")/\(name)-own-\(purpose)")
+        if isLarge, purpose.isEmpty { return full }
+        if !isLarge { try? FileManager.default.removeItem(at: own) }
+        if !FileManager.default.fileExists(atPath: own.path) {
+            try FileManager.default.createDirectory(at: own.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: full, to: own)
+        }
+        return own
+    }
+
+    func path(_ kind: Kind, _ purpose: String = "") throws -> String {
+        try folder(kind, purpose).appendingPathComponent(kind.file).path
+    }
+
+    private func fill(_ kind: Kind, _ folder: URL) throws {
+        let half = folder.appendingPathExtension("half")
+        try? FileManager.default.removeItem(at: half)
+        try FileManager.default.createDirectory(at: half, withIntermediateDirectories: true)
+        let path = half.appendingPathComponent(kind.file).path
+        switch kind {
+        case .vellum:
+            let factory = ArchivesFactory(directory: half)
+            let store = try factory.store(for: Value.self, memoryLimit: 1.megaByte, diskLimit: .everything)
+            try inChunks { try store.record(contentsOf: $0) }
+            try factory.close()
+        case .lean:
+            let table = try LeanTable<Value>(path, .crashSafe)
+            try inChunks(table.record)
+            table.close()
+        case .grdb:
+            let peer = try Peer<Value>(path, .crashSafe)
+            try inChunks(peer.record)
+            try peer.close()
+        case .files:
+            let files = Files<Value>(half)
+            try inChunks { for value in $0 { try files.fill(value) } }
+        }
+        try FileManager.default.moveItem(at: half, to: folder)
+    }
+
+    private func inChunks(_ body: ([Value]) throws -> Void) throws {
+        for start in stride(from: 0, to: count, by: 1000) {
+            try body((start..<min(start + 1000, count)).map(Value.make))
+        }
+    }
+}
+
+extension DataSize {
+    /// More than any comparison holds.
+    static let everything = 64.gigaBytes
+}

@@ -1,0 +1,34 @@
+import GRDB
+import Vellum
+
+/// The struct with six fields.
+struct User: ArchiveCodable, Subject {
+    static let title = "six fields"
+    static let archiveName = "User"
+
+    var primaryKey: String { id }
+
+    let id: String
+    let name: String
+    let email: String
+    let age: Int
+    let score: Double
+    let isActive: Bool
+
+    static func make(_ index: Int) -> User {
+        let place = String(Scatter.place(index), radix: 16)
+        return User(
+            id: "u" + place, name: "Ann Example \(index % 1000)", email: "ann.\(place)@example.com", age: 18 + index % 80,
+            score: Double(index % 1000) / 8, isActive: index.isMultiple(of: 3))
+    }
+
+    static func createTable(_ database: Database) throws {
+        try database.create(table: databaseTableName) { table in
+            table.primaryKey("id", .text)
+            for column in ["name", "email"] { table.column(column, .text).notNull() }
+            table.column("age", .integer).notNull()
+            table.column("score", .double).notNull()
+            table.column("isActive", .boolean).notNull()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Measures everything in one run and prints one table.
+#
+#   run.sh [--quick] [--filter REGEX] [--keep]
+#
+# --quick   leaves a million entries out and measures for a short while
+# --filter  runs the comparisons whose names match, as `recordNew, six fields, 1 k`, and no probe
+# --keep    leaves what was measured in the folder that is named at the end
+#
+# BENCH_FOLDER is where files are made (the folder for temporary files otherwise): it decides which disk is measured.
+# BENCH_SCRATCH is where it is built.
+set -eu
+cd "$(dirname "$0")"
+filter="" keep=""
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --quick) export VELLUM_BENCH_QUICK=1 ;;
+    --filter)
+        filter="$2"
+        shift
+        ;;
+    --keep) keep=1 ;;
+    *)
+        sed -n 's/^# \{0,1\}//p' run.sh | sed 1d >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+
+scratch="${BENCH_SCRATCH:-.build}"
+VELLUM_BENCH_FOLDER="${BENCH_FOLDER:-$(mktemp -d)}"
+export VELLUM_BENCH_FOLDER
+mkdir -p "$VELLUM_BENCH_FOLDER"
+[ -n "$keep" ] || [ -n "${BENCH_FOLDER:-}" ] || trap 'rm -rf "$VELLUM_BENCH_FOLDER"' EXIT
+rm -rf "$VELLUM_BENCH_FOLDER/outcomes" "$VELLUM_BENCH_FOLDER/figures"
+
+log="$VELLUM_BENCH_FOLDER/log.txt"
+quietly() {
+    "$@" >"$log" 2>&1 || {
+        cat "$log" >&2
+        exit 1
+    }
+}
+
+echo "Building for release …"
+for product in Probe Report; do quietly swift build -c release --scratch-path "$scratch" --product "$product"; done
+tools="$(swift build -c release --scratch-path "$scratch" --show-bin-path)"
+
+echo "Measuring …"
+if [ -n "$filter" ]; then set -- --filter "$filter"; else set --; fi
+quietly swift package --disable-sandbox --scratch-path "$scratch" benchmark --target VellumBenchmarks --no-progress "$@"
+if [ -z "$filter" ]; then
+    for probe in fill resident-memory log; do "$tools/Probe" "$probe"; done
+fi
+"$tools/Report"
+[ -z "$keep" ] || echo "What was measured is in $VELLUM_BENCH_FOLDER."
