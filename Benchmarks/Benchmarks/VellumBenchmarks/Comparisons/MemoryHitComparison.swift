@@ -33,12 +33,21 @@ enum MemoryHitComparison<Value: Subject> {
             let object = { (key: String) in blackHole(cache.object(forKey: NSString(string: key))?.value) }
             return Course(
                 turns: [
-                    Turn { for key in keys[start..<start + batch] { blackHole(try store.access(archiveWithKey: key)) } }
-                        .withTail { try timed(keys[start..<start + 50], hit) },
-                    Turn { for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) } }
-                        .withTail { timed(keys[start..<start + 50], lookUp) },
-                    Turn { for key in keys[start..<start + batch] { blackHole(cache.object(forKey: NSString(string: key))?.value) } }
-                        .withTail { timed(keys[start..<start + 50], object) },
+                    Turn {
+                        for key in keys[start..<start + batch] { blackHole(try store.access(archiveWithKey: key)) }
+                    } tail: {
+                        try timed(keys[start..<start + 50], hit)
+                    },
+                    Turn {
+                        for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) }
+                    } tail: {
+                        timed(keys[start..<start + 50], lookUp)
+                    },
+                    Turn {
+                        for key in keys[start..<start + batch] { blackHole(cache.object(forKey: NSString(string: key))?.value) }
+                    } tail: {
+                        timed(keys[start..<start + 50], object)
+                    },
                 ]
             ) { _ in
                 start = (start + batch) % (keys.count - batch)
@@ -58,8 +67,4 @@ enum MemoryHitComparison<Value: Subject> {
 
         init(_ value: Value) { self.value = value }
     }
-}
-
-extension Turn {
-    func withTail(_ tail: @escaping () throws -> [Double]) -> Turn { Turn(run: run, tail: tail, undo: undo) }
 }

@@ -32,7 +32,7 @@ enum RecordComparison<Value: Subject> {
                 Turn { try store.record(value) }, Turn { try same.record(value) }, Turn { try lean.record(value) },
                 Turn { try peer.record(value) },
             ]
-            if let files { turns.append(Turn { try files.record(value) }) }
+            if let files { turns.append(Turn { try files.record(value) }.once(in: 25)) }
             return Course(turns: turns) { round in
                 value = work == .recordOver ? Value.make(Scatter.place(round) % scale.rawValue) : Value.make(fresh + round)
             } end: {

@@ -52,6 +52,20 @@ struct Turn {
     var run: () throws -> Void
     /// The same operations timed one by one, where `run` is a batch.
     var tail: (() throws -> [Double])?
+    /// In how many rounds it has one turn: more than one for work that takes so long that it would cool the others' caches.
+    var every = 1
     /// What is to be undone before the next turn. Not measured.
     var undo: () throws -> Void = {}
+}
+
+extension Turn {
+    init(_ run: @escaping () throws -> Void, tail: @escaping () throws -> [Double]) {
+        self.init(run: run, tail: tail)
+    }
+
+    func once(in rounds: Int) -> Turn {
+        var turn = self
+        turn.every = rounds
+        return turn
+    }
 }

@@ -54,6 +54,7 @@ final class Runner {
         try course.begin(number + warmUps)
         for index in order(number, course.turns.count) {
             let turn = course.turns[index]
+            guard number.isMultiple(of: turn.every) else { continue }
             let reading = try Stopwatch.time(turn.run)
             let operations = Double(comparison.batch)
             benchmark.measurement(.custom(comparison.sides[index].name), Int(Double(reading.nanoseconds) / operations))

@@ -8,9 +8,9 @@ final class Peer<Value: Subject> {
     let pool: DatabasePool
 
     init(_ path: String, _ synchronous: Synchronous) throws {
-        var configuration = GRDB.Configuration()
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)") }
-        pool = try DatabasePool(path: path, configuration: configuration)
+        pool = try DatabasePool(path: path)
+        // Now, because GRDB sets its own when it opens.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)") }
         try pool.write { database in
             if try !database.tableExists(Value.databaseTableName) { try Value.createTable(database) }
         }
