@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+import Vellum
+
+/// What observers are told, and what is counted.
+@Suite(.timeLimit(.minutes(1)))
+struct ArchiveStoreEventTests {
+    let temporary = TemporaryArchives()
+    let store: ArchiveStore<Parcel>
+
+    init() throws {
+        store = try temporary.factory.store(memoryLimit: 200, diskLimit: 300)
+    }
+
+    /// The events that `body` leads to, in short.
+    private func events(_ body: () throws -> Void) async throws -> [String] {
+        let events = store.events
+        try body()
+        try store.close()  // Ends the events.
+        var told: [String] = []
+        for await event in events {
+            switch event {
+            case .recorded(let key): told.append("recorded \(key.normalized)")
+            case .removed(let key, let cause): told.append("\(cause) \(key.normalized)")
+            case .removedAll: told.append("all")
+            case .damagedEntry(let key, let error): told.append("\(error.code) \(key.normalized)")
+            case .setAside: told.append("set aside")
+            case .failure(let error): told.append("failure \(error.code)")
+            }
+        }
+        return told
+    }
+
+    @Test func recordingAndDeletingAreTold() async throws {
+        let told = try await events {
+            try store.record(Parcel("a"))
+            try store.record(Parcel("a"))
+            try store.delete(archiveWithKey: "a")
+            try store.delete(archiveWithKey: "a")
+            try store.deleteAll()
+        }
+
+        #expect(told == ["recorded a", "recorded a", "explicit a", "all"])
+    }
+
+    @Test func whatLeavesForLackOfRoomIsTold() async throws {
+        let told = try await events {
+            for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }
+        }
+
+        #expect(Set(told) == ["recorded a", "recorded b", "recorded c", "recorded d", "evicted a"])
+    }
+
+    @Test func whatWasUnusedIsTold() async throws {
+        let told = try await events {
+            try store.record(Parcel("a"))
+            temporary.clock.advance(bySeconds: 60)
+            try store.deleteAll(lastUsedBefore: temporary.clock.now.date)
+        }
+
+        #expect(told == ["recorded a", "unused a"])
+    }
+
+    @Test func aFailedRecordIsNotTold() async throws {
+        let told = try await events {
+            #expect(throws: VellumError.self) { try store.record(Parcel.refusing("a")) }
+            #expect(throws: VellumError.self) { try store.record(Parcel("a", size: 301)) }
+        }
+
+        #expect(told.isEmpty)
+    }
+
+    @Test func everyObserverIsTold() async throws {
+        let (first, second) = (store.events, store.events)
+        try store.record(Parcel("a"))
+        try store.close()
+
+        var counts = (0, 0)
+        for await _ in first { counts.0 += 1 }
+        for await _ in second { counts.1 += 1 }
+        #expect(counts == (1, 1))
+    }
+
+    @Test func aClosedArchiveTellsNothingMore() async throws {
+        try store.close()
+
+        for await event in store.events { Issue.record("\(event)") }
+    }
+
+    @Test func statisticsCountWhatHappened() throws {
+        for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }  // Memory holds c and d, the disk b, too.
+        _ = try store.access(archiveWithKey: "d")
+        _ = try store.access(archiveWithKey: "b")
+        _ = try store.access(archiveWithKey: "a")
+        try store.delete(archiveWithKey: "d")
+
+        let statistics = try store.statistics()
+        #expect((statistics.memoryHits, statistics.diskHits, statistics.misses) == (1, 1, 1))
+        #expect(statistics.hitRatio == 2.0 / 3)
+        #expect(statistics.memoryEvictions == 3)
+        #expect(statistics.removals == [.evicted: 1, .explicit: 1])
+        #expect((statistics.memory.entries, statistics.disk.entries) == (1, 2))
+        #expect((statistics.memory.bytes, statistics.disk.bytes) == (100, 200))
+        #expect(statistics.failures == 0)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Work on a thread that may wait.
+@Suite(.timeLimit(.minutes(1)))
+struct ArchiveStorePerformTests {
+    let temporary = TemporaryArchives()
+    let store: ArchiveStore<Note>
+
+    init() throws {
+        store = try temporary.factory.store()
+    }
+
+    @Test func theResultComesBack() async throws {
+        try await store.perform { try $0.record(Note("note", text: "words")) }
+
+        #expect(try await store.perform { try $0.access(archiveWithKey: "note")?.text } == "words")
+    }
+
+    @Test func theErrorComesBack() async throws {
+        try store.close()
+
+        let error = await #expect(throws: VellumError.self) { try await store.perform { try $0.count() } }
+
+        #expect(error?.code == .closed)
+    }
+
+    @Test func aCancelledWriteIsStillWhole() async throws {
+        let store = store
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.perform { try $0.record(contentsOf: [Note("a"), Note("b")]) }
+        }
+        _ = await task.result
+
+        #expect(try store.count() == 2)
+    }
+
+    @Test func manyCallersMayWaitAtOnce() async throws {
+        let store = store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask { try await store.perform { try $0.record(Note("\(number)")) } }
+            }
+            try await group.waitForAll()
+        }
+
+        #expect(try store.count() == 100)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import Vellum
+
+/// One encode for each write; one decode for each hit at most. (C1)
+@Suite(.timeLimit(.minutes(1)))
+struct ArchiveStoreWorkTests {
+    let temporary = TemporaryArchives()
+    let key = UUID().uuidString
+
+    private var work: WorkLog.Work { WorkLog.shared.of(key) }
+
+    @Test func aRecordIsOneEncode() throws {
+        let structs = try temporary.factory.store(for: CountedStruct.self)
+
+        try structs.record(CountedStruct(primaryKey: key))
+        #expect(work == .init(encodes: 1, decodes: 0))
+
+        try structs.record(contentsOf: [CountedStruct(primaryKey: key)])
+        #expect(work == .init(encodes: 2, decodes: 0))
+
+        try temporary.factory.transaction { try $0.record(CountedStruct(primaryKey: key), in: structs) }
+        #expect(work == .init(encodes: 3, decodes: 0))
+
+        try temporary.factory.archives(for: CountedStruct.self).update(CountedStruct(primaryKey: key))
+        #expect(work == .init(encodes: 4, decodes: 0))
+    }
+
+    @Test func aStructIsDecodedOnceForEachDiskHitAndNeverFromMemory() throws {
+        let structs = try temporary.factory.store(for: CountedStruct.self)
+        try structs.record(CountedStruct(primaryKey: key))
+
+        _ = try structs.access(archiveWithKey: key)
+        _ = try structs.accessAll()
+        #expect(work == .init(encodes: 1, decodes: 0))
+
+        structs.trimMemory(to: .zero)
+        _ = try structs.access(archiveWithKey: key)
+        #expect(work == .init(encodes: 1, decodes: 1))
+
+        _ = try structs.access(archiveWithKey: key)
+        _ = try structs.accessAll()
+        #expect(work == .init(encodes: 1, decodes: 1))
+    }
+
+    @Test func aClassIsDecodedOnceForEachHitAndNotReadFromTheDisk() throws {
+        let classes = try temporary.factory.store(for: CountedClass.self)
+        try classes.record(CountedClass(key))
+
+        for _ in 0..<3 { _ = try classes.access(archiveWithKey: key) }
+
+        #expect(work == .init(encodes: 1, decodes: 3))
+        #expect(try classes.statistics().memoryHits == 3)
+        #expect(try classes.statistics().diskHits == 0)
+    }
+
+    @Test func aSendableClassIsDecodedOnceForEachHit() throws {
+        let classes = try temporary.factory.store(for: CountedSendableClass.self)
+        try classes.record(CountedSendableClass(key))
+
+        let (first, second) = (try classes.access(archiveWithKey: key), try classes.access(archiveWithKey: key))
+
+        #expect(first !== second)
+        #expect(work == .init(encodes: 1, decodes: 2))
+    }
+
+    @Test func aStructThatIsNotSendableIsDecodedOnceForEachHit() throws {
+        let structs = try temporary.factory.store(for: CountedUnsendable.self)
+        try structs.record(CountedUnsendable(note: Note(key)))
+
+        for _ in 0..<3 { _ = try structs.access(archiveWithKey: key) }
+        #expect(work == .init(encodes: 1, decodes: 3))
+        #expect(try structs.statistics().diskHits == 0)
+
+        structs.trimMemory(to: .zero)
+        _ = try structs.access(archiveWithKey: key)
+        #expect(work == .init(encodes: 1, decodes: 4))
+    }
+
+    @Test func askingAboutAnObjectDecodesNothing() throws {
+        let classes = try temporary.factory.store(for: CountedClass.self)
+        try classes.record(CountedClass(key))
+        classes.trimMemory(to: .zero)
+
+        _ = try classes.contains(archiveWithKey: key)
+        _ = try classes.metadata(forKey: key)
+        _ = try classes.keys()
+        _ = try classes.count()
+        _ = try classes.statistics()
+        try classes.delete(archiveWithKey: key)
+
+        #expect(work == .init(encodes: 1, decodes: 0))
+    }
+
+    @Test func aMissDecodesNothing() throws {
+        let structs = try temporary.factory.store(for: CountedStruct.self)
+
+        #expect(try structs.access(archiveWithKey: key) == nil)
+        #expect(work == .init())
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+import Vellum
+
+@Suite(.timeLimit(.minutes(1)))
+struct ArchivesFactoryTests {
+    let temporary = TemporaryArchives()
+
+    @Test func aFactoryMakesNothingUntilItIsAsked() throws {
+        #expect(!FileManager.default.fileExists(atPath: temporary.factory.directory.path))
+    }
+
+    @Test func filesAndFoldersAreForTheirOwnerAlone() throws {
+        try temporary.factory.store(for: User.self).record(User(name: "ann"))
+
+        let folder = temporary.factory.directory.path
+        #expect(try mode(of: folder) == 0o700)
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) { #expect(try mode(of: folder + "/" + file) == 0o600) }
+    }
+
+    private func mode(of path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    @Test func theDefaultsOfAFactoryCount() throws {
+        let factory = ArchivesFactory(
+            directory: temporary.factory.directory, defaultMaxMemorySize: 5.kiloByte, defaultMaxDiskSize: 7.kiloByte)
+
+        #expect(try factory.archives(for: User.self).maxSize == 12.kiloByte)
+        #expect(try factory.store(for: Parcel.self, diskLimit: 9.kiloByte).limits == (5.kiloByte, 9.kiloByte))
+    }
+
+    @Test func twoFactoriesOverTwoFoldersShareNothing() throws {
+        let first = try temporary.anotherFactory("first").store(for: User.self)
+        let second = try temporary.anotherFactory("second").store(for: User.self)
+
+        try first.record(User(name: "ann"))
+
+        #expect(try second.count() == 0)
+    }
+
+    // MARK: One store for each file (C10)
+
+    @Test(arguments: ["archives", "archives/", "./archives", "other/../archives", "link", "link/", "../NAME/archives"])
+    func handlesOnOneFileShareAStoreHoweverItIsSpelled(spelling: String) throws {
+        let files = FileManager.default
+        try files.createDirectory(at: temporary.directory.appendingPathComponent("other"), withIntermediateDirectories: true)
+        try files.createSymbolicLink(
+            at: temporary.directory.appendingPathComponent("link"), withDestinationURL: temporary.factory.directory)
+        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte)
+        try first.record(User(name: "ann"))
+
+        let name = temporary.directory.lastPathComponent
+        let factory = temporary.anotherFactory(spelling.replacingOccurrences(of: "NAME", with: name))
+        let second = try factory.archives(for: User.self).store
+
+        #expect(second.limits == first.limits)
+        #expect(try second.access(archiveWithKey: "ann") == User(name: "ann"))
+        #expect(try first.statistics().memoryHits == 1)
+        #expect(try first.statistics() == second.statistics())
+    }
+
+    @Test(arguments: [(1.kiloByte, nil), (nil, 1.kiloByte), (1.kiloByte, 1.kiloByte)] as [(DataSize?, DataSize?)])
+    func aContradictionOfLimitsIsAnErrorOrShared(memory: DataSize?, disk: DataSize?) async throws {
+        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
+        let events = first.events
+
+        for factory in [temporary.factory, temporary.anotherFactory()] {
+            let error = #expect(throws: VellumError.self) {
+                _ = try factory.store(for: User.self, memoryLimit: memory ?? 5.kiloByte, diskLimit: disk ?? 6.kiloByte)
+            }
+            #expect(error?.code == .contradiction)
+        }
+        let shared = try temporary.factory.archives(for: User.self, trySetMaxMemorySize: memory, trySetMaxDiskSize: disk)
+        #expect(shared.store.limits == first.limits)
+        for await case .failure(let error) in events {
+            #expect(error.code == .contradiction)
+            break
+        }
+    }
+
+    @Test func whatIsNotSaidContradictsNothing() throws {
+        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
+
+        #expect(try temporary.factory.store(for: User.self).limits == first.limits)
+        #expect(try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte).limits == first.limits)
+        #expect(try temporary.factory.store(for: User.self, diskLimit: 6.kiloByte).limits == first.limits)
+    }
+
+    @Test func whatIsNotSaidContradictsNothingInAnotherFactoryEither() throws {
+        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
+
+        #expect(try temporary.anotherFactory().store(for: User.self).limits == first.limits)
+    }
+
+    @Test func anotherDurabilityIsAContradiction() throws {
+        _ = try temporary.factory.store(for: User.self)
+
+        let error = #expect(throws: VellumError.self) { _ = try temporary.anotherFactory(durability: .powerSafe).store(for: User.self) }
+
+        #expect(error?.code == .contradiction)
+    }
+
+    @Test func manyWhoAskAtOnceGetOneArchive() async throws {
+        let factories = [temporary.factory, temporary.anotherFactory()]
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try factories[number % 2].store(for: User.self).record(User(name: "\(number)")) }
+            }
+            try await group.waitForAll()
+        }
+
+        let store = try temporary.factory.store(for: User.self)
+        #expect(try store.count() == 20)
+        #expect(try store.statistics().memory.entries == 20)
+    }
+
+    // MARK: Closing
+
+    @Test func aClosedFactoryOpensAgain() throws {
+        let before = try temporary.factory.store(for: User.self)
+        try before.record(User(name: "ann"))
+
+        try temporary.factory.close()
+
+        let after = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte)
+        #expect(try after.access(archiveWithKey: "ann") == User(name: "ann"))
+        #expect(after.limits.memory == 5.kiloByte)
+        #expect(throws: VellumError.self) { _ = try before.count() }
+    }
+
+    @Test func afterAFactoryWasClosedAnotherOverTheSameFolderOpensAgain() throws {
+        let other = temporary.anotherFactory()
+        try other.store(for: User.self).record(User(name: "ann"))
+        _ = try temporary.factory.store(for: User.self)
+
+        try temporary.factory.close()
+
+        #expect(try other.store(for: User.self).access(archiveWithKey: "ann") == User(name: "ann"))
+        #expect(try other.store(for: Parcel.self).count() == 0)
+    }
+
+    @Test func afterAnArchiveWasClosedThroughOneFactoryAnotherOpensItAgain() throws {
+        let other = temporary.anotherFactory()
+        try other.store(for: User.self).record(User(name: "ann"))
+
+        try temporary.factory.store(for: User.self).close()
+
+        #expect(try other.store(for: User.self).access(archiveWithKey: "ann") == User(name: "ann"))
+    }
+}

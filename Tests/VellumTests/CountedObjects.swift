@@ -1,0 +1,71 @@
+import Foundation
+import Vellum
+
+/// How often objects were encoded and decoded, by their keys: each test uses a key of its own.
+///
+/// Unchecked because `counts` is protected by `lock`.
+final class WorkLog: @unchecked Sendable {
+    static let shared = WorkLog()
+
+    struct Work: Equatable {
+        var encodes = 0
+        var decodes = 0
+    }
+
+    private let lock = NSLock()
+    private var counts: [String: Work] = [:]
+
+    func encode(_ key: String) -> Data {
+        lock.withLock { counts[key, default: Work()].encodes += 1 }
+        return Data(key.utf8)
+    }
+
+    func decode(_ data: Data) -> String {
+        let key = String(decoding: data, as: UTF8.self)
+        lock.withLock { counts[key, default: Work()].decodes += 1 }
+        return key
+    }
+
+    func of(_ key: String) -> Work { lock.withLock { counts[key] ?? Work() } }
+}
+
+/// A `Sendable` struct: memory keeps it as it is.
+struct CountedStruct: Archivable {
+    var primaryKey: String
+
+    func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
+
+    static func deArchive(fromData data: Data) throws -> any Archivable { CountedStruct(primaryKey: WorkLog.shared.decode(data)) }
+}
+
+/// A class: memory keeps its data.
+class CountedClass: Archivable {
+    let primaryKey: String
+
+    init(_ primaryKey: String) { self.primaryKey = primaryKey }
+
+    func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
+
+    static func deArchive(fromData data: Data) throws -> any Archivable { CountedClass(WorkLog.shared.decode(data)) }
+}
+
+/// A final class that is `Sendable`: memory keeps its data all the same.
+final class CountedSendableClass: Archivable, Sendable {
+    let primaryKey: String
+
+    init(_ primaryKey: String) { self.primaryKey = primaryKey }
+
+    func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
+
+    static func deArchive(fromData data: Data) throws -> any Archivable { CountedSendableClass(WorkLog.shared.decode(data)) }
+}
+
+/// A struct that is not `Sendable`: memory keeps its data.
+struct CountedUnsendable: Archivable {
+    var primaryKey: String { note.title }
+    var note: Note
+
+    func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
+
+    static func deArchive(fromData data: Data) throws -> any Archivable { CountedUnsendable(note: Note(WorkLog.shared.decode(data))) }
+}

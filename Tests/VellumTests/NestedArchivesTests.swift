@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+import Vellum
+
+@Suite(.timeLimit(.minutes(1)))
+struct NestedArchivesTests {
+    let temporary = TemporaryArchives()
+    let factory: ArchivesFactory
+
+    init() {
+        factory = temporary.factory
+    }
+
+    // MARK: What is found
+
+    struct Order: ArchiveCodable {
+        var primaryKey = "order"
+        var buyer: User
+        var seller: User?
+        var carrier: User??
+    }
+
+    @Test func propertiesAndOptionalsOfThemAreRecorded() throws {
+        let orders = try factory.store(for: Order.self)
+
+        try orders.record(Order(buyer: User(name: "ann"), seller: nil, carrier: .some(nil)))
+        #expect(try factory.store(for: User.self).keys() == ["ann"])
+
+        try orders.record(Order(buyer: User(name: "ann"), seller: User(name: "bob"), carrier: User(name: "cleo")))
+        #expect(try Set(factory.store(for: User.self).keys()) == ["ann", "bob", "cleo"])
+    }
+
+    struct Chain: ArchiveCodable {
+        var primaryKey = "chain"
+        var order: Order
+    }
+
+    @Test func whatAPropertyHoldsIsRecordedToo() throws {
+        try factory.store(for: Chain.self).record(Chain(order: Order(buyer: User(name: "ann"))))
+
+        #expect(try factory.store(for: Order.self).count() == 1)
+        #expect(try factory.store(for: User.self).count() == 1)
+    }
+
+    enum Message: ArchiveCodable {
+        case empty
+        case from(User)
+        var primaryKey: String { "message" }
+    }
+
+    @Test func whatACaseHoldsIsRecorded() throws {
+        let messages = try factory.store(for: Message.self)
+
+        try messages.record(.empty)
+        try messages.record(.from(User(name: "ann")))
+
+        #expect(try factory.store(for: User.self).keys() == ["ann"])
+    }
+
+    struct Crate: Archivable {
+        var primaryKey = "crate"
+        var content: (any Archivable)?
+        func archive() throws -> Data { Data() }
+        static func deArchive(fromData data: Data) throws -> any Archivable { Crate() }
+    }
+
+    @Test func aPropertyOfAnyArchivableTypeIsRecorded() throws {
+        let crates = try factory.store(for: Crate.self)
+
+        try crates.record(Crate())
+        try crates.record(Crate(content: User(name: "ann")))
+
+        #expect(try factory.store(for: User.self).keys() == ["ann"])
+    }
+
+    protocol Named {}
+
+    struct Badge: Archivable {
+        var primaryKey = "badge"
+        var owner: any Named
+        func archive() throws -> Data { Data() }
+        static func deArchive(fromData data: Data) throws -> any Archivable { Badge(owner: Nobody()) }
+    }
+
+    struct Nobody: Named {}
+
+    struct Employee: ArchiveCodable, Named {
+        var primaryKey: String
+    }
+
+    @Test func aPropertyOfAProtocolIsRecordedWhereItsObjectIsArchivable() throws {
+        let badges = try factory.store(for: Badge.self)
+
+        try badges.record(Badge(owner: Nobody()))
+        try badges.record(Badge(owner: Employee(primaryKey: "ann")))
+
+        #expect(try factory.store(for: Employee.self).keys() == ["ann"])
+    }
+
+    // MARK: How it is recorded
+
+    @Test func aPropertyThatCannotBeEncodedUndoesAll() throws {
+        let crates = try factory.store(for: Crate.self)
+
+        let error = #expect(throws: VellumError.self) {
+            try crates.record(contentsOf: [Crate(primaryKey: "a"), Crate(primaryKey: "b", content: Parcel.refusing("c"))])
+        }
+
+        #expect(error?.code == .notEncodable)
+        #expect(try crates.count() == 0)
+        #expect(try factory.store(for: Parcel.self).count() == 0)
+    }
+
+    @Test func aPropertyOfATypeWithoutALastingNameUndoesAll() throws {
+        struct Local: ArchiveCodable {
+            var primaryKey = "local"
+        }
+        let crates = try factory.store(for: Crate.self)
+
+        let error = #expect(throws: VellumError.self) { try crates.record(Crate(content: Local())) }
+
+        #expect(error?.code == .unnamedArchive)
+        #expect(try crates.count() == 0)
+    }
+
+    @Test func aTransactionRecordsPropertiesToo() throws {
+        let crates = try factory.store(for: Crate.self)
+
+        try factory.transaction { try $0.record(Crate(content: User(name: "ann")), in: crates) }
+
+        #expect(try factory.store(for: User.self).count() == 1)
+    }
+
+    @Test func aPropertyIsEncodedOnce() throws {
+        let key = UUID().uuidString
+
+        try factory.store(for: Crate.self).record(Crate(content: CountedStruct(primaryKey: key)))
+
+        #expect(WorkLog.shared.of(key) == .init(encodes: 1, decodes: 0))
+    }
+
+    @Test func aPropertyRecordedFirstIsRememberedAsAnyOther() throws {
+        let key = UUID().uuidString
+        try factory.store(for: Crate.self).record(Crate(content: CountedStruct(primaryKey: key)))
+
+        _ = try factory.store(for: CountedStruct.self).access(archiveWithKey: key)
+
+        // A Sendable struct is in memory as it is.
+        #expect(WorkLog.shared.of(key) == .init(encodes: 1, decodes: 0))
+    }
+
+    @Test func aPropertyRecordedFirstDoesNotDecideTheLimits() throws {
+        try factory.store(for: Crate.self).record(Crate(content: User(name: "ann")))
+
+        let users = try factory.store(for: User.self, memoryLimit: 10.kiloByte, diskLimit: 20.kiloByte)
+
+        #expect(users.limits == (10.kiloByte, 20.kiloByte))
+        #expect(try users.keys() == ["ann"])
+    }
+
+    @Test func insertIfNotPresentLeavesWhatIsThereAlsoWhereTheNewObjectFitsOnlyMemory() throws {
+        let parcels = try factory.store(for: Parcel.self, memoryLimit: 1000, diskLimit: 300)
+        try parcels.record(Parcel("a", size: 100))
+
+        try factory.store(for: Crate.self).record(Crate(content: Parcel("a", size: 400)))
+
+        #expect(try parcels.access(archiveWithKey: "a") == Parcel("a", size: 100))
+        parcels.trimMemory(to: .zero)
+        #expect(try parcels.access(archiveWithKey: "a") == Parcel("a", size: 100))
+    }
+}

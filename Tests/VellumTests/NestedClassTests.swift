@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Classes that hold objects, and each other.
+@Suite(.timeLimit(.minutes(1)))
+struct NestedClassTests {
+    class Node: Archivable {
+        let primaryKey: String
+        var first: Node?
+        var second: Node?
+
+        init(_ primaryKey: String) { self.primaryKey = primaryKey }
+
+        func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
+
+        static func deArchive(fromData data: Data) throws -> any Archivable { Node(WorkLog.shared.decode(data)) }
+    }
+
+    class Animal: Archivable {
+        let primaryKey: String
+
+        init(_ primaryKey: String) { self.primaryKey = primaryKey }
+
+        func archive() throws -> Data { Data(primaryKey.utf8) }
+
+        static func deArchive(fromData data: Data) throws -> any Archivable { Animal(String(decoding: data, as: UTF8.self)) }
+    }
+
+    class Dog: Animal {
+        var owner: User?
+    }
+
+    final class Puppy: Dog {}
+
+    let temporary = TemporaryArchives()
+
+    @Test func objectsThatHoldEachOtherAreRecorded() throws {
+        let (a, b) = (Node(UUID().uuidString), Node(UUID().uuidString))
+        a.first = b
+        b.first = a
+        defer { b.first = nil }
+        let nodes = try temporary.factory.store(for: Node.self)
+
+        try nodes.record(a)
+
+        #expect(try Set(nodes.keys()) == [a.primaryKey, b.primaryKey])
+    }
+
+    @Test func anObjectThatIsHeldTwiceIsEncodedOnce() throws {
+        let (a, b) = (Node(UUID().uuidString), Node(UUID().uuidString))
+        (a.first, a.second) = (b, b)
+        let nodes = try temporary.factory.store(for: Node.self)
+
+        try nodes.record(a)
+
+        #expect(try nodes.count() == 2)
+        #expect(WorkLog.shared.of(b.primaryKey).encodes == 1)
+    }
+
+    @Test func anObjectThatHoldsItselfIsEncodedOnce() throws {
+        let node = Node(UUID().uuidString)
+        node.first = node
+        defer { node.first = nil }
+
+        try temporary.factory.store(for: Node.self).record(node)
+
+        #expect(WorkLog.shared.of(node.primaryKey).encodes == 1)
+    }
+
+    @Test func whatAParentClassHoldsIsRecorded() throws {
+        let puppy = Puppy("rex")
+        puppy.owner = User(name: "ann")
+
+        try temporary.factory.store(for: Puppy.self).record(puppy)
+
+        #expect(try temporary.factory.store(for: User.self).keys() == ["ann"])
+    }
+
+    @Test func whatASubclassHoldsIsRecordedThroughTheArchiveOfItsParent() throws {
+        let animals = try temporary.factory.store(for: Animal.self)
+        try animals.record(Animal("cat"))
+        let dog = Dog("rex")
+        dog.owner = User(name: "ann")
+
+        try animals.record(dog)
+
+        #expect(try animals.keys() == ["rex", "cat"])
+        #expect(try temporary.factory.store(for: User.self).keys() == ["ann"])
+    }
+}

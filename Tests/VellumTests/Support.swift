@@ -1,0 +1,53 @@
+import Foundation
+import Vellum
+
+/// A folder of a test's own and the archives in it, with a clock that only the test moves. Removed with the object.
+final class TemporaryArchives: Sendable {
+    let directory: URL
+    let clock = HandClock()
+    let factory: ArchivesFactory
+
+    init() {
+        let name = "VellumTests-\(UUID().uuidString)"
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(name, isDirectory: true)
+        factory = ArchivesFactory(directory: directory.appendingPathComponent("archives"), clock: clock.wallClock)
+    }
+
+    /// Another factory over the same folder, however it is spelled.
+    func anotherFactory(_ spelling: String = "archives", durability: Durability = .crashSafe) -> ArchivesFactory {
+        ArchivesFactory(
+            directory: URL(fileURLWithPath: directory.path + "/" + spelling), durability: durability, clock: clock.wallClock)
+    }
+
+    var file: URL { factory.directory.appendingPathComponent("Archives.sqlite") }
+
+    /// Makes the folder, with a file in the place of the archives that holds `contents`.
+    func put(_ contents: Data) throws {
+        try FileManager.default.createDirectory(at: factory.directory, withIntermediateDirectories: true)
+        try contents.write(to: file)
+    }
+
+    /// Changes one byte of the file, in the middle of the only place where `text` is. Nothing may have the file open.
+    func damage(_ text: String) throws {
+        var contents = try Data(contentsOf: file)
+        guard let place = contents.range(of: Data(text.utf8)) else { throw CocoaError(.fileReadCorruptFile) }
+        contents[place.lowerBound + place.count / 2] ^= 1
+        try contents.write(to: file)
+    }
+
+    deinit {
+        try? factory.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}
+
+/// A clock that stands still until a test moves it. Unchecked because `milliseconds` is protected by `lock`.
+final class HandClock: @unchecked Sendable {
+    private let lock = NSLock()
+    private var milliseconds: Int64 = 1_700_000_000_000
+
+    var wallClock: WallClock { WallClock { self.now } }
+    var now: WallInstant { lock.withLock { WallInstant(rawValue: milliseconds) } }
+
+    func advance(bySeconds seconds: Int64) { lock.withLock { milliseconds += seconds * 1000 } }
+}
