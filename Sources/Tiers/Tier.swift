@@ -67,10 +67,14 @@ public protocol TierOwner: AnyObject, Sendable {
     /// The last use of an entry that the tier may not have been told of yet.
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
 
-    /// Uses that the tier has not been told of, at most `limit`; each is handed out once.
+    /// Uses that the tier has not been told of, at most `limit`. The tier writes them down, then calls ``finishUses(written:)``;
+    /// one taker at a time.
     func takeUses(limit: Int) -> [Use]
 
-    /// The same, all of them, without handing them out. O(uses).
+    /// The uses that were taken are committed, or could not be and must be handed out again.
+    func finishUses(written: Bool)
+
+    /// All the uses that the tier may not have committed yet, without handing them out. O(uses).
     func pendingUses() -> [Use]
 
     /// Something happened that the owner's observers should know.

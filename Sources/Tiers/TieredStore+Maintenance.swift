@@ -37,7 +37,7 @@ extension TieredStore {
         statistics.disk = try disk.totals()
         statistics.memory = memory.totals()
         statistics.memoryHits = memory.hits
-        counters.withLock { counters in
+        owner.counters.withLock { counters in
             statistics.diskHits = counters.diskHits
             statistics.misses = counters.misses
             statistics.memoryEvictions = counters.memoryEvictions
@@ -57,5 +57,10 @@ extension TieredStore {
         try disk.close()
         release(memory.removeAll())
         events.finish()
+    }
+
+    /// Tells observers of a failure of which no caller was told.
+    package func report(_ error: StoreError) {
+        owner.tierDidReport(.failure(error))
     }
 }

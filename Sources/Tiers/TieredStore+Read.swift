@@ -33,15 +33,15 @@ extension TieredStore {
         switch try entryOnDisk(forKey: key) {
         case .hit(let found): entry = found
         case .miss(let miss):
-            counters.withLock { $0.misses += 1 }
+            owner.counters.withLock { $0.misses += 1 }
             return .miss(miss)
         }
         guard entry.validity.contains(now) else {
-            counters.withLock { $0.misses += 1 }
+            owner.counters.withLock { $0.misses += 1 }
             return .miss(.expired)
         }
         let value = try decode(entry.bytes, of: key)
-        counters.withLock { $0.diskHits += 1 }
+        owner.counters.withLock { $0.diskHits += 1 }
         release(
             memory.fill(
                 remembered(value, entry.bytes), forKey: key, cost: entry.bytes.count, row: entry.row, validity: entry.validity,
@@ -136,7 +136,7 @@ extension TieredStore {
             .notDecodable,
             "The stored bytes cannot be decoded as \(Value.self). The type may have changed; record the object again or delete it.",
             cause: cause)
-        tierDidReport(.damagedEntry(key, error))
+        owner.tierDidReport(.damagedEntry(key, error))
         return error
     }
 
@@ -151,7 +151,7 @@ extension TieredStore {
         do throws(StoreError) {
             return try disk.entry(forKey: key)
         } catch {
-            if error.code == .damagedEntry { tierDidReport(.damagedEntry(key, error)) }
+            if error.code == .damagedEntry { owner.tierDidReport(.damagedEntry(key, error)) }
             throw error
         }
     }

@@ -170,13 +170,13 @@ extension TieredStore {
     @usableFromInline
     func release(_ leftovers: MemoryTier<Remembered<Value>>.Leftovers) {
         if leftovers.wakesDisk { disk.usesAreWaiting() }
-        if leftovers.evictions > 0 { counters.withLock { $0.memoryEvictions += leftovers.evictions } }
+        if leftovers.evictions > 0 { owner.counters.withLock { $0.memoryEvictions += leftovers.evictions } }
         didRemove(leftovers.lostKeys, .evicted)
     }
 
     func didRemove(_ keys: [EntryKey], _ cause: RemovalCause) {
         guard !keys.isEmpty else { return }
-        counters.withLock { $0.removals[cause, default: 0] += keys.count }
+        owner.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key, cause)) }
     }

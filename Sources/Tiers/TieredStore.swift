@@ -21,23 +21,12 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let codec: any Codec<Value>
     @usableFromInline let clock: WallClock
     @usableFromInline let remembrance: Remembrance<Value>
-    @usableFromInline let counters = Locked(Counters())
+    @usableFromInline let owner: StoreOwner<Value>
 
     /// What an acknowledged write survives.
     public let durability: Durability
     /// What happens, for whoever listens.
-    public let events = EventHub<StoreEvent>()
-
-    @usableFromInline
-    struct Counters: Sendable {
-        @usableFromInline var diskHits = 0
-        @usableFromInline var misses = 0
-        @usableFromInline var memoryEvictions = 0
-        @usableFromInline var failures = 0
-        @usableFromInline var removals: [RemovalCause: Int] = [:]
-
-        @usableFromInline init() {}
-    }
+    public var events: EventHub<StoreEvent> { owner.events }
 
     /// A store over a tier of its own.
     ///
@@ -57,17 +46,23 @@ public final class TieredStore<Value>: Sendable {
         clock: WallClock = .system
     ) {
         self.memory = MemoryTier(capacity: memory)
+        owner = StoreOwner(memory: self.memory)
         self.disk = disk
         self.codec = codec
         self.remembrance = remembrance
         self.durability = durability
         self.clock = clock
-        disk.attach(to: self)
+        disk.attach(to: owner)
     }
 
     deinit {
-        // The disk holds its owner weakly and can ask no more: what it was not told of goes now.
-        while case let uses = memory.takeUses(limit: 4096), !uses.isEmpty { disk.record(uses: uses) }
+        // The disk holds the owner weakly and can ask no more: what it was not told of goes now.
+        while case let uses = memory.takeUses(limit: 4096), !uses.isEmpty {
+            disk.record(uses: uses)
+            memory.finishUses(written: true)
+        }
+        // Released here and not with the owner, whom the disk may be asking inside a lock of its own.
+        _ = memory.removeAll()
         events.finish()
     }
 
@@ -76,27 +71,4 @@ public final class TieredStore<Value>: Sendable {
 
     /// What memory and the disk may hold.
     public var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
-}
-
-// MARK: What the disk asks
-
-extension TieredStore: TierOwner {
-    public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { memory.latestUse(ofKey: key, row: row) }
-
-    public func takeUses(limit: Int) -> [Use] { memory.takeUses(limit: limit) }
-
-    public func pendingUses() -> [Use] { memory.pendingUses() }
-
-    public func tierDidReport(_ event: StoreEvent) {
-        switch event {
-        case .failure, .damagedEntry: counters.withLock { $0.failures += 1 }
-        case .recorded, .removed, .removedAll, .setAside: break
-        }
-        events.send(event)
-    }
-
-    public func tierDidLoseWrites(_ error: StoreError) {
-        release(memory.removeAll())
-        tierDidReport(.failure(error))
-    }
 }

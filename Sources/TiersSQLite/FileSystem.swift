@@ -35,6 +35,12 @@ enum FileSystem {
         guard rename(path, target) == 0 else { throw lastError }
     }
 
+    /// How many bytes a file takes; 0 if there is none.
+    static func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     /// Whether the path lies on a file system of another machine.
     static func isOnNetwork(_ path: String) -> Bool {
         #if os(Linux)

@@ -36,4 +36,10 @@ final class Housekeeper: Sendable {
             work()
         }
     }
+
+    /// Waits for the chores that are due now, and those that they make due.
+    func wait() {
+        // Asked on the queue, where no chore is under way.
+        while queue.sync(execute: { due.withLock { $0.contains(.checkpoint) } }) {}
+    }
 }

@@ -3,6 +3,20 @@ internal import Tiers
 
 /// What happens to a file that cannot be read as it should.
 enum Recovery {
+    /// Beside a file in which damage was found lies an empty file of this name.
+    private static func mark(_ path: String) -> String { path + "-damaged" }
+
+    /// Writes down that damage was found while the file was open: the next opening salvages what can be read.
+    static func markDamaged(_ path: String) {
+        do {
+            _ = try FileSystem.createIfMissing(mark(path))
+        } catch {
+            Log.warning("Damage of an archive file could not be written down; the next opening will not know of it.")
+        }
+    }
+
+    static func isMarkedDamaged(_ path: String) -> Bool { FileIdentity(path: mark(path)) != nil }
+
     /// Moves the file and its side files to a new name, and returns that. A log that stayed behind would be replayed over
     /// the new file.
     static func setAside(_ path: String, at now: WallInstant) throws -> String {
@@ -14,7 +28,7 @@ enum Recovery {
             aside = "\(stem)-\(attempt)"
         }
         // The side files first: a crash in between leaves a database whose log is gone, never a log without its database.
-        for suffix in ["-wal", "-shm", ""] where FileIdentity(path: path + suffix) != nil {
+        for suffix in ["-wal", "-shm", "", "-damaged"] where FileIdentity(path: path + suffix) != nil {
             try FileSystem.move(path + suffix, to: aside + suffix)
         }
         Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")

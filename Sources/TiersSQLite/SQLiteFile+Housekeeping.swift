@@ -15,10 +15,14 @@ extension SQLiteFile {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
+            if error.isDamage { Recovery.markDamaged(path) }
             let owners = writer.withLock { $0?.owners } ?? []
             for owner in owners { owner.tierDidReport(.failure(StoreError(error))) }
         }
     }
+
+    /// Waits until everything that is due behind the callers' backs is done: for tests.
+    package func waitForHousekeeping() { housekeeper.wait() }
 
     // MARK: The log
 
@@ -56,7 +60,7 @@ extension SQLiteFile {
     /// Returns free pages to the file system, a few at a time, once they are a quarter of the file and more than a megabyte.
     ///
     /// - Returns: Whether there are more.
-    private func giveSpaceBack() throws(SQLiteError) -> Bool {
+    func giveSpaceBack() throws(SQLiteError) -> Bool {
         try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
             guard let writer, writer.batch == nil else { return false }
             writer.forgetRemovals()
@@ -74,19 +78,22 @@ extension SQLiteFile {
     func writeAllUses() throws(SQLiteError) {
         let archives = writer.withLock { $0?.allArchives.map(\.id) } ?? []
         for number in archives {
-            while try writeUses(number, limit: 1024, { $0.takeUses(limit: 1024) }) {}
+            while try writeUses(number) {}
         }
     }
 
     /// - Returns: Whether there may be more.
-    @discardableResult
-    func writeUses(_ number: Int64, limit: Int, _ take: (any TierOwner) -> [Use]) throws(SQLiteError) -> Bool {
+    private func writeUses(_ number: Int64) throws(SQLiteError) -> Bool {
+        let limit = 1024
         let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
             // The owner is asked inside the lock, so that no eviction comes between its giving and our writing.
             guard let writer, let archive = writer.archive(number), let owner = archive.owner else { return (false, nil) }
-            let uses = take(owner)
+            let uses = owner.takeUses(limit: limit)
             guard !uses.isEmpty else { return (false, nil) }
+            var isWritten = false
+            defer { owner.finishUses(written: isWritten) }
             try writer.write(uses, of: archive)
+            isWritten = true
             hasOpenBatch.store(false, ordering: .releasing)
             return (uses.count == limit, WriteState(writer))
         }

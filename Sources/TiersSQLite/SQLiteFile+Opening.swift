@@ -34,6 +34,7 @@ extension SQLiteFile {
                 return try identity(of: path)
             } open: { identity in
                 do {
+                    guard !Recovery.isMarkedDamaged(path) else { throw SQLiteError.foundDamaged }
                     return try open(path, identity, news: [], clock)
                 } catch let error as SQLiteError where error.isDamage {
                     guard StoreError(error).code == .damagedFile || policy == .setAside else { throw StoreError(error) }

@@ -61,7 +61,7 @@ extension SQLiteFile {
             """)
         guard policy == .share else { throw error }
         Log.notice("\(error)")
-        store.tierDidReport(.failure(error))
+        store.report(error)
         return store
     }
 
@@ -70,7 +70,7 @@ extension SQLiteFile {
     /// - Important: Make one tier for a name at a time: it has one owner to ask.
     public func tier(named name: String, capacity: Capacity) throws(StoreError) -> SQLiteTier {
         let normal = EntryKey(name).normalized
-        let tier = try failing { () throws(SQLiteError) in
+        let tier = try noting { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
                 guard let writer else { return nil }
                 let number = try writer.archiveNumber(named: normal)
@@ -82,7 +82,7 @@ extension SQLiteFile {
             }
         }
         guard let tier else { throw .closed }
-        try failing { () throws(SQLiteError) in
+        try noting { () throws(SQLiteError) in
             while try evictSome(tier) {}
         }
         return tier
@@ -90,7 +90,7 @@ extension SQLiteFile {
 
     /// The names of the archives in the file, in the order they were made.
     public func archiveNames() throws(StoreError) -> [String] {
-        let names = try failing { () throws(SQLiteError) in
+        let names = try noting { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in try writer?.archiveNames() }
         }
         guard let names else { throw .closed }
@@ -143,8 +143,14 @@ extension SQLiteFile {
         stores.remove(identity)
         writer.withLock { writer in
             // Another tier of the same archive may have come meanwhile.
-            guard writer?.archive(tier.number)?.tier == identity else { return }
-            writer?.remove(tier.number)
+            guard let writer, writer.archive(tier.number)?.tier == identity else { return }
+            do throws(SQLiteError) {
+                try writer.commitBatch()  // It may hold writes of this archive, and its totals.
+            } catch {
+                Log.error("Relaxed writes could not be kept.", error)
+            }
+            hasOpenBatch.store(writer.batch != nil, ordering: .releasing)
+            writer.remove(tier.number)
         }
     }
 }
@@ -155,9 +161,15 @@ final class StoreTable: Sendable {
     let opening = Locked(())
     private let table = Locked<[EntryKey: OpenStore]>([:])
 
-    private struct OpenStore {
+    // A class, because a weak existential in an optional struct is misread by the compiler of Swift 6.3.
+    private final class OpenStore {
         weak var store: (any AnyObject & Sendable)?
-        var tier: ObjectIdentifier
+        let tier: ObjectIdentifier
+
+        init(_ store: any AnyObject & Sendable, _ tier: ObjectIdentifier) {
+            self.store = store
+            self.tier = tier
+        }
     }
 
     func open(_ name: EntryKey) -> (any AnyObject & Sendable)? {
@@ -165,7 +177,7 @@ final class StoreTable: Sendable {
     }
 
     func add(_ store: any AnyObject & Sendable, _ name: EntryKey, _ tier: ObjectIdentifier) {
-        table.withLock { $0[name] = OpenStore(store: store, tier: tier) }
+        table.withLock { $0[name] = OpenStore(store, tier) }
     }
 
     func remove(_ tier: ObjectIdentifier) {

@@ -8,7 +8,7 @@ extension SQLiteFile {
     func commit(
         _ writes: [(archive: Int64, write: TierWrite)], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(StoreError) {
-        let state = try failing { () throws(SQLiteError) in
+        let state = try noting { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
                 guard let writer else { return nil }
                 let work = { () throws(SQLiteError) -> [WriteOutcome] in
@@ -35,7 +35,7 @@ extension SQLiteFile {
             }
         }
         guard let state else { throw .closed }
-        if durability == .powerSafe { try failing { () throws(SQLiteError) in try syncLog(through: state.commits) } }
+        if durability == .powerSafe { try noting { () throws(SQLiteError) in try syncLog(through: state.commits) } }
         lookAfter(state)
     }
 

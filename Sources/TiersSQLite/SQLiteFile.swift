@@ -54,10 +54,15 @@ public final class SQLiteFile: Sendable {
         try shutDown()
     }
 
+    /// How many bytes the file takes, without its log.
+    public var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
+
     private func shutDown() throws(StoreError) {
-        try failing { () throws(SQLiteError) in
+        try noting { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()
+            // What is left after sixteen megabytes goes the next time.
+            for _ in 0..<16 where try giveSpaceBack() {}
             // In the order in which others take these locks.
             try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
                 checkpointer = nil
@@ -76,11 +81,15 @@ public final class SQLiteFile: Sendable {
     }
 }
 
-/// Runs a step of SQLite's and tells its failure in the words of the engine.
-func failing<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
-    do throws(SQLiteError) {
-        return try body()
-    } catch {
-        throw StoreError(error)
+extension SQLiteFile {
+    /// Runs a step of SQLite's and tells its failure in the words of the engine. Damage is written down, so that the next
+    /// opening salvages what can be read.
+    func noting<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        do throws(SQLiteError) {
+            return try body()
+        } catch {
+            if error.isDamage { Recovery.markDamaged(path) }
+            throw StoreError(error)
+        }
     }
 }

@@ -61,7 +61,7 @@ public final class SQLiteTier: Tier {
 
     private func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         guard !isClosed.load(ordering: .acquiring) else { throw .closed }
-        let result = try failing { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
+        let result = try file.noting { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
         guard let result else { throw .closed }
         return result
     }
@@ -85,7 +85,7 @@ public final class SQLiteTier: Tier {
 
     public func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
         guard !isClosed.load(ordering: .acquiring) else { throw .closed }
-        return try failing { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
+        return try file.noting { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
     }
 
     // MARK: The order of use

@@ -74,6 +74,8 @@ public final class TierDriver: TierOwner {
 
     public func takeUses(limit: Int) -> [Use] { [] }
 
+    public func finishUses(written: Bool) {}
+
     public func pendingUses() -> [Use] { state.withLock { $0.uses.map { Use(row: $0.key, stamp: $0.value) } } }
 
     public func tierDidReport(_ event: StoreEvent) {}

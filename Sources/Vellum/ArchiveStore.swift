@@ -195,6 +195,6 @@ extension ArchiveStore {
     /// Tells observers of a failure that no caller was told. Damaged entries told them by themselves.
     func tell(_ error: VellumError) {
         guard error.code != .damagedEntry, error.code != .notDecodable else { return }
-        engine.tierDidReport(.failure(StoreError(error.code, error.message, cause: error.cause)))
+        engine.report(StoreError(error.code, error.message, cause: error.cause))
     }
 }

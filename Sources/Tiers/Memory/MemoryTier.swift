@@ -61,6 +61,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         @usableFromInline var generations = ContiguousArray<UInt64>(repeating: 0, count: 64)
         // Last uses, not yet told, of rows that are not in the list.
         @usableFromInline var departed: [Int64: UseStamp] = [:]
+        // Uses that the disk is writing down and has not committed yet.
+        @usableFromInline var onTheirWay: [Int64: UseStamp] = [:]
 
         @usableFromInline init() {}
 
@@ -168,6 +170,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { shelf in
             for stripe in shelf.generations.indices { shelf.generations[stripe] &+= 1 }
             shelf.departed = [:]
+            shelf.onTheirWay = [:]
             var leftovers = Leftovers()
             leftovers.payloads = shelf.list.removeAll().map(\.payload)
             return leftovers
@@ -195,23 +198,33 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? {
         shelf.withLock { shelf in
             if let item = shelf.list.peek(key), item.row == row { return item.stamp }
-            return shelf.departed[row]
+            return shelf.departed[row] ?? shelf.onTheirWay[row]
         }
     }
 
-    /// Uses that the disk has not been told of, at most `limit`. O(limit).
+    /// Uses that the disk has not been told of, at most `limit`, until ``finishUses(written:)``. O(limit).
     public func takeUses(limit: Int) -> [Use] {
         shelf.withLock { shelf in
             var uses = shelf.list.takeUntold(limit)
             while uses.count < limit, let (row, stamp) = shelf.departed.popFirst() { uses.append(Use(row: row, stamp: stamp)) }
+            for use in uses { shelf.onTheirWay[use.row] = max(use.stamp, shelf.onTheirWay[use.row] ?? .never) }
             return uses
         }
     }
 
-    /// The same, all of them, without taking them. O(uses).
+    /// The uses that were taken are written down, or must be told again. O(uses taken).
+    public func finishUses(written: Bool) {
+        shelf.withLock { shelf in
+            if !written { shelf.departed.merge(shelf.onTheirWay) { max($0, $1) } }
+            shelf.onTheirWay = [:]
+        }
+    }
+
+    /// All the uses that may not be written down yet, without taking them. O(uses).
     public func pendingUses() -> [Use] {
         shelf.withLock { shelf in
-            shelf.list.pendingUntold() + shelf.departed.map { Use(row: $0.key, stamp: $0.value) }
+            let others = shelf.departed.merging(shelf.onTheirWay) { max($0, $1) }
+            return shelf.list.pendingUntold() + others.map { Use(row: $0.key, stamp: $0.value) }
         }
     }
 

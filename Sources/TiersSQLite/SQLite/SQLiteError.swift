@@ -16,11 +16,18 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// SQLITE_CORRUPT, for damage that we see before SQLite does.
     static let corrupt = SQLITE_CORRUPT
 
+    /// What an earlier opening found.
+    static let foundDamaged = SQLiteError(code: corrupt, message: "Damage was found when the file was last open.")
+
     static let misuse = SQLITE_MISUSE
 
     var primaryCode: Int32 { code & 0xFF }
 
-    var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+    /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut.
+    var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(primaryCode) || code == Self.shortRead }
+
+    /// SQLITE_IOERR_SHORT_READ, a macro that is not imported.
+    private static let shortRead = SQLITE_IOERR | (2 << 8)
 
     var description: String { "SQLite \(code): \(message)" }
 }
@@ -28,7 +35,7 @@ struct SQLiteError: Error, CustomStringConvertible {
 extension StoreError {
     /// The failure in the words of the engine.
     init(_ error: SQLiteError) {
-        switch error.primaryCode {
+        switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {
         case SQLITE_FULL:
             self.init(
                 .diskFull, "There is no space left for the archive. Free some, then try again; what was recorded is still there.",

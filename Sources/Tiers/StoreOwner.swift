@@ -1,0 +1,54 @@
+internal import Dispatch
+
+/// What the disk asks about a store, and tells it.
+///
+/// Apart from the store itself, because the disk asks inside its own lock, and the last reference to a store must not be
+/// let go of there: its `deinit` calls the disk.
+@usableFromInline
+final class StoreOwner<Value>: TierOwner {
+    private let memory: MemoryTier<Remembered<Value>>
+    let events = EventHub<StoreEvent>()
+    @usableFromInline let counters = Locked(Counters())
+
+    @usableFromInline
+    struct Counters: Sendable {
+        @usableFromInline var diskHits = 0
+        @usableFromInline var misses = 0
+        var memoryEvictions = 0
+        var failures = 0
+        var removals: [RemovalCause: Int] = [:]
+    }
+
+    init(memory: MemoryTier<Remembered<Value>>) {
+        self.memory = memory
+    }
+
+    @usableFromInline
+    func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { memory.latestUse(ofKey: key, row: row) }
+
+    @usableFromInline
+    func takeUses(limit: Int) -> [Use] { memory.takeUses(limit: limit) }
+
+    @usableFromInline
+    func finishUses(written: Bool) { memory.finishUses(written: written) }
+
+    @usableFromInline
+    func pendingUses() -> [Use] { memory.pendingUses() }
+
+    @usableFromInline
+    func tierDidReport(_ event: StoreEvent) {
+        switch event {
+        case .failure, .damagedEntry: counters.withLock { $0.failures += 1 }
+        case .recorded, .removed, .removedAll, .setAside: break
+        }
+        events.send(event)
+    }
+
+    @usableFromInline
+    func tierDidLoseWrites(_ error: StoreError) {
+        // The disk may be calling inside a lock of its own: what memory held is released elsewhere.
+        let leftovers = memory.removeAll()
+        DispatchQueue.global().async { withExtendedLifetime(leftovers) {} }
+        tierDidReport(.failure(error))
+    }
+}

@@ -1,0 +1,80 @@
+public import Tiers
+
+/// What ``SQLiteFile/verify()`` found.
+public struct VerificationReport: Hashable, Sendable {
+    /// One archive of the file.
+    public struct Archive: Hashable, Sendable {
+        public var name: String
+        /// Entries that match their checksums.
+        public var soundEntries = 0
+        /// Entries that do not.
+        public var damagedEntries: [EntryKey] = []
+        /// Whether the archive's totals are those of its entries.
+        public var hasRightTotals = true
+    }
+
+    public var archives: [Archive] = []
+    /// What SQLite found wrong with the structure of the file, in its own words.
+    public var structuralProblems: [String] = []
+
+    /// Whether nothing is wrong.
+    public var isSound: Bool {
+        structuralProblems.isEmpty && archives.allSatisfy { $0.damagedEntries.isEmpty && $0.hasRightTotals }
+    }
+}
+
+extension SQLiteFile {
+    /// Reads everything and tells what is wrong: the structure of the file (SQLite's `integrity_check`), every entry's
+    /// checksum, and the totals. Changes nothing, blocks no one, and reads one snapshot. If the structure is damaged, the next
+    /// opening salvages what can be read.
+    ///
+    /// - Complexity: O(size of the file).
+    public func verify() throws(StoreError) -> VerificationReport {
+        try noting { () throws(SQLiteError) in
+            try commitBatch()
+            let connection = try Connection(path: path)
+            try connection.execute(SQL.readerSettings)
+            try connection.execute(SQL.begin)
+            var report = VerificationReport()
+            do throws(SQLiteError) {
+                let check = try connection.prepare(SQL.integrityCheck)
+                while try check.step() {
+                    if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
+                }
+                let list = try connection.prepare(SQL.listArchives)
+                while try list.step() { report.archives.append(.init(name: list.text(1) ?? "")) }
+                list.reset()
+                for index in report.archives.indices { try verify(&report.archives[index], connection) }
+            } catch where error.isDamage {
+                report.structuralProblems.append(error.message)
+            }
+            if !report.structuralProblems.isEmpty { Recovery.markDamaged(path) }
+            return report
+        }
+    }
+
+    private func verify(_ archive: inout VerificationReport.Archive, _ connection: Connection) throws(SQLiteError) {
+        let find = try connection.prepare(SQL.findArchive)
+        find.bind(archive.name, at: 1)
+        guard try find.step() else { return }
+        let number = find.int(0)
+        find.reset()
+
+        let checksum = Checksum(archiveName: archive.name)
+        let entries = try connection.prepare(SQL.entriesAfter(number))
+        entries.bind(.min, at: 1)
+        var totals = TierTotals()
+        while try entries.step() {
+            let (entry, key) = (entries.entry, entries.bytes(6))
+            totals.entries += 1
+            totals.bytes += entry.bytes.count
+            if checksum.of(entry, key: key) == UInt32(truncatingIfNeeded: entries.int(4)) {
+                archive.soundEntries += 1
+            } else {
+                archive.damagedEntries.append(EntryKey(String(decoding: key, as: UTF8.self)))
+            }
+        }
+        let written = try ArchiveReader(id: number, checksum: checksum, connection: connection).totals()
+        archive.hasRightTotals = totals == written
+    }
+}

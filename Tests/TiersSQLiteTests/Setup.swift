@@ -1,0 +1,29 @@
+import Foundation
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// A store of strings over a file in a folder of its own.
+final class Setup: Sendable {
+    let folder: TemporaryStore
+    let clock = ManualClock()
+
+    init() throws { folder = try TemporaryStore() }
+
+    var url: URL { folder.file("Archives.sqlite") }
+
+    func open() throws -> SQLiteFile { try SQLiteFile.open(at: url, clock: clock.wallClock) }
+
+    func store(
+        _ name: String = "strings", memory: DataSize = 1.megaByte, disk: DataSize = 100.megaByte, durability: Durability = .crashSafe
+    ) throws -> TieredStore<Data> {
+        try open().store(
+            named: name, codec: IdentityCodec(), memory: Capacity(memory), disk: Capacity(disk), remembering: .values,
+            durability: durability)
+    }
+}
+
+extension Data {
+    /// So many bytes that differ from key to key.
+    init(_ number: Int, count: Int) { self.init(repeating: UInt8(truncatingIfNeeded: number), count: count) }
+}
