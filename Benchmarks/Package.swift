@@ -26,7 +26,8 @@ let package = Package(
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
         // What needs a process of its own: resident memory, and the log under a reader and a writer.
-        .executableTarget(name: "Probe", dependencies: ["Samples", .product(name: "Vellum", package: "Vellum")], path: "Benchmarks/Tools/Probe"),
+        .executableTarget(
+            name: "Probe", dependencies: ["Samples", .product(name: "Vellum", package: "Vellum")], path: "Benchmarks/Tools/Probe"),
         // Prints all of it as one table, with ratios and limits.
         .executableTarget(name: "Report", dependencies: ["Samples"], path: "Benchmarks/Tools/Report"),
         // What the three tell each other.

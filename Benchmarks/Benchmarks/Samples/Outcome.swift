@@ -14,15 +14,15 @@ public struct Outcome: Codable, Sendable {
         /// Nanoseconds for one operation, in the order they were measured; of a batch, its mean.
         public var samples: [Double]
         /// Nanoseconds for operations that were timed one by one, where `samples` are of batches.
-        public var tail: [Double]?
+        public var tail: [Double]
         /// Allocations for one operation, in the order of `samples`.
-        public var allocations: [Double]?
+        public var allocations: [Double]
         /// How many times as long as this side Vellum may take.
         public var limit: Double?
 
         public init(name: String, limit: Double? = nil) {
             self.name = name
-            samples = []
+            (samples, tail, allocations) = ([], [], [])
             self.limit = limit
         }
     }

@@ -33,8 +33,8 @@ enum ResidentMemory {
             [
                 Figure(title: "Resident memory of a process before it opens anything", value: before, unit: "MB"),
                 Figure(
-                    title: "… with \(entries) entries on disk and 1 MB of memory, after 100 k accesses and 1 k records", value: after, unit: "MB",
-                    limit: 64),
+                    title: "… with \(entries) entries on disk and 1 MB of memory, after 100 k accesses and 1 k records",
+                    value: after, unit: "MB", limit: 64),
                 Figure(title: "… at its peak", value: status("VmHWM"), unit: "MB"),
             ], named: "2 resident memory")
     }

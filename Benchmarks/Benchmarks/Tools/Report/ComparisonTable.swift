@@ -13,7 +13,7 @@ enum ComparisonTable {
         let ours = Distribution(vellum.samples).median
         for side in outcome.sides {
             let samples = Distribution(side.samples)
-            let tail = side.tail.map(Distribution.init) ?? samples
+            let tail = side.tail.isEmpty ? samples : Distribution(side.tail)
             let ratio = ours / samples.median
             var verdict = ""
             if let limit = side.limit {
@@ -27,12 +27,12 @@ enum ComparisonTable {
                 verdict = "≤ \(Line.time(limit)) \(isMet ? "met" : "NOT MET")"
                 limits.append(Limit(title: "\(outcome.work.title), \(title): \(Line.time(ours)), limit \(Line.time(limit))", isMet: isMet))
             }
-            if side.name == vellum.name, outcome.work == .memoryHit, let allocations = side.allocations {
-                let isMet = Distribution(allocations).median == 0
+            if side.name == vellum.name, outcome.work == .memoryHit {
+                let isMet = Distribution(side.allocations).median == 0
                 verdict = "no allocation \(isMet ? "met" : "NOT MET")"
                 limits.append(Limit(title: "\(outcome.work.title), \(title): no allocation", isMet: isMet))
             }
-            let allocations = side.allocations.map { Line.number(Distribution($0).median) } ?? ""
+            let allocations = Line.number(Distribution(side.allocations).median)
             Line.print(
                 [
                     "", side.name, Line.time(samples.median), Line.time(tail.p999), Line.time(tail.maximum), "\(tail.count)", allocations,

@@ -59,8 +59,8 @@ final class Runner {
             let operations = Double(comparison.batch)
             benchmark.measurement(.custom(comparison.sides[index].name), Int(Double(reading.nanoseconds) / operations))
             outcome.sides[index].samples.append(Double(reading.nanoseconds) / operations)
-            outcome.sides[index].allocations = (outcome.sides[index].allocations ?? []) + [Double(reading.allocations) / operations]
-            if let tail = turn.tail { outcome.sides[index].tail = (outcome.sides[index].tail ?? []) + (try tail()) }
+            outcome.sides[index].allocations.append(Double(reading.allocations) / operations)
+            if let tail = turn.tail { outcome.sides[index].tail += try tail() }
             try turn.undo()
         }
     }
