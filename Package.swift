@@ -49,7 +49,7 @@ let package = Package(
         .testTarget(
             name: "ParityMainActorTests", dependencies: ["Vellum"], path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
-        .testTarget(name: "CrashTests", dependencies: ["Vellum", "CrashChild"]),
+        .testTarget(name: "CrashTests", dependencies: ["Vellum", "TiersSQLite", "TiersTesting", "CrashChild"]),
         .executableTarget(name: "CrashChild", dependencies: ["Vellum"], path: "Tests/CrashChild"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,1 +1,56 @@
-print("")
+import Foundation
+import Vellum
+
+// A process for the tests to watch and to kill.
+//
+//     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
+//     CrashChild access FOLDER KEY                        prints the object's text, or nothing
+//     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
+
+struct Item: ArchiveCodable {
+    static var archiveName: String { "crash item" }
+    var primaryKey: String { key }
+    var key: String
+    var text: String
+
+    /// What the item with a key must hold: the key, many times over.
+    static func expected(_ key: String) -> Item { Item(key: key, text: String(repeating: key + ",", count: 20)) }
+}
+
+func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+let arguments = CommandLine.arguments
+let durabilities: [String: Durability] = ["relaxed": .relaxed, "crashSafe": .crashSafe, "powerSafe": .powerSafe]
+let factory = ArchivesFactory(
+    directory: URL(fileURLWithPath: arguments[2]), durability: durabilities[arguments.last ?? ""] ?? .crashSafe)
+
+do {
+    let store = try factory.store(for: Item.self, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte)
+    switch arguments[1] {
+    case "record":
+        for number in 0..<(Int(arguments[4]) ?? 0) {
+            try store.record(.expected("\(arguments[3])\(number)"))
+            say("\(number)")
+        }
+    case "access":
+        say(try store.access(archiveWithKey: arguments[3])?.text ?? "")
+    case "churn":
+        var number = Int(arguments[3]) ?? 0
+        while true {
+            number = (number &* 1_103_515_245 &+ 12345) & 0x7FFF_FFFF
+            let key = "churn \(number / 64 % 300)"
+            if number / 64 % 7 == 0 {
+                try store.delete(archiveWithKey: key)
+            } else {
+                try store.record(.expected(key))
+            }
+            _ = try store.access(archiveWithKey: "churn \(number / 1024 % 300)")
+            say(key)
+        }
+    default: exit(2)
+    }
+    try factory.close()
+} catch {
+    FileHandle.standardError.write(Data("\(String(reflecting: error))\n".utf8))
+    exit(1)
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// A child process, and the lines it says.
+final class Child {
+    private let process = Process()
+    private let output = Pipe()
+    private var buffer = Data()
+
+    /// Starts `CrashChild`, which lies beside the tests.
+    init(_ arguments: [String]) throws {
+        let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
+        let candidates = beside.map { $0.appendingPathComponent("CrashChild") }
+        guard let program = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// The next line; `nil` when the child has no more to say.
+    func line() -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeSubrange(...end)
+                return line
+            }
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { return nil }
+            buffer.append(more)
+        }
+    }
+
+    func lines() -> [String] {
+        var lines: [String] = []
+        while let line = line() { lines.append(line) }
+        return lines
+    }
+
+    /// Kills it where it stands, and returns what it had said until then.
+    func kill() -> [String] {
+        _ = Foundation.kill(process.processIdentifier, SIGKILL)
+        let lines = lines()
+        process.waitUntilExit()
+        return lines
+    }
+
+    func waitForExit() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+import TiersSQLite
+import TiersTesting
+import Vellum
+
+/// C6, and the part of C10 that is not for later: processes that are killed, and several on one file.
+@Suite(.timeLimit(.minutes(10)), .serialized)
+struct CrashTests {
+    struct Item: ArchiveCodable, Equatable {
+        static var archiveName: String { "crash item" }
+        var primaryKey: String { key }
+        var key: String
+        var text: String
+    }
+
+    private let folder: TemporaryStore
+
+    init() throws { folder = try TemporaryStore() }
+
+    private static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 12 }
+
+    private func open() throws -> (ArchivesFactory, ArchiveStore<Item>) {
+        let factory = ArchivesFactory(directory: folder.url)
+        return (factory, try factory.store(for: Item.self, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte))
+    }
+
+    private func expected(_ key: String) -> String { String(repeating: key + ",", count: 20) }
+
+    private func checkWholeness() throws {
+        let report = try SQLiteFile.open(at: folder.file("Archives.sqlite")).verify()
+        #expect(report.isSound, "\(report)")
+    }
+
+    @Test(arguments: ["crashSafe", "powerSafe"])
+    func aKilledProcessLosesNothingThatWasAcknowledged(_ durability: String) throws {
+        var random = SeededGenerator(seed: UInt64(Self.kills))
+        for round in 0..<Self.kills / 2 {
+            let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", durability])
+            var acknowledged: [String] = []
+            for _ in 0..<Int.random(in: 1...400, using: &random) { if let line = child.line() { acknowledged.append(line) } }
+            acknowledged += child.kill()
+            let (factory, store) = try open()
+            for number in acknowledged {
+                let key = "r\(round) \(number)"
+                #expect(try store.access(archiveWithKey: key)?.text == expected(key), "round \(round), \(number)")
+            }
+            // One more may have been committed and not yet acknowledged.
+            let count = try store.count()
+            #expect(count == acknowledged.count || count == acknowledged.count + 1)
+            try checkWholeness()
+            try store.deleteAll()
+            try factory.close()
+        }
+    }
+
+    /// What relaxed writes may lose is their end, never their middle.
+    @Test func aKilledProcessLosesAtMostTheEndOfItsRelaxedWrites() throws {
+        for round in 0..<Self.kills / 4 {
+            let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", "relaxed"])
+            for _ in 0..<700 { _ = child.line() }
+            let said = 700 + child.kill().count
+            let (factory, store) = try open()
+            let count = try store.count()
+            #expect(count >= said - 256 && count <= said + 1)
+            for number in 0..<count { #expect(try store.access(archiveWithKey: "r\(round) \(number)") != nil) }
+            try checkWholeness()
+            try store.deleteAll()
+            try factory.close()
+        }
+    }
+
+    @Test func processesThatAreKilledInTheMiddleOfAnythingLeaveTheFileWhole() throws {
+        for round in 0..<Self.kills {
+            let children = try (0..<2).map { try Child(["churn", folder.url.path, "\(round * 7 + $0)", "crashSafe"]) }
+            for child in children { for _ in 0..<(20 + round * 13 % 200) { _ = child.line() } }
+            for child in children { _ = child.kill() }
+            try checkWholeness()
+            let (factory, store) = try open()
+            for item in try store.accessAll() { #expect(item.text == expected(item.key)) }
+            try factory.close()
+        }
+    }
+
+    @Test func anotherProcessSeesWhatThisOneRecorded() throws {
+        let (factory, store) = try open()
+        try store.record(Item(key: "mine", text: "recorded here"))
+        #expect(try Child(["access", folder.url.path, "mine"]).line() == "recorded here")
+        try store.record(Item(key: "mine", text: "recorded again"))
+        #expect(try Child(["access", folder.url.path, "mine"]).line() == "recorded again")
+        try store.delete(archiveWithKey: "mine")
+        #expect(try Child(["access", folder.url.path, "mine"]).line() == "")
+        // And the other way round, though a reader here has just looked.
+        #expect(try store.access(archiveWithKey: "theirs0") == nil)
+        #expect(try Child(["record", folder.url.path, "theirs", "1", "crashSafe"]).lines() == ["0"])
+        #expect(try store.access(archiveWithKey: "theirs0")?.text == expected("theirs0"))
+        try factory.close()
+    }
+
+    @Test func severalProcessesOnOneFileLoseNothing() throws {
+        let children = try (0..<3).map { try Child(["record", folder.url.path, "p\($0) ", "300", "crashSafe"]) }
+        let (factory, store) = try open()
+        for number in 0..<300 { try store.record(Item(key: "own \(number)", text: "x")) }
+        for child in children {
+            #expect(child.lines().count == 300)
+            #expect(child.waitForExit() == 0)
+        }
+        #expect(try store.count() == 1200)
+        for process in 0..<3 {
+            for number in 0..<300 {
+                let key = "p\(process) \(number)"
+                #expect(try store.access(archiveWithKey: key)?.text == expected(key))
+            }
+        }
+        try checkWholeness()
+        try factory.close()
+    }
+}
