@@ -14,8 +14,12 @@ final class Files<Value: Subject> {
         try Value.decode(Data(contentsOf: folder.appendingPathComponent(key)))
     }
 
-    /// Fills the folder without the care that is measured.
+    /// Writes a file without the care that is measured: Foundation syncs each one.
     func fill(_ value: Value) throws {
-        try value.archive().write(to: folder.appendingPathComponent(value.primaryKey))
+        let bytes = try value.archive()
+        guard let file = fopen(folder.appendingPathComponent(value.primaryKey).path, "w") else { throw CocoaError(.fileWriteUnknown) }
+        defer { fclose(file) }
+        let written = bytes.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
+        guard written == bytes.count else { throw CocoaError(.fileWriteUnknown) }
     }
 }
