@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The one error of the engine: what went wrong, what to do about it, and what lay below.
 ///
 /// ```swift
@@ -74,4 +76,8 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
         guard let cause else { return "StoreError(\(description))" }
         return "StoreError(\(description) Cause: \(String(reflecting: cause)))"
     }
+}
+
+extension StoreError: LocalizedError {
+    public var errorDescription: String? { description }
 }

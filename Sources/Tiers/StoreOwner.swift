@@ -38,10 +38,14 @@ final class StoreOwner<Value>: TierOwner {
     @usableFromInline
     func tierDidReport(_ event: StoreEvent) {
         switch event {
-        case .failure, .damagedEntry: counters.withLock { $0.failures += 1 }
-        case .recorded, .removed, .removedAll, .setAside: break
+        case .failure, .damagedEntry:
+            counters.withLock { $0.failures += 1 }
+            events.send(event)
+        case .setAside:
+            events.keep(event)  // It happens while a store opens, before anyone can listen.
+        case .recorded, .removed, .removedAll:
+            events.send(event)
         }
-        events.send(event)
     }
 
     @usableFromInline

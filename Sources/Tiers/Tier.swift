@@ -41,6 +41,9 @@ public protocol Tier: AnyObject, Sendable {
     /// Removes what was last used before `stamp`, at most `limit` entries, and returns the keys: the coldest first.
     func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey]
 
+    /// Changes how much the tier may hold, and returns the keys of what had to leave, the coldest first.
+    func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey]
+
     /// Gives the tier the owner that it asks and reports to. Held weakly.
     func attach(to owner: any TierOwner)
 

@@ -19,7 +19,9 @@ extension TieredStore {
             return .hit(value)
         case .hit(.bytes(let bytes), let wakesDisk):
             if wakesDisk { disk.usesAreWaiting() }
-            return .hit(try decode(bytes, of: key))
+            let value = try decode(bytes, of: key)
+            if keepsValues { keep(value, of: bytes, key) }
+            return .hit(value)
         case .miss(let ticket):
             return try valueOnDisk(forKey: key, ticket, now)
         }
@@ -121,6 +123,14 @@ extension TieredStore {
 
     // MARK: Steps
 
+    /// Remembers a value where its bytes were remembered before the store was told to keep values.
+    @usableFromInline
+    func keep(_ value: Value, of bytes: Data, _ key: EntryKey) {
+        memory.exchange(key) { present in
+            if case .bytes(bytes) = present { .value(value) } else { nil }
+        }
+    }
+
     @inlinable
     func decode(_ bytes: Data, of key: EntryKey) throws(StoreError) -> Value {
         do {
@@ -142,7 +152,7 @@ extension TieredStore {
 
     @inlinable
     func remembered(_ value: Value, _ bytes: Data) -> Remembered<Value> {
-        remembrance.keepsValues ? .value(value) : .bytes(bytes)
+        keepsValues ? .value(value) : .bytes(bytes)
     }
 
     /// Reads the disk, and tells observers of a damaged entry: a reader that goes on without it must not be the only one to know.

@@ -20,7 +20,7 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let disk: any Tier
     @usableFromInline let codec: any Codec<Value>
     @usableFromInline let clock: WallClock
-    @usableFromInline let remembrance: Remembrance<Value>
+    private let remembrance: Locked<Remembrance<Value>>
     @usableFromInline let owner: StoreOwner<Value>
 
     /// What an acknowledged write survives.
@@ -49,7 +49,7 @@ public final class TieredStore<Value>: Sendable {
         owner = StoreOwner(memory: self.memory)
         self.disk = disk
         self.codec = codec
-        self.remembrance = remembrance
+        self.remembrance = Locked(remembrance)
         self.durability = durability
         self.clock = clock
         disk.attach(to: owner)
@@ -68,6 +68,17 @@ public final class TieredStore<Value>: Sendable {
 
     /// The present moment, by the store's clock.
     public var now: Date { clock.now().date }
+
+    /// Whether memory keeps values.
+    @usableFromInline var keepsValues: Bool { remembrance.withLock { $0.keepsValues } }
+
+    /// Changes what memory and the disk may hold, and what memory keeps from now on. What is over a limit leaves now.
+    public func reconfigure(memory: Capacity, disk: Capacity, remembering: Remembrance<Value>) throws(StoreError) {
+        let evicted = try self.disk.resize(to: disk)
+        didRemove(self.memory.markAlone(evicted), .evicted)
+        release(self.memory.setCapacity(memory))
+        remembrance.withLock { $0 = remembering }
+    }
 
     /// What memory and the disk may hold.
     public var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }

@@ -10,6 +10,13 @@ internal import Tiers
 // at most once for each use that the disk was not told of.
 
 extension ArchiveWriter {
+    /// Whether the archive holds more than it may, by what the file says now.
+    func isOverLimit(reading connection: Connection) throws(SQLiteError) -> Bool {
+        let totals = try ArchiveReader(id: id, checksum: checksum, connection: connection).totals()
+        return capacity.isExceeded(byBytes: totals.bytes, entries: totals.entries)
+    }
+
+    /// Whether the archive holds more than it may, in the open transaction.
     var isOverLimit: Bool { capacity.isExceeded(byBytes: Int(row.bytes), entries: Int(row.entries)) }
 
     /// Removes the coldest entries until the archive keeps its limit. Returns their keys.

@@ -7,7 +7,7 @@ internal import Tiers
 final class ArchiveWriter {
     let id: Int64
     let checksum: Checksum
-    let capacity: Capacity
+    var capacity: Capacity
     /// Whom to ask for uses that were not written yet.
     weak var owner: (any TierOwner)?
     /// Uses of entries that were overwritten in the open transaction: their owner learns of them after it.

@@ -46,11 +46,20 @@ extension SQLiteFile {
         }
     }
 
+    /// The store over the archive of that name, if it is open.
+    ///
+    /// - Throws: ``StoreError/Code/contradiction`` if it is open for another type.
+    public func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(StoreError) -> TieredStore<Value>? {
+        guard let open = stores.open(EntryKey(name)) else { return nil }
+        guard let store = open as? TieredStore<Value> else { throw .openForAnotherType(Value.self) }
+        return store
+    }
+
     private func shared<Value>(
         _ open: AnyObject, _ memory: Capacity, _ disk: Capacity, _ durability: Durability, _ policy: DifferencePolicy
     ) throws(StoreError) -> TieredStore<Value> {
         guard let store = open as? TieredStore<Value> else {
-            throw StoreError(.contradiction, "The archive is open for another type than \(Value.self). Give one of the types another name.")
+            throw .openForAnotherType(Value.self)
         }
         guard store.capacities != (memory, disk) || store.durability != durability else { return store }
         let error = StoreError(
@@ -82,9 +91,7 @@ extension SQLiteFile {
             }
         }
         guard let tier else { throw .closed }
-        try noting { () throws(SQLiteError) in
-            while try evictSome(tier) {}
-        }
+        _ = try noting { () throws(SQLiteError) in try resize(tier, to: capacity) }
         return tier
     }
 
@@ -97,20 +104,29 @@ extension SQLiteFile {
         return names
     }
 
-    /// Lets an archive keep a limit that is smaller than what it holds, a few entries at a time.
-    private func evictSome(_ tier: SQLiteTier) throws(SQLiteError) -> Bool {
-        let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
-            guard let writer, let archive = writer.archive(tier.number) else { return (false, nil) }
-            try archive.load()
-            guard archive.isOverLimit else { return (false, nil) }
-            try writer.transaction { () throws(SQLiteError) in
-                try archive.load()
-                _ = try archive.evict(atMost: 512)
+    /// Changes how much an archive may hold, and lets it keep that, a few entries at a time.
+    func resize(_ tier: SQLiteTier, to capacity: Capacity) throws(SQLiteError) -> [EntryKey] {
+        var evicted: [EntryKey] = []
+        var isOver = true
+        while isOver {
+            let (keys, over, state) = try writer.withLock {
+                (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], Bool, WriteState?) in
+                guard let writer, let archive = writer.archive(tier.number) else { return ([], false, nil) }
+                archive.capacity = capacity
+                // Most often nothing is over the limit, and nothing need be written.
+                if writer.batch == nil, try !archive.isOverLimit(reading: writer.connection) { return ([], false, nil) }
+                let keys = try writer.transaction { () throws(SQLiteError) in
+                    try archive.load()
+                    return try archive.evict(atMost: 512)
+                }
+                hasOpenBatch.store(false, ordering: .releasing)
+                return (keys, archive.isOverLimit, WriteState(writer))
             }
-            return (archive.isOverLimit, WriteState(writer))
+            evicted += keys
+            isOver = over
+            if let state { lookAfter(state) }
         }
-        if let state { lookAfter(state) }
-        return more
+        return evicted
     }
 
     func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
@@ -152,6 +168,12 @@ extension SQLiteFile {
             hasOpenBatch.store(writer.batch != nil, ordering: .releasing)
             writer.remove(tier.number)
         }
+    }
+}
+
+extension StoreError {
+    fileprivate static func openForAnotherType(_ type: Any.Type) -> StoreError {
+        StoreError(.contradiction, "The archive is open for another type than \(type). Give one of the types another name.")
     }
 }
 

@@ -45,7 +45,7 @@ extension SQLiteFile {
                 while try list.step() { report.archives.append(.init(name: list.text(1) ?? "")) }
                 list.reset()
                 for index in report.archives.indices { try verify(&report.archives[index], connection) }
-            } catch where error.isDamage {
+            } catch  where error.isDamage {
                 report.structuralProblems.append(error.message)
             }
             if !report.structuralProblems.isEmpty { Recovery.markDamaged(path) }

@@ -10,7 +10,6 @@ public import Tiers
 /// Reads run beside writes. A commit is lean: prepared statements, the order of use outside the row's transaction,
 /// checkpoints on a thread of their own.
 public final class SQLiteTier: Tier {
-    public let capacity: Capacity
     /// The file that the archive lies in.
     public let file: SQLiteFile
 
@@ -18,6 +17,7 @@ public final class SQLiteTier: Tier {
     private let checksum: Checksum
     private let isClosed = Atomic(false)
     private let owner = Locked(WeakOwner())
+    private let limit: Locked<Capacity>
 
     private struct WeakOwner {
         weak var value: (any TierOwner)?
@@ -26,11 +26,20 @@ public final class SQLiteTier: Tier {
     init(file: SQLiteFile, number: Int64, name: String, capacity: Capacity) {
         self.file = file
         self.number = number
-        self.capacity = capacity
+        limit = Locked(capacity)
         checksum = Checksum(archiveName: name)
     }
 
     deinit { file.remove(self) }
+
+    public var capacity: Capacity { limit.withLock { $0 } }
+
+    public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        let evicted = try file.noting { () throws(SQLiteError) in try file.resize(self, to: capacity) }
+        limit.withLock { $0 = capacity }
+        return evicted
+    }
 
     // MARK: Reading
 

@@ -77,6 +77,8 @@ public final class FaultyTier: Tier {
         return try base.removeUnused(before: stamp, limit: limit)
     }
 
+    public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] { try base.resize(to: capacity) }
+
     public func attach(to owner: any TierOwner) { base.attach(to: owner) }
     public func usesAreWaiting() { base.usesAreWaiting() }
     public func record(uses: [Use]) { base.record(uses: uses) }

@@ -74,6 +74,8 @@ public final class RecordingTier: Tier {
         return try base.removeUnused(before: stamp, limit: limit)
     }
 
+    public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] { try base.resize(to: capacity) }
+
     public func attach(to owner: any TierOwner) { base.attach(to: owner) }
 
     public func usesAreWaiting() {

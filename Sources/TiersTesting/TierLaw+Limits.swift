@@ -40,6 +40,15 @@ extension TierLaw {
             try expect(outcome.evicted, ["b", "c"], "evicted")
             try expect(driver.keys(), ["a", "d"], "left")
         },
+        TierLaw("a limit that shrinks is kept at once, and one that grows makes room") { make in
+            let driver = TierDriver(try make(try Capacity(100)))
+            for key in ["a", "b", "c", "d"] { try driver.store(count: 25, EntryKey(key)) }
+            try expect(driver.tier.resize(to: try Capacity(50)), ["a", "b"], "had to leave")
+            try expect(driver.tier.totals(), TierTotals(entries: 2, bytes: 50), "totals")
+            try expect(driver.tier.resize(to: try Capacity(75)), [], "had to leave for more room")
+            try expect(driver.store(count: 25, "e").evicted, [], "evicted")
+            try expect(driver.tier.capacity, try Capacity(75), "capacity")
+        },
         TierLaw("a limit of entries holds, too") { make in
             let driver = TierDriver(try make(try Capacity(1_000_000, entries: 3)))
             for key in ["a", "b", "c", "d", "e"] { try driver.store(count: 1, EntryKey(key)) }

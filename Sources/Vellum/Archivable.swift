@@ -93,13 +93,12 @@ extension Archivable {
 // MARK: Codable
 
 extension Archivable where Self: Codable {
-    public func archive() throws -> Data { try JSONCoders.encoder.encode(self) }
+    public func archive() throws -> Data { try archiveData() }
 
-    public static func deArchive(fromData data: Data) throws -> any Archivable {
-        try JSONCoders.decoder.decode(Self.self, from: data)
-    }
+    public static func deArchive(fromData data: Data) throws -> any Archivable { try decode(archive: data) }
 
-    public func archiveData() throws -> Data { try archive() }
+    // Below the new names and not above them, so that a type of version 1 that writes its own data is asked for it.
+    public func archiveData() throws -> Data { try JSONCoders.encoder.encode(self) }
 
-    public static func decode(archive data: Data) throws -> any Archivable { try deArchive(fromData: data) }
+    public static func decode(archive data: Data) throws -> any Archivable { try JSONCoders.decoder.decode(Self.self, from: data) }
 }

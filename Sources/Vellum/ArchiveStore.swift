@@ -162,7 +162,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Flushes and lets go of the archive, for every handle on it; every later call throws ``StoreError/Code/closed``.
     public func close() throws {
         try strictly { () throws(StoreError) in try engine.close() }
-        factory.forget(Archive.self)
+        factory.forget(engine, of: Archive.self)
     }
 
     /// Runs `work` on a thread that may wait, for callers that may not.

@@ -32,6 +32,8 @@ public final class ArchivesFactory: Sendable {
         var file: SQLiteFile?
         // The engine of each type, so that it and what it remembers outlive the handles.
         var engines: [ObjectIdentifier: any ClosableEngine] = [:]
+        // Those that only properties of recorded objects asked for: the sizes of whoever asks first still count.
+        var provisional: Set<ObjectIdentifier> = []
     }
 
     /// A factory whose archives lie in a folder of your own. Makes nothing until an archive is asked for.
@@ -145,7 +147,14 @@ public final class ArchivesFactory: Sendable {
         _ memory: DataSize?, _ disk: DataSize?, _ remembrance: Remembrance<Archive>, _ face: Face
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(StoreError) {
-            return ArchiveStore(engine: try engine(memory, disk, remembrance, face), factory: self)
+            let (engine, wasOpen) = try engine(memory, disk, remembrance, face)
+            let isProvisional = state.withLock { $0.provisional.remove(ObjectIdentifier(engine)) != nil }
+            if isProvisional, wasOpen {
+                // Only properties of other objects asked for it until now: this is its first creation.
+                try engine.reconfigure(
+                    memory: Capacity(memory ?? defaultMaxMemorySize), disk: Capacity(disk ?? defaultMaxDiskSize), remembering: remembrance)
+            }
+            return ArchiveStore(engine: engine, factory: self)
         } catch {
             throw VellumError(error)
         }
@@ -153,29 +162,39 @@ public final class ArchivesFactory: Sendable {
 
     /// The engine for a property of a recorded object.
     func engine<Archive: Archivable>(for type: Archive.Type) throws(StoreError) -> TieredStore<Archive> {
-        try engine(nil, nil, .bytes, .forgiving)
+        let (engine, wasOpen) = try engine(nil, nil, Remembrance<Archive>.bytes, .forgiving)
+        if !wasOpen { state.withLock { _ = $0.provisional.insert(ObjectIdentifier(engine)) } }
+        return engine
     }
 
-    func forget(_ type: any Archivable.Type) {
-        _ = state.withLock { $0.engines.removeValue(forKey: ObjectIdentifier(type)) }
+    /// Lets go of an engine that was closed.
+    func forget(_ engine: TieredStore<some Archivable>, of type: any Archivable.Type) {
+        state.withLock { state in
+            state.provisional.remove(ObjectIdentifier(engine))
+            guard state.engines[ObjectIdentifier(type)] === engine else { return }
+            state.engines[ObjectIdentifier(type)] = nil
+        }
     }
 
     private func engine<Archive: Archivable>(
         _ memory: DataSize?, _ disk: DataSize?, _ remembrance: Remembrance<Archive>, _ face: Face
-    ) throws(StoreError) -> TieredStore<Archive> {
-        let type = ObjectIdentifier(Archive.self)
-        let present = state.withLock { $0.engines[type] } as? TieredStore<Archive>
-        if let present, memory == nil, disk == nil { return present }
-
-        // What the caller did not say does not contradict anything.
-        let (openMemory, openDisk) = (present?.capacities.memory.bytes, present?.capacities.disk.bytes)
-        let memoryCapacity = try Capacity(memory ?? openMemory?.bytes ?? defaultMaxMemorySize)
-        let diskCapacity = try Capacity(disk ?? openDisk?.bytes ?? defaultMaxDiskSize)
-        let engine = try openFile(face).store(
-            named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), memory: memoryCapacity, disk: diskCapacity,
+    ) throws(StoreError) -> (engine: TieredStore<Archive>, wasOpen: Bool) {
+        // Before anything is made.
+        for size in [memory ?? defaultMaxMemorySize, disk ?? defaultMaxDiskSize] { _ = try Capacity(size) }
+        let name = try name(of: Archive.self)
+        let file = try openFile(face)
+        let open = try file.openStore(named: name, of: Archive.self)
+        let isProvisional = open.map { open in state.withLock { $0.provisional.contains(ObjectIdentifier(open)) } } ?? false
+        // What the caller did not say does not contradict anything, and what only properties asked for says nothing.
+        let openSizes = open.map { (memory: $0.capacities.memory.bytes.bytes, disk: $0.capacities.disk.bytes.bytes) }
+        let said = isProvisional ? (memory: openSizes?.memory, disk: openSizes?.disk) : (memory: memory, disk: disk)
+        let memoryCapacity = try Capacity(said.memory ?? openSizes?.memory ?? defaultMaxMemorySize)
+        let diskCapacity = try Capacity(said.disk ?? openSizes?.disk ?? defaultMaxDiskSize)
+        let engine = try file.store(
+            named: name, codec: ArchiveCodec<Archive>(), memory: memoryCapacity, disk: diskCapacity,
             remembering: remembrance, durability: durability, whenDifferent: face == .strict ? .refuse : .share)
-        state.withLock { $0.engines[type] = engine }
-        return engine
+        state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = engine }
+        return (engine, open === engine)
     }
 
     private func name(of type: (some Archivable).Type) throws(StoreError) -> String {
@@ -192,7 +211,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     private func openFile(_ face: Face) throws(StoreError) -> SQLiteFile {
-        if let file = state.withLock({ $0.file }) { return file }
+        if let file = state.withLock({ $0.file }), !file.isClosed { return file }
         let file = try SQLiteFile.open(
             at: directory.appendingPathComponent("Archives.sqlite"), ifNotADatabase: face == .strict ? .refuse : .setAside, clock: clock)
         state.withLock { $0.file = file }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 internal import Tiers
 
@@ -18,7 +19,7 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
     func add(propertiesOf object: Archive, to transaction: inout StoreTransaction, _ factory: ArchivesFactory) throws(StoreError) {
         if type(of: object) == Archive.self {
             if knowledge.load(ordering: .relaxed) == Knowledge.unknown.rawValue {
-                let has = ArchivableProperties.areDeclared(in: object)
+                let has = ArchivableProperties.mayBeDeclared(in: object)
                 knowledge.store((has ? Knowledge.some : .none).rawValue, ordering: .relaxed)
             }
             guard knowledge.load(ordering: .relaxed) == Knowledge.some.rawValue else { return }
@@ -33,7 +34,6 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
     private func add<Property: Archivable>(
         _ property: Property, to transaction: inout StoreTransaction, _ factory: ArchivesFactory
     ) throws(StoreError) {
-        guard Property.archivePropertyBehavior != .ignore else { return }
         let engine = try factory.engine(for: Property.self)
         try transaction.record(
             property, forKey: EntryKey(property.primaryKey), in: engine,
@@ -43,22 +43,45 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
 
 /// What reflection tells of an object's archivable properties: those that are archivable, or optionals of such.
 private enum ArchivableProperties {
-    /// Whether the object's type may have any. An enum may, whatever this case holds.
-    static func areDeclared(in object: Any) -> Bool {
+    /// Whether other objects of the type may hold any, going by what this one holds.
+    ///
+    /// Reflection tells the types of the values, not those of the properties. So an enum may, whatever its case holds now; and
+    /// a property of a protocol's type may, which a type that is not `Codable` can have wherever its value is not of the
+    /// kinds that no one would declare by a protocol.
+    static func mayBeDeclared(in object: Any) -> Bool {
         let mirror = Mirror(reflecting: object)
-        return mirror.displayStyle == .enum || children(of: mirror).contains { isArchivable(type(of: $0)) }
+        if mirror.displayStyle == .enum { return true }
+        return children(of: mirror).contains { child in
+            let type = type(of: child)
+            return isArchivable(type) || (!(object is any Codable) && !isPlain(type))
+        }
     }
 
-    /// All of them, and theirs, each object once.
+    /// All of them, and theirs, each object once. What is to be ignored is, with all that it holds.
     static func all(of object: Any, _ seen: inout Set<ObjectIdentifier>) -> [any Archivable] {
-        if type(of: object) is AnyObject.Type, !seen.insert(ObjectIdentifier(object as AnyObject)).inserted { return [] }
+        markAsSeen(object, &seen)
         var found: [any Archivable] = []
         for child in children(of: Mirror(reflecting: object)) {
             guard let property = unwrapped(child) as? any Archivable else { continue }
+            guard type(of: property).archivePropertyBehavior != .ignore, markAsSeen(property, &seen) else { continue }
             found.append(property)
             found += all(of: property, &seen)
         }
         return found
+    }
+
+    /// - Returns: Whether it was not seen before.
+    @discardableResult
+    private static func markAsSeen(_ object: Any, _ seen: inout Set<ObjectIdentifier>) -> Bool {
+        guard type(of: object) is AnyObject.Type else { return true }
+        return seen.insert(ObjectIdentifier(object as AnyObject)).inserted
+    }
+
+    /// Numbers, strings, dates, collections and the like.
+    private static func isPlain(_ type: Any.Type) -> Bool {
+        if let optional = type as? any AnyOptional.Type { return isPlain(optional.wrapped) }
+        return type is any LosslessStringConvertible.Type || type is any Collection.Type
+            || [Date.self, UUID.self, URL.self, Decimal.self].contains { $0 == type }
     }
 
     private static func children(of mirror: Mirror) -> [Any] {

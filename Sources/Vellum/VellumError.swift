@@ -1,3 +1,4 @@
+public import Foundation
 public import Tiers
 
 /// The one error of this module: what went wrong, what to do about it, and what lay below.
@@ -45,4 +46,8 @@ extension VellumError: CustomStringConvertible, CustomDebugStringConvertible {
         guard let cause else { return "VellumError(\(description))" }
         return "VellumError(\(description) Cause: \(String(reflecting: cause)))"
     }
+}
+
+extension VellumError: LocalizedError {
+    public var errorDescription: String? { description }
 }

@@ -67,7 +67,8 @@ struct StoreModelTests {
         #expect(try database.int("SELECT count(*) FROM uses_1 WHERE id NOT IN (SELECT id FROM entries_1)") == 0)
         #expect(try database.int("SELECT count(*) FROM marks_1") == database.int("SELECT marks FROM archives WHERE id = 1"))
         #expect(
-            try database.int("SELECT count(*) FROM uses_1 u WHERE NOT EXISTS (SELECT 1 FROM marks_1 m WHERE m.stamp = u.stamp AND m.id = u.id)")
+            try database.int(
+                "SELECT count(*) FROM uses_1 u WHERE NOT EXISTS (SELECT 1 FROM marks_1 m WHERE m.stamp = u.stamp AND m.id = u.id)")
                 == 0)
         #expect(
             try database.int(

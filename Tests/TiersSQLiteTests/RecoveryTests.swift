@@ -129,7 +129,8 @@ struct RecoveryTests {
         var bytes = try Data(contentsOf: setup.url)
         let page = Int.random(in: 0..<bytes.count / 4096, using: &random)
         let start = page * 4096 + (page == 0 ? 100 : 0)
-        bytes.replaceSubrange(start..<(page + 1) * 4096, with: (start..<(page + 1) * 4096).map { _ in UInt8.random(in: 0...255, using: &random) })
+        bytes.replaceSubrange(
+            start..<(page + 1) * 4096, with: (start..<(page + 1) * 4096).map { _ in UInt8.random(in: 0...255, using: &random) })
         try bytes.write(to: setup.url)
         do {
             let store = try setup.store()

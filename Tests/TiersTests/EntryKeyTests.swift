@@ -5,7 +5,9 @@ import Tiers
 @Suite(.timeLimit(.minutes(1)))
 struct EntryKeyTests {
     /// P4, P54: one key for one text, however it was typed.
-    @Test(arguments: [("\u{E9}", "e\u{301}"), ("\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"), ("한글", "한글".decomposedStringWithCanonicalMapping)])
+    @Test(arguments: [
+        ("\u{E9}", "e\u{301}"), ("\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"), ("한글", "한글".decomposedStringWithCanonicalMapping),
+    ])
     func canonicallyEquivalentStringsAreOneKey(_ left: String, _ right: String) {
         #expect(EntryKey(left) == EntryKey(right))
         #expect(EntryKey(left).hashValue == EntryKey(right).hashValue)

@@ -42,6 +42,8 @@ extension MemoryTier: Tier where Payload == Entry {
         return outcome
     }
 
+    public func resize(to capacity: Capacity) -> [EntryKey] { setCapacity(capacity).lostKeys }
+
     public func removeUnused(before stamp: UseStamp, limit: Int) -> [EntryKey] {
         let cold = newest(.max).reversed().prefix { $0.item.stamp < stamp }.prefix(limit).map(\.key)
         for key in cold { _ = remove(key) }

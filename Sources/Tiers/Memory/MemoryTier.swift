@@ -43,12 +43,10 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         public internal(set) var wakesDisk = false
     }
 
-    public let capacity: Capacity
     @usableFromInline let shelf: Locked<Shelf>
 
     public init(capacity: Capacity) {
-        self.capacity = capacity
-        shelf = Locked(Shelf())
+        shelf = Locked(Shelf(capacity: capacity))
     }
 
     @usableFromInline
@@ -64,7 +62,9 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         // Uses that the disk is writing down and has not committed yet.
         @usableFromInline var onTheirWay: [Int64: UseStamp] = [:]
 
-        @usableFromInline init() {}
+        var capacity: Capacity
+
+        init(capacity: Capacity) { self.capacity = capacity }
 
         @inlinable
         mutating func nextStamp(at now: WallInstant) -> UseStamp {
@@ -142,7 +142,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
             let stamp = shelf.nextStamp(at: now)
-            guard shelf.generations[ticket.stripe] == ticket.generation, cost <= capacity.bytes else {
+            guard shelf.generations[ticket.stripe] == ticket.generation, cost <= shelf.capacity.bytes else {
                 leftovers.wakesDisk = shelf.departed.isEmpty
                 shelf.departed[row] = stamp
                 leftovers.payloads.append(payload)
@@ -152,6 +152,17 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
             put(item, key, in: &shelf, &leftovers)
             return leftovers
+        }
+    }
+
+    /// Puts another payload for the same value in the place of what is under the key. Not a use.
+    ///
+    /// - Parameter replacement: Says what for, or `nil` to leave it. Runs inside the lock.
+    @usableFromInline
+    func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
+        shelf.withLock { shelf in
+            guard let slot = shelf.list.slot(of: key), let item = shelf.list.nodes[Int(slot)].item else { return }
+            if let new = replacement(item.payload) { shelf.list.nodes[Int(slot)].item!.payload = new }
         }
     }
 
@@ -188,6 +199,19 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
             while shelf.list.bytes > max(0, bytes), evictOldest(in: &shelf, &leftovers) {}
+            return leftovers
+        }
+    }
+
+    /// How much the tier may hold.
+    public var capacity: Capacity { shelf.withLock { $0.capacity } }
+
+    /// Changes how much the tier may hold, and evicts what is over it. O(evicted).
+    public func setCapacity(_ capacity: Capacity) -> Leftovers {
+        shelf.withLock { shelf in
+            var leftovers = Leftovers()
+            shelf.capacity = capacity
+            keepLimits(of: &shelf, &leftovers)
             return leftovers
         }
     }
@@ -235,7 +259,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     private func put(_ item: LRUList<Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
         let hadUses = !shelf.list.untold.isEmpty || !shelf.departed.isEmpty
-        guard item.cost <= capacity.bytes else {
+        guard item.cost <= shelf.capacity.bytes else {
             if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
             if item.isUntold {
                 shelf.departed[item.row] = item.stamp
@@ -244,10 +268,14 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             return
         }
         if let old = shelf.list.insert(item, forKey: key) { leftovers.payloads.append(old.payload) }
-        while capacity.isExceeded(byBytes: shelf.list.bytes, entries: shelf.list.count) {
+        keepLimits(of: &shelf, &leftovers)
+        leftovers.wakesDisk = item.isUntold && !hadUses
+    }
+
+    private func keepLimits(of shelf: inout Shelf, _ leftovers: inout Leftovers) {
+        while shelf.capacity.isExceeded(byBytes: shelf.list.bytes, entries: shelf.list.count) {
             guard evictOldest(in: &shelf, &leftovers) else { break }
         }
-        leftovers.wakesDisk = item.isUntold && !hadUses
     }
 
     private func evictOldest(in shelf: inout Shelf, _ leftovers: inout Leftovers) -> Bool {

@@ -6,6 +6,8 @@ public final class EventHub<Event: Sendable>: Sendable {
         var next = 0
         var continuations: [Int: AsyncStream<Event>.Continuation] = [:]
         var isFinished = false
+        /// What happened before anyone could listen.
+        var news: [Event] = []
     }
 
     private let observers = Locked(Observers())
@@ -20,6 +22,8 @@ public final class EventHub<Event: Sendable>: Sendable {
     public func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let number: Int? = observers.withLock { state in
+                for event in state.news { continuation.yield(event) }
+                state.news = []
                 guard !state.isFinished else { return nil }
                 state.next += 1
                 state.continuations[state.next] = continuation
@@ -39,6 +43,15 @@ public final class EventHub<Event: Sendable>: Sendable {
         guard isObserved else { return }
         let continuations = observers.withLock { Array($0.continuations.values) }
         for continuation in continuations { continuation.yield(event) }
+    }
+
+    /// Tells every observer, or the first that comes where there is none yet.
+    public func keep(_ event: Event) {
+        let isHeard = observers.withLock { state in
+            if state.continuations.isEmpty { state.news.append(event) }
+            return !state.continuations.isEmpty
+        }
+        if isHeard { send(event) }
     }
 
     /// Ends every observer's stream.

@@ -15,3 +15,17 @@ public enum StoreEvent: Sendable {
     /// Something failed of which no caller could be told.
     case failure(StoreError)
 }
+
+extension StoreEvent: CustomStringConvertible {
+    /// What happened, without a key.
+    public var description: String {
+        switch self {
+        case .recorded: "recorded"
+        case .removed(_, let cause): "removed (\(cause))"
+        case .removedAll: "removed all"
+        case .damagedEntry(_, let error): "damaged entry (\(error.code))"
+        case .setAside(_, let salvaged): "set aside, \(salvaged) entries salvaged"
+        case .failure(let error): "failure (\(error))"
+        }
+    }
+}

@@ -12,7 +12,9 @@ struct MemoryTierTests {
 
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 
-    private func put<Payload>(_ payload: Payload, _ key: EntryKey, cost: Int = 1, in tier: MemoryTier<Payload>) -> MemoryTier<Payload>.Leftovers {
+    private func put<Payload>(_ payload: Payload, _ key: EntryKey, cost: Int = 1, in tier: MemoryTier<Payload>)
+        -> MemoryTier<Payload>.Leftovers
+    {
         tier.store(
             payload, forKey: key, cost: cost, stamp: tier.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
     }

@@ -69,6 +69,7 @@ private final class ForgetfulTier: Tier {
     }
 
     func removeUnused(before stamp: UseStamp, limit: Int) -> [EntryKey] { [] }
+    func resize(to capacity: Capacity) -> [EntryKey] { base.resize(to: capacity) }
     func attach(to owner: any TierOwner) {}
     func usesAreWaiting() {}
     func record(uses: [Use]) {}
