@@ -33,5 +33,10 @@ format:
 bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
+# The documentation of Vellum, with every warning an error.
 docs: setup
-	$(SWIFT) package --disable-sandbox generate-documentation --target Vellum --warnings-as-errors
+	@rm -rf .build/symbols && mkdir -p .build/symbols .build/documentation
+	$(SWIFT) build --target Vellum -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build/symbols --scratch-path .build/docs
+	@find .build/symbols -name '*.json' ! -name 'Vellum*' -delete
+	docc convert Sources/Vellum/Documentation.docc --additional-symbol-graph-dir .build/symbols --warnings-as-errors --output-path .build/documentation/Vellum.doccarchive
+	@echo "The documentation lies in .build/documentation/Vellum.doccarchive."

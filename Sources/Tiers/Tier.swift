@@ -48,7 +48,9 @@ public protocol Tier: AnyObject, Sendable {
     func attach(to owner: any TierOwner)
 
     /// Says that ``TierOwner/takeUses(limit:)`` has something to take. The tier takes it within a second.
-    func usesAreWaiting()
+    ///
+    /// - Parameter isPressing: Whether so much waits that the caller should write some of it down itself.
+    func usesAreWaiting(isPressing: Bool)
 
     /// Takes the last uses of an owner that goes away.
     func record(uses: [Use])

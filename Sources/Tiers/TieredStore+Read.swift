@@ -15,10 +15,10 @@ extension TieredStore {
         let now = clock.now()
         switch memory.use(key, at: now) {
         case .hit(.value(let value), let wakesDisk):
-            if wakesDisk { disk.usesAreWaiting() }
+            if wakesDisk { disk.usesAreWaiting(isPressing: false) }
             return .hit(value)
         case .hit(.bytes(let bytes), let wakesDisk):
-            if wakesDisk { disk.usesAreWaiting() }
+            if wakesDisk { disk.usesAreWaiting(isPressing: false) }
             let value = try decode(bytes, of: key)
             if keepsValues { keep(value, of: bytes, key) }
             return .hit(value)

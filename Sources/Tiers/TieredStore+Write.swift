@@ -49,9 +49,16 @@ extension TieredStore {
 /// of the stores. A transaction that is never committed changes nothing.
 public struct StoreTransaction {
     private var writes: [TierWrite] = []
-    // For each write what to do in memory once it is committed; returns what is left to do outside every lock.
-    private var settling: [(WriteOutcome) -> Settled] = []
+    private var steps: [Step] = []
     private var durability = Durability.relaxed
+
+    /// What a write does in its store's memory.
+    private struct Step {
+        /// Its place in the order of use, taken when the transaction commits.
+        var stamp: () -> UseStamp
+        /// What to do once it is committed, inside the disk's lock; returns what is left to do outside every lock.
+        var settle: (WriteOutcome, UseStamp) -> Settled
+    }
 
     private struct Settled {
         var didChange: Bool
@@ -83,11 +90,10 @@ public struct StoreTransaction {
 
         let entry = Entry(bytes: bytes, written: now, expires: expiration.end(from: now))
         let change: TierWrite.Change = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
-        let stamp = store.memory.stamp(at: now)
         let remembered = store.remembered(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
 
-        add(TierWrite(tier: store.disk, key: key, change: change, stamp: stamp), to: store) { outcome in
+        add(change, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
             let leftovers = store.memory.store(
                 remembered, forKey: key, cost: cost, stamp: stamp, row: outcome.row, validity: validity, wasPresent: outcome.wasPresent)
@@ -102,7 +108,7 @@ public struct StoreTransaction {
 
     /// Adds the removal of what is under the key.
     public mutating func remove<Value>(_ key: EntryKey, in store: TieredStore<Value>) {
-        add(TierWrite(tier: store.disk, key: key, change: .remove, stamp: .never), to: store) { outcome in
+        add(.remove, key, to: store) { outcome, _ in
             let leftovers = store.memory.remove(key)
             let wasThere = outcome.wasPresent || !leftovers.payloads.isEmpty
             return Settled(didChange: wasThere) {
@@ -114,7 +120,7 @@ public struct StoreTransaction {
 
     /// Adds the removal of everything in the store.
     public mutating func removeAll<Value>(in store: TieredStore<Value>) {
-        add(TierWrite(tier: store.disk, key: "", change: .removeAll, stamp: .never), to: store) { _ in
+        add(.removeAll, "", to: store) { _, _ in
             let leftovers = store.memory.removeAll()
             return Settled(didChange: true) {
                 store.release(leftovers)
@@ -130,11 +136,13 @@ public struct StoreTransaction {
     @discardableResult
     public func commit() throws(StoreError) -> [Bool] {
         guard let tier = writes.first?.tier else { return [] }
+        var writes = writes
+        for index in writes.indices { writes[index].stamp = steps[index].stamp() }
         var settled: [Settled] = []
         settled.reserveCapacity(writes.count)
         do throws(StoreError) {
             try tier.commit(writes, durability: durability) { outcomes in
-                for (settle, outcome) in zip(settling, outcomes) { settled.append(settle(outcome)) }
+                for index in steps.indices { settled.append(steps[index].settle(outcomes[index], writes[index].stamp)) }
             }
         } catch {
             // Committed but not yet safe from power loss: memory has it already, so the rest is done before the error goes up.
@@ -146,10 +154,12 @@ public struct StoreTransaction {
     }
 
     private mutating func add<Value>(
-        _ write: TierWrite, to store: TieredStore<Value>, _ settle: @escaping (WriteOutcome) -> Settled
+        _ change: TierWrite.Change, _ key: EntryKey, to store: TieredStore<Value>, at now: WallInstant? = nil,
+        _ settle: @escaping (WriteOutcome, UseStamp) -> Settled
     ) {
-        writes.append(write)
-        settling.append(settle)
+        writes.append(TierWrite(tier: store.disk, key: key, change: change, stamp: .never))
+        // A removal is no use.
+        steps.append(Step(stamp: { now.map(store.memory.stamp) ?? .never }, settle: settle))
         durability = max(durability, store.durability)
     }
 }
@@ -169,7 +179,7 @@ extension TieredStore {
     /// Lets go of what left memory, where no lock is held, and tells of it.
     @usableFromInline
     func release(_ leftovers: MemoryTier<Remembered<Value>>.Leftovers) {
-        if leftovers.wakesDisk { disk.usesAreWaiting() }
+        if leftovers.wakesDisk || leftovers.isPressing { disk.usesAreWaiting(isPressing: leftovers.isPressing) }
         if leftovers.evictions > 0 { owner.counters.withLock { $0.memoryEvictions += leftovers.evictions } }
         didRemove(leftovers.lostKeys, .evicted)
     }

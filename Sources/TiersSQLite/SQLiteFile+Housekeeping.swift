@@ -41,16 +41,17 @@ extension SQLiteFile {
                 connection = new
             }
             guard let connection else { return }
-            let progress = try connection.checkpoint(.passive)
-            guard progress.logged >= LogLimit.checkpointAt else { return }
+            guard try connection.checkpoint() >= LogLimit.checkpointAt else { return }
             try readers.withoutLeases { () throws(SQLiteError) in
                 // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
                 try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                     guard let writer, writer.batch == nil else { return }
                     do throws(SQLiteError) {
-                        try writer.connection.checkpoint(.restart)
+                        try writer.connection.restartLog()
+                        writer.keptLogFrames = 0
                     } catch  where StoreError(error).code == .busy {
-                        return  // Another process reads; the next checkpoint tries again.
+                        // Another process reads what is in the log: try again when it has grown by as much again.
+                        writer.keptLogFrames = writer.connection.logFrames
                     }
                 }
             }
@@ -82,8 +83,10 @@ extension SQLiteFile {
         }
     }
 
+    /// Writes down a part of what the owner of one archive knows.
+    ///
     /// - Returns: Whether there may be more.
-    private func writeUses(_ number: Int64) throws(SQLiteError) -> Bool {
+    func writeUses(_ number: Int64) throws(SQLiteError) -> Bool {
         let limit = 1024
         let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
             // The owner is asked inside the lock, so that no eviction comes between its giving and our writing.

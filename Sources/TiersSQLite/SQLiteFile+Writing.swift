@@ -25,11 +25,13 @@ extension SQLiteFile {
                     defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
                     let bytes = writes.reduce(0) { $0 + $1.write.size }
                     committed(try writer.relaxedTransaction(bytes: bytes, work))
+                    writer.forgetUsesInTransaction()
                     if writer.batch?.isFull ?? false { try writer.commitBatch() }
                 } else {
                     let outcomes = try writer.transaction(work)
                     hasOpenBatch.store(false, ordering: .releasing)
                     committed(outcomes)
+                    writer.forgetUsesInTransaction()
                 }
                 return WriteState(writer)
             }
@@ -52,13 +54,16 @@ extension SQLiteFile {
 
     struct WriteState: Sendable {
         var commits: UInt64
+        /// Pages that the log has grown by since the last checkpoint.
         var logFrames: Int
         var hasBatch: Bool
         var bytesRemoved: Int64
 
         init(_ writer: Writer) {
             commits = writer.commits
-            logFrames = writer.connection.logFrames
+            // A log that began anew holds fewer pages than were kept.
+            let frames = writer.connection.logFrames
+            logFrames = frames >= writer.keptLogFrames ? frames - writer.keptLogFrames : frames
             hasBatch = writer.batch != nil
             bytesRemoved = writer.bytesRemoved
         }

@@ -104,7 +104,8 @@ public final class SQLiteTier: Tier {
         file.attach(owner, to: self)
     }
 
-    public func usesAreWaiting() {
+    public func usesAreWaiting(isPressing: Bool) {
+        if isPressing { file.runChore { (file) throws(SQLiteError) in _ = try file.writeUses(number) } }
         file.schedule(.writeUses) { (file) throws(SQLiteError) in try file.writeAllUses() }
     }
 

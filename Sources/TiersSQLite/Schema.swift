@@ -30,9 +30,7 @@ enum Schema {
             try connection.execute(SQL.setFormatVersion(formatVersion))
             try connection.execute(SQL.commit)
         } catch {
-            // The failure is what counts; a rollback that fails, too, happens by itself when the connection closes.
-            try? connection.execute(SQL.rollback)
-            throw error
+            throw error  // What was begun is rolled back when the connection closes.
         }
     }
 

@@ -6,6 +6,8 @@ final class Writer {
     let connection: Connection
     /// Transactions committed so far: what a sync of the log covers.
     private(set) var commits: UInt64 = 0
+    /// How many pages of the log the last checkpoint left there, because someone was reading them.
+    var keptLogFrames = 0
     /// What the open transaction of relaxed writes holds, if there is one.
     private(set) var batch: Batch?
 
@@ -91,6 +93,11 @@ final class Writer {
             loseBatch(error)
             throw error
         }
+    }
+
+    /// The owners have heard of what was committed: their own word counts from now on.
+    func forgetUsesInTransaction() {
+        for archive in archives.values where !archive.usesInTransaction.isEmpty { archive.usesInTransaction.removeAll() }
     }
 
     private func loseBatch(_ error: SQLiteError) {

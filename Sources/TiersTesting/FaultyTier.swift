@@ -80,7 +80,7 @@ public final class FaultyTier: Tier {
     public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] { try base.resize(to: capacity) }
 
     public func attach(to owner: any TierOwner) { base.attach(to: owner) }
-    public func usesAreWaiting() { base.usesAreWaiting() }
+    public func usesAreWaiting(isPressing: Bool) { base.usesAreWaiting(isPressing: isPressing) }
     public func record(uses: [Use]) { base.record(uses: uses) }
 
     public func flush() throws(StoreError) {

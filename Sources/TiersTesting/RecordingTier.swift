@@ -78,9 +78,9 @@ public final class RecordingTier: Tier {
 
     public func attach(to owner: any TierOwner) { base.attach(to: owner) }
 
-    public func usesAreWaiting() {
+    public func usesAreWaiting(isPressing: Bool) {
         record(.usesAreWaiting)
-        base.usesAreWaiting()
+        base.usesAreWaiting(isPressing: isPressing)
     }
 
     public func record(uses: [Use]) {

@@ -27,7 +27,11 @@ public final class TemporaryStore: Sendable {
 
     /// How many bytes a file takes; 0 if there is none.
     public func size(of name: String) -> Int {
-        let attributes = (try? FileManager.default.attributesOfItem(atPath: file(name).path)) ?? [:]
-        return (attributes[.size] as? NSNumber)?.intValue ?? 0
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file(name).path)
+            return (attributes[.size] as? NSNumber)?.intValue ?? 0
+        } catch {
+            return 0
+        }
     }
 }

@@ -52,7 +52,7 @@ extension MemoryTier: Tier where Payload == Entry {
 
     // Nothing lies below that would have to be told, synced or let go of.
     public func attach(to owner: any TierOwner) {}
-    public func usesAreWaiting() {}
+    public func usesAreWaiting(isPressing: Bool) {}
     public func record(uses: [Use]) {}
     public func flush() {}
 

@@ -41,6 +41,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         public internal(set) var evictions = 0
         /// Whether the disk should hear of uses soon.
         public internal(set) var wakesDisk = false
+        /// Whether so many uses wait that whoever adds one should write some down.
+        public internal(set) var isPressing = false
     }
 
     @usableFromInline let shelf: Locked<Shelf>
@@ -62,6 +64,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         // Uses that the disk is writing down and has not committed yet.
         @usableFromInline var onTheirWay: [Int64: UseStamp] = [:]
 
+        // About three megabytes: more is not worth its memory.
+        static var mostDeparted: Int { 65_536 }
         var capacity: Capacity
 
         init(capacity: Capacity) { self.capacity = capacity }
@@ -151,6 +155,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             shelf.departed[row] = nil
             let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
             put(item, key, in: &shelf, &leftovers)
+            leftovers.isPressing = shelf.departed.count > Shelf.mostDeparted
             return leftovers
         }
     }

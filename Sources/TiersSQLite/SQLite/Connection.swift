@@ -72,33 +72,27 @@ final class Connection {
 
     var logFrames: Int { Int(frames.pointee) }
 
-    enum CheckpointMode {
-        /// As much as can be without waiting for anyone.
-        case passive
-        /// Everything, and the next writer begins the log anew.
-        case restart
-        /// Everything, and the log's file is cut to nothing.
-        case truncate
-
-        fileprivate var code: Int32 {
-            switch self {
-            case .passive: SQLITE_CHECKPOINT_PASSIVE
-            case .restart: SQLITE_CHECKPOINT_RESTART
-            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
-            }
-        }
+    /// Copies as much of the log into the database as can be without waiting for anyone, or anyone waiting
+    /// (sqlite.org/c3ref/wal_checkpoint_v2.html).
+    ///
+    /// - Returns: How many pages the log holds.
+    func checkpoint() throws(SQLiteError) -> Int {
+        var logged: Int32 = 0
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, nil)
+        // Another process may be at it; what it copies need not be copied.
+        guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw lastError(code) }
+        return Int(logged)
     }
 
-    /// Copies the log into the database (sqlite.org/c3ref/wal_checkpoint_v2.html).
+    /// Copies the rest of the log, so that the next writer begins it anew. Writers wait; readers are waited for, a moment.
     ///
-    /// - Returns: How many pages the log holds and how many of them are copied.
-    @discardableResult
-    func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> (logged: Int, copied: Int) {
-        var logged: Int32 = 0
-        var copied: Int32 = 0
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", mode.code, &logged, &copied)
+    /// - Throws: ``SQLiteError``; busy if someone keeps reading what is in the log.
+    func restartLog() throws(SQLiteError) {
+        sqlite3_busy_timeout(handle, 20)
+        defer { sqlite3_busy_timeout(handle, Self.patience) }
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
         guard code == SQLITE_OK else { throw lastError(code) }
-        return (Int(logged), Int(copied))
+        frames.pointee = 0
     }
 
     /// Syncs the log file: what was committed before is safe from power loss after.

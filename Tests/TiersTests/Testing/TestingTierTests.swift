@@ -71,7 +71,7 @@ private final class ForgetfulTier: Tier {
     func removeUnused(before stamp: UseStamp, limit: Int) -> [EntryKey] { [] }
     func resize(to capacity: Capacity) -> [EntryKey] { base.resize(to: capacity) }
     func attach(to owner: any TierOwner) {}
-    func usesAreWaiting() {}
+    func usesAreWaiting(isPressing: Bool) {}
     func record(uses: [Use]) {}
     func flush() {}
     func close() {}
