@@ -134,9 +134,9 @@ final class ArchiveReader {
         }
     }
 
-    private func prepared(_ statement: inout Statement?, _ sql: String) throws(SQLiteError) -> Statement {
+    private func prepared(_ statement: inout Statement?, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {
         if let statement { return statement }
-        let new = try connection.prepare(sql)
+        let new = try connection.prepare(sql())
         statement = new
         return new
     }

@@ -12,6 +12,9 @@ final class ReaderPool: Sendable {
 
     private final class Slot: Sendable {
         let reader = Locked<Reader?>(nil)
+        /// Whether the reader keeps a snapshot, for who cannot wait for the lock: a thread that reads in a loop has it most
+        /// of the time, and the system's locks are not fair.
+        let holdsLease = Atomic(false)
     }
 
     init(path: String) {
@@ -27,25 +30,27 @@ final class ReaderPool: Sendable {
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         for slot in slots {
             let attempt = try slot.reader.withLockIfAvailable { (reader: inout Reader?) throws(SQLiteError) in
-                try use(&reader, body)
+                try use(&reader, of: slot, body)
             }
             if let answer = attempt { return answer }
         }
         // All are busy: wait for one, in turn.
         let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
-        return try slots[number & 3].reader.withLock { (reader: inout Reader?) throws(SQLiteError) in
-            try use(&reader, body)
+        let slot = slots[number & 3]
+        return try slot.reader.withLock { (reader: inout Reader?) throws(SQLiteError) in
+            try use(&reader, of: slot, body)
         }
     }
 
     private func use<Result: Sendable>(
-        _ reader: inout Reader?, _ body: (Reader) throws(SQLiteError) -> Result
+        _ reader: inout Reader?, of slot: Slot, _ body: (Reader) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         guard !isClosed.load(ordering: .acquiring) else { return nil }
         let open = if let reader { reader } else { try Reader(path: path) }
         reader = open
         let hadLease = open.hasLease
-        let result = try open.read(keepingLease: checkpoints.load(ordering: .acquiring) == 0, body)
+        defer { slot.holdsLease.store(open.hasLease, ordering: .releasing) }
+        let result = try open.read(keepingLease: checkpoints.load(ordering: .sequentiallyConsistent) == 0, body)
         return (result, !hadLease && open.hasLease)
     }
 
@@ -57,22 +62,33 @@ final class ReaderPool: Sendable {
         if reads.count != slots.count { reads = Array(repeating: .max, count: slots.count) }
         for (index, slot) in slots.enumerated() {
             let last = reads[index]
-            let now = slot.reader.withLock { reader -> (reads: UInt64, left: Bool) in
+            let now = slot.reader.withLockIfAvailable { reader -> (reads: UInt64, left: Bool) in
                 guard let reader else { return (0, false) }
                 if reader.reads == last { reader.endLease() }
+                slot.holdsLease.store(reader.hasLease, ordering: .releasing)
                 return (reader.reads, reader.hasLease)
             }
-            reads[index] = now.reads
-            left = left || now.left
+            // One that is being used is not idle.
+            reads[index] = now?.reads ?? .max
+            left = left || (now?.left ?? true)
         }
         return left
     }
 
     /// Runs `body` while no reader keeps a snapshot.
     func withoutLeases<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        checkpoints.wrappingAdd(1, ordering: .acquiringAndReleasing)
-        defer { checkpoints.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
-        for slot in slots { slot.reader.withLock { $0?.endLease() } }
+        checkpoints.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { checkpoints.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+        for slot in slots {
+            // A reader that is idle is told to let go; one that is being used does so by itself, with its next read.
+            while slot.holdsLease.load(ordering: .acquiring) {
+                let isTold: Void? = slot.reader.withLockIfAvailable { reader in
+                    reader?.endLease()
+                    slot.holdsLease.store(false, ordering: .releasing)
+                }
+                if isTold == nil { Pause.milliseconds(0.02) }
+            }
+        }
         return try body()
     }
 

@@ -14,6 +14,7 @@ struct RecoveryTests {
     private func fill(_ count: Int) throws {
         let store = try setup.store()
         for number in 0..<count { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
+        try setup.close()
     }
 
     @Test(arguments: [
@@ -75,6 +76,7 @@ struct RecoveryTests {
     @Test func damageThatWasFoundIsSalvagedByTheNextOpening() async throws {
         try fill(2000)
         try setup.store("second").record(Data("two".utf8), forKey: "b")
+        try setup.close()
         var bytes = try Data(contentsOf: setup.url)
         let root = try RawDatabase(setup.url).int("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_1_1'")
         bytes.replaceSubrange((root - 1) * 4096..<root * 4096, with: Data(repeating: 0xEE, count: 4096))
@@ -84,6 +86,7 @@ struct RecoveryTests {
             let error = #expect(throws: StoreError.self) { try store.value(forKey: "77") }
             #expect(error?.code == .damagedFile)
             #expect(try !setup.open().verify().isSound)
+            try setup.close()
         }
         let store = try setup.store()
         #expect(try store.count() == 2000)
@@ -99,6 +102,7 @@ struct RecoveryTests {
         bytes.replaceSubrange(leaf * 4096..<(leaf + 1) * 4096, with: Data(repeating: 0xEE, count: 4096))
         try bytes.write(to: setup.url)
         #expect(try !setup.open().verify().isSound)
+        try setup.close()
         let file = try setup.open()
         let news = Listener()
         let tier = try file.tier(named: "strings", capacity: .unlimited)

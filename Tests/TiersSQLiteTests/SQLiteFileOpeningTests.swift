@@ -98,6 +98,7 @@ struct SQLiteFileOpeningTests {
 
     @Test func aNewerFormatIsRefusedAndLeftAsItIs() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
         try RawDatabase(setup.url).execute("PRAGMA user_version = 2")
         let before = try Data(contentsOf: setup.url)
         #expect(code { _ = try setup.open() } == .newerFormat)
@@ -163,6 +164,7 @@ struct SQLiteFileOpeningTests {
 
     @Test func aCleanEndLeavesOneFile() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path) == ["Archives.sqlite"])
     }
 

@@ -14,6 +14,10 @@ final class Setup: Sendable {
 
     func open() throws -> SQLiteFile { try SQLiteFile.open(at: url, clock: clock.wallClock) }
 
+    /// Ends everything, so that the file may be looked at and changed behind the store's back: a chore may keep it open for
+    /// a moment after its last handle is gone.
+    func close() throws { try open().close() }
+
     func store(
         _ name: String = "strings", memory: DataSize = 1.megaByte, disk: DataSize = 100.megaByte, durability: Durability = .crashSafe
     ) throws -> TieredStore<Data> {
