@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// The identity of an entry: any string, compared by the bytes of its normal form.
 ///
@@ -68,11 +68,20 @@ public struct EntryKey: Sendable {
 extension EntryKey: Hashable {
     @inlinable
     public static func == (left: EntryKey, right: EntryKey) -> Bool {
-        left.withBytes { leftBytes in
+        // The same bits are the same string, whatever they mean: most short keys are settled by this.
+        if Self.bits(left) == Self.bits(right) { return true }
+        return left.withBytes { leftBytes in
             right.withBytes { rightBytes in
-                leftBytes.count == rightBytes.count && leftBytes.elementsEqual(rightBytes)
+                guard leftBytes.count == rightBytes.count else { return false }
+                guard let leftStart = leftBytes.baseAddress, let rightStart = rightBytes.baseAddress else { return true }
+                return memcmp(leftStart, rightStart, leftBytes.count) == 0
             }
         }
+    }
+
+    @inlinable
+    static func bits(_ key: EntryKey) -> (UInt64, UInt64) {
+        withUnsafeBytes(of: key) { ($0.load(as: UInt64.self), $0.load(fromByteOffset: 8, as: UInt64.self)) }
     }
 
     @inlinable

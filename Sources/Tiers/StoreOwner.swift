@@ -7,7 +7,7 @@ internal import Dispatch
 @usableFromInline
 final class StoreOwner<Value>: TierOwner {
     private let memory: MemoryTier<Remembered<Value>>
-    let events = EventHub<StoreEvent>()
+    @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
 
     @usableFromInline

@@ -13,24 +13,22 @@ extension TieredStore {
     @inlinable
     public func value(forKey key: EntryKey) throws(StoreError) -> Lookup<Value> {
         let now = clock.now()
-        switch memory.use(key, at: now) {
-        case .hit(.value(let value), let wakesDisk):
-            if wakesDisk { disk.usesAreWaiting(isPressing: false) }
+        var wakesDisk = false
+        guard let remembered = memory.use(key, at: now, wakesDisk: &wakesDisk) else { return try valueOnDisk(forKey: key, now) }
+        if wakesDisk { disk.usesAreWaiting(isPressing: false) }
+        switch remembered {
+        case .value(let value):
             return .hit(value)
-        case .hit(.bytes(let bytes), let wakesDisk):
-            if wakesDisk { disk.usesAreWaiting(isPressing: false) }
+        case .bytes(let bytes):
             let value = try decode(bytes, of: key)
             if keepsValues { keep(value, of: bytes, key) }
             return .hit(value)
-        case .miss(let ticket):
-            return try valueOnDisk(forKey: key, ticket, now)
         }
     }
 
     @inlinable
-    func valueOnDisk(
-        forKey key: EntryKey, _ ticket: MemoryTier<Remembered<Value>>.FillTicket, _ now: WallInstant
-    ) throws(StoreError) -> Lookup<Value> {
+    func valueOnDisk(forKey key: EntryKey, _ now: WallInstant) throws(StoreError) -> Lookup<Value> {
+        let ticket = memory.ticket(forMissed: key, at: now)
         let entry: Entry
         switch try entryOnDisk(forKey: key) {
         case .hit(let found): entry = found

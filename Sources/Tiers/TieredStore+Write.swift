@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 // The way of a write: one encode, the disk in one transaction, then memory in the order of the commits.
 
@@ -11,6 +11,7 @@ extension TieredStore {
     /// - Complexity: O(log n), and O(log n) for each entry that must leave.
     /// - Throws: ``StoreError`` if the value cannot be encoded, is larger than every limit, or the disk fails. Then the old
     ///   value stays.
+    @inlinable
     public func record(_ value: Value, forKey key: EntryKey, expiration: Expiration = .never) throws(StoreError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
@@ -48,23 +49,36 @@ extension TieredStore {
 /// Collects encoded writes; nothing is held or locked until ``commit()``, which is as durable as the most demanding
 /// of the stores. A transaction that is never committed changes nothing.
 public struct StoreTransaction {
-    private var writes: [TierWrite] = []
-    private var steps: [Step] = []
-    private var durability = Durability.relaxed
+    @usableFromInline var writes: [TierWrite] = []
+    @usableFromInline var steps: [Step] = []
+    @usableFromInline var durability = Durability.relaxed
 
     /// What a write does in its store's memory.
-    private struct Step {
+    @usableFromInline struct Step {
         /// Its place in the order of use, taken when the transaction commits.
-        var stamp: () -> UseStamp
+        @usableFromInline var stamp: () -> UseStamp
         /// What to do once it is committed, inside the disk's lock; returns what is left to do outside every lock.
-        var settle: (WriteOutcome, UseStamp) -> Settled
+        @usableFromInline var settle: (WriteOutcome, UseStamp) -> Settled
+
+        @inlinable
+        init(stamp: @escaping () -> UseStamp, settle: @escaping (WriteOutcome, UseStamp) -> Settled) {
+            self.stamp = stamp
+            self.settle = settle
+        }
     }
 
-    private struct Settled {
-        var didChange: Bool
-        var afterwards: () -> Void
+    @usableFromInline struct Settled {
+        @usableFromInline var didChange: Bool
+        @usableFromInline var afterwards: () -> Void
+
+        @inlinable
+        init(didChange: Bool, afterwards: @escaping () -> Void) {
+            self.didChange = didChange
+            self.afterwards = afterwards
+        }
     }
 
+    @inlinable
     public init() {}
 
     /// Adds the recording of a value. Encodes it now.
@@ -72,18 +86,14 @@ public struct StoreTransaction {
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to leave a valid value that is there when the transaction commits.
     /// - Throws: ``StoreError`` if the value cannot be encoded or is larger than every limit; the transaction is as before.
+    @inlinable
     public mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: TieredStore<Value>, onlyIfAbsent: Bool = false, expiration: Expiration = .never
     ) throws(StoreError) {
         let bytes = try store.encode(value)
         let (memory, disk) = store.capacities
         guard bytes.count <= max(memory.bytes, disk.bytes) else {
-            throw StoreError(
-                .tooLarge,
-                """
-                An object of \(bytes.dataSize) is larger than every limit (memory \(DataSize(bytes: memory.bytes)), \
-                disk \(DataSize(bytes: disk.bytes))). Raise a limit; what was recorded before is still there.
-                """)
+            throw .tooLarge(bytes.dataSize, memory, disk)
         }
         let now = store.clock.now()
         if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.validity.contains(now) { return }
@@ -153,7 +163,8 @@ public struct StoreTransaction {
         return settled.map(\.didChange)
     }
 
-    private mutating func add<Value>(
+    @inlinable
+    mutating func add<Value>(
         _ change: TierWrite.Change, _ key: EntryKey, to store: TieredStore<Value>, at now: WallInstant? = nil,
         _ settle: @escaping (WriteOutcome, UseStamp) -> Settled
     ) {
@@ -167,12 +178,12 @@ public struct StoreTransaction {
 // MARK: Steps
 
 extension TieredStore {
+    @inlinable
     func encode(_ value: Value) throws(StoreError) -> Data {
         do {
             return try codec.encode(value)
         } catch {
-            throw StoreError(
-                .notEncodable, "An object of type \(Value.self) cannot be encoded. What was recorded before is still there.", cause: error)
+            throw .notEncodable(Value.self, error)
         }
     }
 
@@ -184,10 +195,28 @@ extension TieredStore {
         didRemove(leftovers.lostKeys, .evicted)
     }
 
+    @usableFromInline
     func didRemove(_ keys: [EntryKey], _ cause: RemovalCause) {
         guard !keys.isEmpty else { return }
         owner.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key, cause)) }
+    }
+}
+
+extension StoreError {
+    @usableFromInline
+    static func tooLarge(_ size: DataSize, _ memory: Capacity, _ disk: Capacity) -> StoreError {
+        StoreError(
+            .tooLarge,
+            """
+            An object of \(size) is larger than every limit (memory \(DataSize(bytes: memory.bytes)), \
+            disk \(DataSize(bytes: disk.bytes))). Raise a limit; what was recorded before is still there.
+            """)
+    }
+
+    @usableFromInline
+    static func notEncodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
+        StoreError(.notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
     }
 }

@@ -26,6 +26,7 @@ public final class TieredStore<Value>: Sendable {
     /// What an acknowledged write survives.
     public let durability: Durability
     /// What happens, for whoever listens.
+    @inlinable
     public var events: EventHub<StoreEvent> { owner.events }
 
     /// A store over a tier of its own.
@@ -81,5 +82,6 @@ public final class TieredStore<Value>: Sendable {
     }
 
     /// What memory and the disk may hold.
+    @inlinable
     public var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
 }

@@ -19,7 +19,7 @@ final class ArchiveWriter {
     let tier: ObjectIdentifier?
 
     private let connection: Connection
-    private var prepared: [StaticStatement: Statement] = [:]
+    private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
     private(set) var row = Row()
     private var storedRow: Row?
     /// Bytes that were removed and not yet looked at by whoever gives space back.
@@ -38,7 +38,7 @@ final class ArchiveWriter {
     }
 
     /// The statements that are kept prepared.
-    enum StaticStatement {
+    enum StaticStatement: Int, CaseIterable {
         case loadTotals, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
         case entryExists, insertUse, updateUse, deleteUse, addMark, deleteMark, oldestMark, oldestUnsettled, marksAfter
 
@@ -72,9 +72,9 @@ final class ArchiveWriter {
     }
 
     func statement(_ kind: StaticStatement) throws(SQLiteError) -> Statement {
-        if let statement = prepared[kind] { return statement }
+        if let statement = prepared[kind.rawValue] { return statement }
         let statement = try connection.prepare(kind.sql(id))
-        prepared[kind] = statement
+        prepared[kind.rawValue] = statement
         return statement
     }
 
@@ -95,9 +95,12 @@ final class ArchiveWriter {
     func store() throws(SQLiteError) {
         guard let storedRow, storedRow != row else { return }
         let store = try statement(.storeTotals)
-        for (index, value) in [id, row.entries, row.bytes, row.next, row.settled, row.marks].enumerated() {
-            store.bind(value, at: Int32(index + 1))
-        }
+        store.bind(id, at: 1)
+        store.bind(row.entries, at: 2)
+        store.bind(row.bytes, at: 3)
+        store.bind(row.next, at: 4)
+        store.bind(row.settled, at: 5)
+        store.bind(row.marks, at: 6)
         try store.run()
         self.storedRow = row
     }

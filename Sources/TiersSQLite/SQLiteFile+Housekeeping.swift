@@ -87,7 +87,7 @@ extension SQLiteFile {
     ///
     /// - Returns: Whether there may be more.
     func writeUses(_ number: Int64) throws(SQLiteError) -> Bool {
-        let limit = 1024
+        let limit = 256  // Each may touch a page of its own, and the log is bounded.
         let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
             // The owner is asked inside the lock, so that no eviction comes between its giving and our writing.
             guard let writer, let archive = writer.archive(number), let owner = archive.owner else { return (false, nil) }

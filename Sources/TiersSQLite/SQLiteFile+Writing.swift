@@ -107,8 +107,8 @@ struct LogSync {
 enum LogLimit {
     /// From here on it is copied into the database behind the callers' backs.
     static let checkpointAt = 512
-    /// From here on callers wait for that: 7 of the 8 MiB that are promised.
-    static let waitFor = 1792
+    /// From here on callers wait for that: six of the eight megabytes that are promised. The rest is for what is under way.
+    static let waitFor = 1536
 }
 
 extension TierWrite {

@@ -85,8 +85,9 @@ struct RecoveryTests {
             let store = try setup.store()
             let error = #expect(throws: StoreError.self) { try store.value(forKey: "77") }
             #expect(error?.code == .damagedFile)
-            #expect(try !setup.open().verify().isSound)
-            try setup.close()
+            let file = try setup.open()
+            #expect(try !file.verify().isSound)
+            try file.close()
         }
         let store = try setup.store()
         #expect(try store.count() == 2000)
@@ -101,8 +102,9 @@ struct RecoveryTests {
         let leaf = bytes.count / 4096 / 2
         bytes.replaceSubrange(leaf * 4096..<(leaf + 1) * 4096, with: Data(repeating: 0xEE, count: 4096))
         try bytes.write(to: setup.url)
-        #expect(try !setup.open().verify().isSound)
-        try setup.close()
+        let damaged = try setup.open()
+        #expect(try !damaged.verify().isSound)
+        try damaged.close()
         let file = try setup.open()
         let news = Listener()
         let tier = try file.tier(named: "strings", capacity: .unlimited)

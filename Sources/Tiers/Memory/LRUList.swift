@@ -6,7 +6,6 @@
 /// touches eight bytes of each neighbour.
 ///
 /// - Complexity: O(1) for every operation, but for those that say otherwise.
-@frozen
 public struct LRUList<Payload> {
     /// One entry and what must be known of it.
     @frozen
@@ -35,14 +34,35 @@ public struct LRUList<Payload> {
 
     @usableFromInline typealias Slot = Int32
 
-    @usableFromInline struct Node {
-        @usableFromInline var key: EntryKey
-        @usableFromInline var item: Item?
+    /// What is known of an entry but for its key and payload. Apart from those, so that looking at it retains nothing.
+    @usableFromInline struct Facts {
+        @usableFromInline var stamp: UseStamp
+        @usableFromInline var validity: Validity
+        @usableFromInline var row: Int64
+        @usableFromInline var cost: Int
+        @usableFromInline var isUntold: Bool
 
         @inlinable
-        init(key: EntryKey, item: Item?) {
-            self.key = key
-            self.item = item
+        init(_ item: Item) {
+            stamp = item.stamp
+            validity = item.validity
+            row = item.row
+            cost = item.cost
+            isUntold = item.isUntold
+        }
+
+        @inlinable
+        static var none: Facts {
+            Facts(stamp: .never, validity: .forever, row: 0, cost: 0, isUntold: false)
+        }
+
+        @inlinable
+        init(stamp: UseStamp, validity: Validity, row: Int64, cost: Int, isUntold: Bool) {
+            self.stamp = stamp
+            self.validity = validity
+            self.row = row
+            self.cost = cost
+            self.isUntold = isUntold
         }
     }
 
@@ -59,21 +79,22 @@ public struct LRUList<Payload> {
 
     @usableFromInline var slots: [EntryKey: Slot] = [:]
     // Slot 0 is no entry: it closes the ring. The one older than it is the newest, the one newer than it the oldest.
-    @usableFromInline var nodes: ContiguousArray<Node>
-    @usableFromInline var links: ContiguousArray<Links>
+    @usableFromInline var links: ContiguousArray<Links> = [Links(newer: 0, older: 0)]
+    @usableFromInline var facts: ContiguousArray<Facts> = [.none]
+    @usableFromInline var payloads: ContiguousArray<Payload?> = [nil]
+    @usableFromInline var keys: ContiguousArray<EntryKey> = [EntryKey("")]
     // Slots without an entry, chained by `older`; 0 ends the chain.
     @usableFromInline var firstFree: Slot = 0
     @usableFromInline var untold: ContiguousArray<Slot> = []
 
     /// The sum of the costs.
-    public private(set) var bytes = 0
+    @inlinable public var bytes: Int { sum }
+    @usableFromInline var sum = 0
     /// How many entries the disk does not hold.
-    public private(set) var aloneCount = 0
+    @inlinable public var aloneCount: Int { alone }
+    @usableFromInline var alone = 0
 
-    public init() {
-        nodes = [Node(key: EntryKey(""), item: nil)]
-        links = [Links(newer: 0, older: 0)]
-    }
+    public init() {}
 
     @inlinable
     public var count: Int { slots.count }
@@ -84,9 +105,18 @@ public struct LRUList<Payload> {
     func slot(of key: EntryKey) -> Slot? { slots[key] }
 
     /// The entry under the key, without using it.
+    @inlinable
     public func peek(_ key: EntryKey) -> Item? {
-        guard let slot = slots[key] else { return nil }
-        return nodes[Int(slot)].item
+        slots[key].flatMap(item)
+    }
+
+    @inlinable
+    func item(_ slot: Slot) -> Item? {
+        let facts = facts[Int(slot)]
+        return payloads[Int(slot)].map { payload in
+            Item(
+                payload: payload, cost: facts.cost, stamp: facts.stamp, row: facts.row, validity: facts.validity, isUntold: facts.isUntold)
+        }
     }
 
     /// The most recently used entries, newest first. O(limit).
@@ -94,17 +124,17 @@ public struct LRUList<Payload> {
         var found: [(key: EntryKey, item: Item)] = []
         var slot = links[0].older
         while slot != 0, found.count < limit {
-            let node = nodes[Int(slot)]
-            if let item = node.item { found.append((node.key, item)) }
+            if let item = item(slot) { found.append((keys[Int(slot)], item)) }
             slot = links[Int(slot)].older
         }
         return found
     }
 
     /// The key of the least recently used entry.
+    @inlinable
     public var oldestKey: EntryKey? {
         let slot = links[0].newer
-        return slot == 0 ? nil : nodes[Int(slot)].key
+        return slot == 0 ? nil : keys[Int(slot)]
     }
 
     // MARK: Using
@@ -113,9 +143,9 @@ public struct LRUList<Payload> {
     @inlinable
     mutating func touch(_ slot: Slot, stamp: UseStamp) -> Bool {
         moveToFront(slot)
-        nodes[Int(slot)].item!.stamp = stamp
-        guard !nodes[Int(slot)].item!.isUntold, nodes[Int(slot)].item!.row != 0 else { return false }
-        nodes[Int(slot)].item!.isUntold = true
+        facts[Int(slot)].stamp = stamp
+        guard !facts[Int(slot)].isUntold, facts[Int(slot)].row != 0 else { return false }
+        facts[Int(slot)].isUntold = true
         untold.append(slot)
         return untold.count == 1
     }
@@ -124,38 +154,38 @@ public struct LRUList<Payload> {
     public mutating func takeUntold(_ limit: Int) -> [Use] {
         var uses: [Use] = []
         while uses.count < limit, let slot = untold.popLast() {
-            guard let item = nodes[Int(slot)].item, item.isUntold else { continue }
-            nodes[Int(slot)].item!.isUntold = false
-            uses.append(Use(row: item.row, stamp: item.stamp))
+            let fact = facts[Int(slot)]
+            guard fact.isUntold else { continue }
+            facts[Int(slot)].isUntold = false
+            uses.append(Use(row: fact.row, stamp: fact.stamp))
         }
         return uses
     }
 
     /// The same, all of them, without handing them out. O(n).
     public func pendingUntold() -> [Use] {
-        var uses: [Use] = []
-        for slot in Set(untold) {
-            guard let item = nodes[Int(slot)].item, item.isUntold else { continue }
-            uses.append(Use(row: item.row, stamp: item.stamp))
+        Set(untold).compactMap { slot in
+            let fact = facts[Int(slot)]
+            return fact.isUntold ? Use(row: fact.row, stamp: fact.stamp) : nil
         }
-        return uses
     }
 
     // MARK: Changing
 
     /// Puts the entry in front of all others and returns what it replaced.
+    @inlinable
     public mutating func insert(_ item: Item, forKey key: EntryKey) -> Item? {
-        bytes += item.cost
-        if item.row == 0 { aloneCount += 1 }
+        sum += item.cost
+        if item.row == 0 { alone += 1 }
         if let slot = slots[key] {
-            let old = nodes[Int(slot)].item
-            if let old { forget(old) }
-            nodes[Int(slot)].item = item
+            let old = self.item(slot)
+            forget(facts[Int(slot)])
+            (facts[Int(slot)], payloads[Int(slot)]) = (Facts(item), item.payload)
             moveToFront(slot)
             if item.isUntold { untold.append(slot) }
             return old
         }
-        let slot = takeSlot(Node(key: key, item: item))
+        let slot = takeSlot(key, item)
         slots[key] = slot
         linkAtFront(slot)
         if item.isUntold { untold.append(slot) }
@@ -163,50 +193,62 @@ public struct LRUList<Payload> {
     }
 
     /// Takes the entry out.
+    @inlinable
     public mutating func remove(_ key: EntryKey) -> Item? {
         guard let slot = slots.removeValue(forKey: key) else { return nil }
         unlink(slot)
-        let item = nodes[Int(slot)].item
-        if let item { forget(item) }
-        nodes[Int(slot)] = Node(key: nodes[0].key, item: nil)
+        let item = item(slot)
+        forget(facts[Int(slot)])
+        (facts[Int(slot)], payloads[Int(slot)], keys[Int(slot)]) = (.none, nil, keys[0])
         links[Int(slot)].older = firstFree
         firstFree = slot
         return item
     }
 
+    /// Puts another payload for the same value in the place of what is under the key.
+    public mutating func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
+        guard let slot = slots[key], let payload = payloads[Int(slot)], let new = replacement(payload) else { return }
+        payloads[Int(slot)] = new
+    }
+
     /// Notes that the disk no longer holds the entry. Returns whether it is here.
+    @inlinable
     public mutating func markAlone(_ key: EntryKey) -> Bool {
-        guard let slot = slots[key], let item = nodes[Int(slot)].item else { return false }
-        if item.row != 0 {
-            nodes[Int(slot)].item!.row = 0
-            nodes[Int(slot)].item!.isUntold = false
-            aloneCount += 1
+        guard let slot = slots[key] else { return false }
+        if facts[Int(slot)].row != 0 {
+            facts[Int(slot)].row = 0
+            facts[Int(slot)].isUntold = false
+            alone += 1
         }
         return true
     }
 
     /// Takes everything out and gives the room back. O(n).
-    public mutating func removeAll() -> [Item] {
-        let items = nodes.compactMap(\.item)
+    public mutating func removeAll() -> [Payload] {
+        let all = payloads.compactMap { $0 }
         self = LRUList()
-        return items
+        return all
     }
 
-    private mutating func forget(_ item: Item) {
-        bytes -= item.cost
-        if item.row == 0 { aloneCount -= 1 }
+    @inlinable
+    mutating func forget(_ fact: Facts) {
+        sum -= fact.cost
+        if fact.row == 0 { alone -= 1 }
     }
 
-    private mutating func takeSlot(_ node: Node) -> Slot {
+    @inlinable
+    mutating func takeSlot(_ key: EntryKey, _ item: Item) -> Slot {
         if firstFree != 0 {
             let slot = firstFree
             firstFree = links[Int(slot)].older
-            nodes[Int(slot)] = node
+            (facts[Int(slot)], payloads[Int(slot)], keys[Int(slot)]) = (Facts(item), item.payload, key)
             return slot
         }
-        nodes.append(node)
         links.append(Links(newer: 0, older: 0))
-        return Slot(nodes.count - 1)
+        facts.append(Facts(item))
+        payloads.append(item.payload)
+        keys.append(key)
+        return Slot(links.count - 1)
     }
 
     // MARK: The ring
@@ -236,7 +278,7 @@ public struct LRUList<Payload> {
 
 extension LRUList: Sendable where Payload: Sendable {}
 extension LRUList.Item: Sendable where Payload: Sendable {}
-extension LRUList.Node: Sendable where Payload: Sendable {}
+extension LRUList.Facts: Sendable {}
 extension LRUList.Links: Sendable {}
 
 // MARK: Checking
@@ -246,10 +288,10 @@ extension LRUList {
     public func checkInvariants() {
         var (slot, seen, sum, alone) = (links[0].older, 0, 0, 0)
         while slot != 0 {
-            guard let item = nodes[Int(slot)].item else { preconditionFailure("A linked slot without an entry.") }
-            precondition(slots[nodes[Int(slot)].key] == slot, "A linked entry that its key does not lead to.")
+            precondition(payloads[Int(slot)] != nil, "A linked slot without an entry.")
+            precondition(slots[keys[Int(slot)]] == slot, "A linked entry that its key does not lead to.")
             precondition(links[Int(links[Int(slot)].older)].newer == slot, "Links that disagree.")
-            (seen, sum, alone) = (seen + 1, sum + item.cost, alone + (item.row == 0 ? 1 : 0))
+            (seen, sum, alone) = (seen + 1, sum + facts[Int(slot)].cost, alone + (facts[Int(slot)].row == 0 ? 1 : 0))
             slot = links[Int(slot)].older
         }
         precondition(seen == slots.count, "\(slots.count) keys lead to \(seen) entries.")

@@ -12,37 +12,24 @@ internal import Foundation
 ///
 /// - Complexity: O(1) for every call, but for those that say otherwise. A hit allocates nothing.
 public final class MemoryTier<Payload: Sendable>: Sendable {
-    /// What a key was answered with.
-    @frozen
-    public enum Answer: Sendable {
-        /// The payload. `wakesDisk` says that it is the first use for a while that the disk must be told of.
-        case hit(Payload, wakesDisk: Bool)
-        /// Nothing valid; a later ``fill`` shows the ticket.
-        case miss(FillTicket)
-    }
-
     /// Proof that nothing was written under a key since a reader missed it.
-    @frozen
     public struct FillTicket: Sendable {
         @usableFromInline let stripe: Int
         @usableFromInline let generation: UInt64
-
-        @inlinable
-        init(stripe: Int, generation: UInt64) {
-            self.stripe = stripe
-            self.generation = generation
-        }
     }
 
     /// Payloads to be released where no lock is held, and the keys of those that no tier holds any more.
     public struct Leftovers: Sendable {
-        public internal(set) var payloads: [Payload] = []
-        public internal(set) var lostKeys: [EntryKey] = []
-        public internal(set) var evictions = 0
+        public var payloads: [Payload] = []
+        public var lostKeys: [EntryKey] = []
+        public var evictions = 0
         /// Whether the disk should hear of uses soon.
-        public internal(set) var wakesDisk = false
+        public var wakesDisk = false
         /// Whether so many uses wait that whoever adds one should write some down.
-        public internal(set) var isPressing = false
+        public var isPressing = false
+
+        @inlinable
+        init() {}
     }
 
     @usableFromInline let shelf: Locked<Shelf>
@@ -65,8 +52,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         @usableFromInline var onTheirWay: [Int64: UseStamp] = [:]
 
         // About three megabytes: more is not worth its memory.
-        static var mostDeparted: Int { 65_536 }
-        var capacity: Capacity
+        @inlinable static var mostDeparted: Int { 65_536 }
+        @usableFromInline var capacity: Capacity
 
         init(capacity: Capacity) { self.capacity = capacity }
 
@@ -79,24 +66,33 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// The payload under the key, and a use of it.
+    /// The payload under the key if it is valid, and a use of it.
+    ///
+    /// - Parameter wakesDisk: Set if it is the first use for a while that the disk must be told of.
     @inlinable
-    public func use(_ key: EntryKey, at now: WallInstant) -> Answer {
-        let (answer, expired) = shelf.withLock { shelf -> (Answer, Payload?) in
-            guard let slot = shelf.list.slot(of: key) else { return (.miss(Self.ticket(key, shelf)), nil) }
-            guard shelf.list.nodes[Int(slot)].item!.validity.contains(now) else {
-                let expired = shelf.list.remove(key)?.payload
-                return (.miss(Self.ticket(key, shelf)), expired)
-            }
+    public func use(_ key: EntryKey, at now: WallInstant, wakesDisk: inout Bool) -> Payload? {
+        shelf.withLock { shelf in
+            guard let slot = shelf.list.slot(of: key), shelf.list.facts[Int(slot)].validity.contains(now) else { return nil }
             shelf.hits &+= 1
-            let wakes = shelf.list.touch(slot, stamp: shelf.nextStamp(at: now))
-            return (.hit(shelf.list.nodes[Int(slot)].item!.payload, wakesDisk: wakes), nil)
+            wakesDisk = shelf.list.touch(slot, stamp: shelf.nextStamp(at: now))
+            return shelf.list.payloads[Int(slot)]
         }
-        _ = consume expired  // Released here, outside the lock.
-        return answer
+    }
+
+    /// A ticket for whoever missed the key and now looks elsewhere. An entry that is no longer valid makes room.
+    public func ticket(forMissed key: EntryKey, at now: WallInstant) -> FillTicket {
+        let (ticket, expired) = shelf.withLock { shelf in
+            let isExpired = shelf.list.peek(key).map { !$0.validity.contains(now) } ?? false
+            let stripe = Self.stripe(of: key)
+            let ticket = FillTicket(stripe: stripe, generation: shelf.generations[stripe])
+            return (ticket, isExpired ? shelf.list.remove(key) : nil)
+        }
+        withExtendedLifetime(expired) {}  // Released here, outside the lock.
+        return ticket
     }
 
     /// The entry under the key, valid or not. Not a use.
+    @inlinable
     public func peek(_ key: EntryKey) -> LRUList<Payload>.Item? {
         shelf.withLock { $0.list.peek(key) }
     }
@@ -119,11 +115,13 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     // MARK: Writing
 
     /// A stamp for a use that happens now.
+    @inlinable
     public func stamp(at now: WallInstant) -> UseStamp {
         shelf.withLock { $0.nextStamp(at: now) }
     }
 
     /// Takes a value that was just written under the key, or forgets the old one where the new one is too large.
+    @inlinable
     public func store(
         _ payload: Payload, forKey key: EntryKey, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, wasPresent: Bool
     ) -> Leftovers {
@@ -140,6 +138,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     }
 
     /// Takes a value that was just read from the disk, unless something was written under the key meanwhile. A use.
+    @inlinable
     public func fill(
         _ payload: Payload, forKey key: EntryKey, cost: Int, row: Int64, validity: Validity, ticket: FillTicket, at now: WallInstant
     ) -> Leftovers {
@@ -165,10 +164,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     /// - Parameter replacement: Says what for, or `nil` to leave it. Runs inside the lock.
     @usableFromInline
     func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
-        shelf.withLock { shelf in
-            guard let slot = shelf.list.slot(of: key), let item = shelf.list.nodes[Int(slot)].item else { return }
-            if let new = replacement(item.payload) { shelf.list.nodes[Int(slot)].item!.payload = new }
-        }
+        shelf.withLock { $0.list.exchange(key, replacement) }
     }
 
     /// Forgets what is under the key.
@@ -188,12 +184,13 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             shelf.departed = [:]
             shelf.onTheirWay = [:]
             var leftovers = Leftovers()
-            leftovers.payloads = shelf.list.removeAll().map(\.payload)
+            leftovers.payloads = shelf.list.removeAll()
             return leftovers
         }
     }
 
     /// Notes that the disk no longer holds these entries, and returns the keys that are not here either.
+    @inlinable
     public func markAlone(_ keys: [EntryKey]) -> [EntryKey] {
         guard !keys.isEmpty else { return [] }
         return shelf.withLock { shelf in keys.filter { !shelf.list.markAlone($0) } }
@@ -262,7 +259,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     // MARK: Inside the lock
 
-    private func put(_ item: LRUList<Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
+    @inlinable
+    func put(_ item: LRUList<Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
         let hadUses = !shelf.list.untold.isEmpty || !shelf.departed.isEmpty
         guard item.cost <= shelf.capacity.bytes else {
             if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
@@ -277,13 +275,15 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         leftovers.wakesDisk = item.isUntold && !hadUses
     }
 
-    private func keepLimits(of shelf: inout Shelf, _ leftovers: inout Leftovers) {
+    @inlinable
+    func keepLimits(of shelf: inout Shelf, _ leftovers: inout Leftovers) {
         while shelf.capacity.isExceeded(byBytes: shelf.list.bytes, entries: shelf.list.count) {
             guard evictOldest(in: &shelf, &leftovers) else { break }
         }
     }
 
-    private func evictOldest(in shelf: inout Shelf, _ leftovers: inout Leftovers) -> Bool {
+    @inlinable
+    func evictOldest(in shelf: inout Shelf, _ leftovers: inout Leftovers) -> Bool {
         guard let key = shelf.list.oldestKey, let item = shelf.list.remove(key) else { return false }
         leftovers.payloads.append(item.payload)
         leftovers.evictions += 1
@@ -297,12 +297,6 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     @inlinable
     static func stripe(of key: EntryKey) -> Int { key.hashValue & 63 }
-
-    @inlinable
-    static func ticket(_ key: EntryKey, _ shelf: Shelf) -> FillTicket {
-        let stripe = stripe(of: key)
-        return FillTicket(stripe: stripe, generation: shelf.generations[stripe])
-    }
 
     /// Stops if the list is not whole: for tests. O(n).
     public func checkInvariants() {

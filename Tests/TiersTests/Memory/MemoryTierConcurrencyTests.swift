@@ -16,7 +16,9 @@ struct MemoryTierConcurrencyTests {
                         let key = EntryKey("\(Int.random(in: 0..<100, using: &random))")
                         switch Int.random(in: 0..<10, using: &random) {
                         case 0..<5:
-                            if case .miss(let ticket) = tier.use(key, at: now) {
+                            var wakesDisk = false
+                            if tier.use(key, at: now, wakesDisk: &wakesDisk) == nil {
+                                let ticket = tier.ticket(forMissed: key, at: now)
                                 _ = tier.fill(1, forKey: key, cost: 10, row: 1, validity: .forever, ticket: ticket, at: now)
                             }
                         case 5..<8:
