@@ -88,6 +88,12 @@ extension EntryKey: Hashable {
     public func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: $0) }
     }
+
+    /// What dictionaries and sets ask for: the requirement of `Hashable` that is made up from `hash(into:)` elsewhere.
+    @inlinable
+    public func _rawHashValue(seed: Int) -> Int {
+        withBytes { KeyHash.of($0, seed: seed) }
+    }
 }
 
 extension EntryKey: ExpressibleByStringLiteral {

@@ -13,17 +13,38 @@ extension TieredStore {
     @inlinable
     public func value(forKey key: EntryKey) throws(StoreError) -> Lookup<Value> {
         let now = clock.now()
+        if let value = try valueInMemory(forKey: key, now) { return .hit(value) }
+        return try valueOnDisk(forKey: key, now)
+    }
+
+    /// The value under the key, or `nil` for whatever reason: ``value(forKey:)`` for who does not ask why.
+    @inlinable
+    public func find(_ key: EntryKey) throws(StoreError) -> Value? {
+        let now = clock.now()
+        if let value = try valueInMemory(forKey: key, now) { return value }
+        return try valueOnDisk(forKey: key, now).value
+    }
+
+    @inlinable
+    func valueInMemory(forKey key: EntryKey, _ now: WallInstant) throws(StoreError) -> Value? {
         var wakesDisk = false
-        guard let remembered = memory.use(key, at: now, wakesDisk: &wakesDisk) else { return try valueOnDisk(forKey: key, now) }
-        if wakesDisk { disk.usesAreWaiting(isPressing: false) }
-        switch remembered {
+        switch memory.use(key, at: now, wakesDisk: &wakesDisk) {
         case .value(let value):
-            return .hit(value)
+            if wakesDisk { disk.usesAreWaiting(isPressing: false) }
+            return value
         case .bytes(let bytes):
-            let value = try decode(bytes, of: key)
-            if keepsValues { keep(value, of: bytes, key) }
-            return .hit(value)
+            if wakesDisk { disk.usesAreWaiting(isPressing: false) }
+            return try value(decoding: bytes, of: key)
+        case nil:
+            return nil
         }
+    }
+
+    @inlinable
+    func value(decoding bytes: Data, of key: EntryKey) throws(StoreError) -> Value {
+        let value = try decode(bytes, of: key)
+        if keepsValues { keep(value, of: bytes, key) }
+        return value
     }
 
     @inlinable

@@ -34,6 +34,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     // MARK: Recording and accessing
 
+    @inlinable
     public func record(_ object: Archive) { forgiving((), "record") { try store.record(object) } }
 
     public func insert(all objects: [Archive]) { forgiving((), "insert(all:)") { try store.record(contentsOf: objects) } }
@@ -106,7 +107,8 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
         }
     }
 
-    private func forgiving<Value>(_ otherwise: Value, _ verb: StaticString, _ body: () throws -> Value) -> Value {
+    @inlinable
+    func forgiving<Value>(_ otherwise: Value, _ verb: StaticString, _ body: () throws -> Value) -> Value {
         do {
             return try body()
         } catch {

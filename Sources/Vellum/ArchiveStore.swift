@@ -18,8 +18,8 @@ public import Tiers
 ///   ``Durability/powerSafe``. From an `async` function that must not wait, use ``perform(_:)``.
 public final class ArchiveStore<Archive: Archivable>: Sendable {
     @usableFromInline let engine: TieredStore<Archive>
-    let factory: ArchivesFactory
-    private let nesting = NestedArchives<Archive>()
+    @usableFromInline let factory: ArchivesFactory
+    @usableFromInline let nesting = NestedArchives<Archive>()
 
     init(engine: TieredStore<Archive>, factory: ArchivesFactory) {
         self.engine = engine
@@ -39,6 +39,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the object cannot be encoded, is larger than every limit, or the disk fails. Then what was
     ///   recorded before is still there.
+    @inlinable
     public func record(_ object: Archive, expiration: Expiration = .never) throws {
         try strictly { () throws(StoreError) in
             var transaction = StoreTransaction()
@@ -50,6 +51,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Records all the objects in one transaction: all of them, or none.
     ///
     /// - Complexity: O(m log n) for m objects, which are all encoded in memory first.
+    @inlinable
     public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration = .never) throws {
         try strictly { () throws(StoreError) in
             var transaction = StoreTransaction()
@@ -58,6 +60,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         }
     }
 
+    @inlinable
     func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration = .never) throws(StoreError) {
         try transaction.record(object, forKey: EntryKey(object.primaryKey), in: engine, expiration: expiration)
         try nesting.add(propertiesOf: object, to: &transaction, factory)
@@ -72,7 +75,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @inlinable
     public func access(archiveWithKey key: String) throws -> Archive? {
         do throws(StoreError) {
-            return try engine.value(forKey: EntryKey(key)).value
+            return try engine.find(EntryKey(key))
         } catch {
             throw VellumError(error)
         }
@@ -178,7 +181,8 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         try await Offload.run { try work(self) }
     }
 
-    private func strictly<Value>(_ body: () throws(StoreError) -> Value) throws(VellumError) -> Value {
+    @inlinable
+    func strictly<Value>(_ body: () throws(StoreError) -> Value) throws(VellumError) -> Value {
         do throws(StoreError) {
             return try body()
         } catch {

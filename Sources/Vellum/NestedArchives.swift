@@ -6,6 +6,7 @@ internal import Tiers
 ///
 /// Whether a type has such properties is found out once, with the first object; for a type that has none, recording
 /// pays for one load of an atomic and nothing else.
+@usableFromInline
 struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
     private let knowledge = Atomic(Knowledge.unknown.rawValue)
 
@@ -16,6 +17,7 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
     init() {}
 
     /// Adds the recording of what the object holds, and of what that holds.
+    @usableFromInline
     func add(propertiesOf object: Archive, to transaction: inout StoreTransaction, _ factory: ArchivesFactory) throws(StoreError) {
         if type(of: object) == Archive.self {
             if knowledge.load(ordering: .relaxed) == Knowledge.unknown.rawValue {

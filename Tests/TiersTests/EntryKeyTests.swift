@@ -43,6 +43,37 @@ struct EntryKeyTests {
         #expect(keys.enumerated().allSatisfy { dictionary[$1] == $0 })
     }
 
+    @Test func equalKeysHashAlikeWhateverTheirStorage() {
+        for count in 0..<70 {
+            let text = String(repeating: "é", count: count % 7) + String(repeating: "k", count: count)
+            var grown = String(repeating: "x", count: 100)
+            grown.replaceSubrange(grown.startIndex..., with: text.decomposedStringWithCanonicalMapping)
+            #expect(EntryKey(text) == EntryKey(grown))
+            #expect(EntryKey(text)._rawHashValue(seed: 7) == EntryKey(grown)._rawHashValue(seed: 7))
+        }
+    }
+
+    /// Keys that differ in one place only, at every place and length, fall evenly into the buckets of a table.
+    @Test func hashesOfSimilarKeysAreSpread() {
+        var buckets = [Int](repeating: 0, count: 256)
+        var whole: Set<Int> = []
+        var count = 0
+        for length in 1...40 {
+            for place in 0..<length {
+                for digit in 0..<10 {
+                    var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+                    text[place] = UInt8(ascii: "0") + UInt8(digit)
+                    let hash = EntryKey(String(decoding: text, as: UTF8.self))._rawHashValue(seed: 1)
+                    buckets[hash & 255] += 1
+                    whole.insert(hash)
+                    count += 1
+                }
+            }
+        }
+        #expect(whole.count == count)
+        #expect(buckets.max()! < 3 * count / 256)
+    }
+
     @Test func aKeyIsNotPrinted() {
         #expect("\(EntryKey("secret"))" == "key of 6 bytes")
         #expect(String(reflecting: EntryKey("secret")).contains("secret"))

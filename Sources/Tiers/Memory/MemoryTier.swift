@@ -193,7 +193,12 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     @inlinable
     public func markAlone(_ keys: [EntryKey]) -> [EntryKey] {
         guard !keys.isEmpty else { return [] }
-        return shelf.withLock { shelf in keys.filter { !shelf.list.markAlone($0) } }
+        return shelf.withLock { shelf in
+            keys.filter { key in
+                shelf.generations[Self.stripe(of: key)] &+= 1  // A reader may be on its way up with what just left.
+                return !shelf.list.markAlone(key)
+            }
+        }
     }
 
     /// Evicts until at most so many bytes are held. Entries that the disk holds are still found there. O(evicted).

@@ -1,0 +1,51 @@
+/// The hash by which dictionaries find keys: a few multiplications, seeded anew in every process.
+///
+/// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a memory hit. This one mixes words
+/// by the halves of their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and
+/// costs about five. It is no identity: keys are compared by their bytes.
+@usableFromInline
+enum KeyHash {
+    /// Not known outside this process, so that no one can make keys that collide.
+    @usableFromInline
+    static let secret = UInt64.random(in: .min ... .max) | 1
+
+    @inlinable
+    static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
+        let count = bytes.count
+        var hash = UInt64(bitPattern: Int64(seed)) ^ secret
+        var place = 0
+        while count - place > 16 {
+            hash = mixed(word(bytes, place) ^ secret, word(bytes, place + 8) ^ hash)
+            place += 16
+        }
+        let (first, last): (UInt64, UInt64)
+        if count >= 8 {
+            // The last sixteen bytes; they may overlap what was read already.
+            (first, last) = (word(bytes, count >= 16 ? count - 16 : 0), word(bytes, count - 8))
+        } else if count >= 4 {
+            (first, last) = (half(bytes, 0), half(bytes, count - 4))
+        } else if count > 0 {
+            (first, last) = (UInt64(bytes[0]) << 8 | UInt64(bytes[count / 2]), UInt64(bytes[count - 1]))
+        } else {
+            (first, last) = (0, 0)
+        }
+        hash = mixed(first ^ secret, last ^ hash)
+        return Int(truncatingIfNeeded: mixed(hash ^ secret, UInt64(count) ^ 0x9E37_79B9_7F4A_7C15))
+    }
+
+    @inlinable
+    static func mixed(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let product = left.multipliedFullWidth(by: right)
+        return product.high ^ product.low
+    }
+
+    @inlinable
+    static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+
+    @inlinable
+    static func half(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        UInt64(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+}
