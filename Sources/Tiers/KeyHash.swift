@@ -12,7 +12,8 @@ enum KeyHash {
     @inlinable
     static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
         let count = bytes.count
-        var hash = UInt64(bitPattern: Int64(seed)) ^ secret
+        // Unlike `secret`, or the two factors below would be the same for a key that is read as one word twice.
+        var hash = mixed(UInt64(bitPattern: Int64(seed)) ^ 0x9E37_79B9_7F4A_7C15, secret)
         var place = 0
         while count - place > 16 {
             hash = mixed(word(bytes, place) ^ secret, word(bytes, place + 8) ^ hash)
