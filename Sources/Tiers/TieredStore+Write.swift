@@ -15,7 +15,7 @@ extension TieredStore {
     public func record(_ value: Value, forKey key: EntryKey, expiration: Expiration = .never) throws(StoreError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
-        try transaction.commit()
+        try transaction.carryOut()
     }
 
     /// Removes what is under the key.
@@ -111,7 +111,7 @@ public struct StoreTransaction {
             return Settled(didChange: true) {
                 store.release(leftovers)
                 store.didRemove(lost, .evicted)
-                store.events.send(.recorded(key))
+                if store.events.isObserved { store.events.send(.recorded(key)) }
             }
         }
     }
@@ -144,23 +144,23 @@ public struct StoreTransaction {
     /// - Returns: For each write, in order, whether it changed something: a removal of nothing did not.
     /// - Throws: ``StoreError`` if the disk fails, or if the stores lie in different files. Then nothing was changed.
     @discardableResult
-    public func commit() throws(StoreError) -> [Bool] {
+    public mutating func commit() throws(StoreError) -> [Bool] {
+        try carryOut().map(\.didChange)
+    }
+
+    @discardableResult
+    @usableFromInline
+    mutating func carryOut() throws(StoreError) -> [Settled] {
         guard let tier = writes.first?.tier else { return [] }
-        var writes = writes
         for index in writes.indices { writes[index].stamp = steps[index].stamp() }
         var settled: [Settled] = []
-        settled.reserveCapacity(writes.count)
-        do throws(StoreError) {
-            try tier.commit(writes, durability: durability) { outcomes in
-                for index in steps.indices { settled.append(steps[index].settle(outcomes[index], writes[index].stamp)) }
-            }
-        } catch {
-            // Committed but not yet safe from power loss: memory has it already, so the rest is done before the error goes up.
-            for step in settled { step.afterwards() }
-            throw error
+        // Also where the writes are committed but not yet safe from power loss, and an error goes up: memory has them already.
+        defer { for step in settled { step.afterwards() } }
+        try tier.commit(writes, durability: durability) { outcomes in
+            settled.reserveCapacity(outcomes.count)
+            for index in steps.indices { settled.append(steps[index].settle(outcomes[index], writes[index].stamp)) }
         }
-        for step in settled { step.afterwards() }
-        return settled.map(\.didChange)
+        return settled
     }
 
     @inlinable

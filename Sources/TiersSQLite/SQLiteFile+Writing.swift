@@ -6,7 +6,7 @@ internal import Tiers
 extension SQLiteFile {
     /// Carries the writes out and calls `committed` inside the writer's lock, so that memory hears of commits in their order.
     func commit(
-        _ writes: [(archive: Int64, write: TierWrite)], durability: Durability, committed: ([WriteOutcome]) -> Void
+        _ writes: [TierWrite], through tier: SQLiteTier, durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(StoreError) {
         let state = try noting { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
@@ -14,8 +14,10 @@ extension SQLiteFile {
                 let work = { () throws(SQLiteError) -> [WriteOutcome] in
                     var outcomes: [WriteOutcome] = []
                     outcomes.reserveCapacity(writes.count)
-                    for (number, write) in writes {
-                        guard let archive = writer.archive(number) else { throw SQLiteError.closedArchive }
+                    for write in writes {
+                        guard let number = tier.archive(of: write)?.number, let archive = writer.archive(number) else {
+                            throw SQLiteError.closedArchive
+                        }
                         try archive.load()
                         outcomes.append(try archive.apply(write))
                     }
@@ -23,7 +25,7 @@ extension SQLiteFile {
                 }
                 if durability == .relaxed {
                     defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
-                    let bytes = writes.reduce(0) { $0 + $1.write.size }
+                    let bytes = writes.reduce(0) { $0 + $1.size }
                     committed(try writer.relaxedTransaction(bytes: bytes, work))
                     writer.forgetUsesInTransaction()
                     if writer.batch?.isFull ?? false { try writer.commitBatch() }

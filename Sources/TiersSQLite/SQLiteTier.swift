@@ -80,16 +80,20 @@ public final class SQLiteTier: Tier {
     public func commit(
         _ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(StoreError) {
-        var numbered: [(archive: Int64, write: TierWrite)] = []
-        numbered.reserveCapacity(writes.count)
         for write in writes {
-            guard let tier = write.tier.underlying as? SQLiteTier, tier.file === file else {
+            guard let tier = archive(of: write) else {
                 throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
             }
             guard !tier.isClosed.load(ordering: .acquiring) else { throw .closed }
-            numbered.append((tier.number, write))
         }
-        try file.commit(numbered, durability: durability, committed: committed)
+        try file.commit(writes, through: self, durability: durability, committed: committed)
+    }
+
+    /// The archive that a write is for, if it lies in this archive's file.
+    func archive(of write: TierWrite) -> SQLiteTier? {
+        if write.tier === self { return self }
+        guard let tier = write.tier.underlying as? SQLiteTier, tier.file === file else { return nil }
+        return tier
     }
 
     public func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {

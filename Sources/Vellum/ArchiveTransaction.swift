@@ -27,7 +27,7 @@ public struct ArchiveTransaction {
         writes.removeAll(in: store.engine)
     }
 
-    func commit() throws(VellumError) {
+    mutating func commit() throws(VellumError) {
         do throws(StoreError) {
             try writes.commit()
         } catch {

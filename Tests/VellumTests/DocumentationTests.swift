@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// Documents say what the code says.
+@Suite(.timeLimit(.minutes(1)))
+struct DocumentationTests {
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
+    }
+
+    /// The example of the README is a snippet, which every build compiles.
+    @Test func theExampleOfTheReadmeIsCompiled() throws {
+        let readme = try text("README.md")
+        let snippet = try text("Snippets/GettingStarted.swift").split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
+        let start = try #require(readme.range(of: "```swift\n"))
+        let end = try #require(readme.range(of: "```", range: start.upperBound..<readme.endIndex))
+        let example = readme[start.upperBound..<end.lowerBound].trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(example == snippet.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    @Test func theReadmeIsShort() throws {
+        #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
+    }
+
+    @Test func everyDecisionIsNumberedAndTitled() throws {
+        let folder = root.appendingPathComponent("Documentation/Decisions")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names.count >= 10)
+        for (index, name) in names.enumerated() {
+            let number = index + 1
+            #expect(name.hasPrefix(String(repeating: "0", count: 4 - "\(number)".count) + "\(number)-"))
+            #expect(try text("Documentation/Decisions/\(name)").hasPrefix("# \(number). "))
+        }
+    }
+
+    /// SQL stands in one file.
+    @Test func everyStatementStandsInItsFile() throws {
+        let sources = root.appendingPathComponent("Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var strays: [String] = []
+        for case let file as URL in files where file.pathExtension == "swift" && file.lastPathComponent != "Statements.swift" {
+            let content = try String(contentsOf: file, encoding: .utf8)
+            if ["\"SELECT ", "\"INSERT ", "\"UPDATE ", "\"DELETE ", "\"PRAGMA ", "\"CREATE "].contains(where: content.contains) {
+                strays.append(file.lastPathComponent)
+            }
+        }
+        #expect(strays == [])
+    }
+}
