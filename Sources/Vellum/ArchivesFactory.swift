@@ -10,8 +10,7 @@ internal import TiersSQLite
 /// ```
 ///
 /// Whoever asks again for a type gets the same archive. The sizes count when it is first asked for in this process;
-/// a later contradiction is logged by ``archives(for:trySetMaxMemorySize:trySetMaxDiskSize:)`` and thrown by
-/// ``store(for:memoryLimit:diskLimit:)``. Works from any thread.
+/// a later contradiction is logged by `archives(for:…)` and thrown by `store(for:…)`. Works from any thread.
 public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named for the program.
     public static let shared = ArchivesFactory(directory: defaultDirectory)
