@@ -1,5 +1,10 @@
-import CSQLite
 import Foundation
+
+#if canImport(SQLite3)
+    import SQLite3
+#else
+    import CSQLite
+#endif
 
 /// A connection of the tests' own, to look at a file and to damage it. Through SQLite, because opening and closing the
 /// file by itself would drop the locks of the store under test (P50).
