@@ -27,6 +27,9 @@ final class StoreOwner<Value>: TierOwner {
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { memory.latestUse(ofKey: key, row: row) }
 
     @usableFromInline
+    func uses(areLaterThan stamp: UseStamp) { memory.raiseStamp(to: stamp) }
+
+    @usableFromInline
     func takeUses(limit: Int) -> [Use] { memory.takeUses(limit: limit) }
 
     @usableFromInline

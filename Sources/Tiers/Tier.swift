@@ -72,6 +72,10 @@ public protocol TierOwner: AnyObject, Sendable {
     /// The last use of an entry that the tier may not have been told of yet.
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
 
+    /// Every use from now on must be stamped later than this one, which is the last that the tier knows: the clock may have gone
+    /// back since.
+    func uses(areLaterThan stamp: UseStamp)
+
     /// Uses that the tier has not been told of, at most `limit`. The tier writes them down, then calls ``finishUses(written:)``;
     /// one taker at a time.
     func takeUses(limit: Int) -> [Use]

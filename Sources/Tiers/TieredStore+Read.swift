@@ -85,7 +85,7 @@ extension TieredStore {
             guard inMemory.validity.contains(now) else { return nil }
             return EntryMetadata(size: DataSize(bytes: inMemory.cost), written: nil, lastUse: inMemory.stamp, expires: inMemory.validity)
         }
-        guard let entry = try disk.entry(forKey: key).value, entry.validity.contains(now) else { return nil }
+        guard let entry = try entryOnDisk(forKey: key).value, entry.validity.contains(now) else { return nil }
         let onDisk = try disk.lastUse(ofKey: key)
         let lastUse = inMemory?.stamp ?? onDisk ?? UseStamp(startOf: entry.written)
         return EntryMetadata(size: entry.bytes.dataSize, written: entry.written, lastUse: lastUse, expires: entry.validity)

@@ -142,7 +142,8 @@ public struct StoreTransaction {
     /// Carries everything out, or nothing. Blocks for the disk.
     ///
     /// - Returns: For each write, in order, whether it changed something: a removal of nothing did not.
-    /// - Throws: ``StoreError`` if the disk fails, or if the stores lie in different files. Then nothing was changed.
+    /// - Throws: ``StoreError`` if the disk fails, or if the stores lie in different files. Then nothing was changed, but where only
+    ///   the sync of ``Durability/powerSafe`` failed: then everything was, and is as safe as ``Durability/crashSafe`` makes it.
     @discardableResult
     public mutating func commit() throws(StoreError) -> [Bool] {
         try carryOut().map(\.didChange)

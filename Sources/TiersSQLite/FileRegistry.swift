@@ -5,8 +5,15 @@ internal import Tiers
 final class FileRegistry: Sendable {
     static let shared = FileRegistry()
 
-    private struct Weak {
+    // A class, because an optional struct with a weak reference is misread by the compiler of Swift 6.3.
+    private final class Weak {
         weak var file: SQLiteFile?
+        let id: ObjectIdentifier
+
+        init(_ file: SQLiteFile) {
+            self.file = file
+            id = ObjectIdentifier(file)
+        }
     }
 
     private let files = Locked<[FileIdentity: Weak]>([:])
@@ -19,15 +26,16 @@ final class FileRegistry: Sendable {
             if let file = files.withLock({ $0[identity]?.file }) { return file }
             let file = try open(identity)
             // Opening may have put a new file in the place of a damaged one.
-            files.withLock { $0[file.identity] = Weak(file: file) }
+            files.withLock { $0[file.identity] = Weak(file) }
             return file
         }
     }
 
     func remove(_ file: SQLiteFile, _ identity: FileIdentity) {
         files.withLock { files in
-            // A new store may have taken the place already; a file that is going away reads as nil.
-            guard let present = files[identity], present.file == nil || present.file === file else { return }
+            // A new store may have taken the place already. Asked by identity: a reference to that one, taken here, might be
+            // the last, and its `deinit` comes back to this lock.
+            guard files[identity]?.id == ObjectIdentifier(file) else { return }
             files[identity] = nil
         }
     }

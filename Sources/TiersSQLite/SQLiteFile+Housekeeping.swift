@@ -45,7 +45,9 @@ extension SQLiteFile {
             try readers.withoutLeases { () throws(SQLiteError) in
                 // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
                 try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
-                    guard let writer, writer.batch == nil else { return }
+                    guard let writer else { return }
+                    try writer.commitBatch()
+                    hasOpenBatch.store(false, ordering: .releasing)
                     do throws(SQLiteError) {
                         try writer.connection.restartLog()
                         writer.keptLogFrames = 0
@@ -63,7 +65,9 @@ extension SQLiteFile {
     /// - Returns: Whether there are more.
     func giveSpaceBack() throws(SQLiteError) -> Bool {
         try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
-            guard let writer, writer.batch == nil else { return false }
+            guard let writer else { return false }
+            try writer.commitBatch()
+            hasOpenBatch.store(false, ordering: .releasing)
             writer.forgetRemovals()
             let free = try writer.connection.int(SQL.freePageCount) ?? 0
             let pages = try writer.connection.int(SQL.pageCount) ?? 0
@@ -75,12 +79,28 @@ extension SQLiteFile {
 
     // MARK: The order of use
 
-    /// Writes down what the owners of archives know of uses, in small transactions.
-    func writeAllUses() throws(SQLiteError) {
-        let archives = writer.withLock { $0?.allArchives.map(\.id) } ?? []
-        for number in archives {
-            while try writeUses(number) {}
+    /// Writes uses down in a while, and again while more have come.
+    func scheduleWritingOfUses() {
+        schedule(.writeUses) { (file) throws(SQLiteError) in
+            if try file.writeAllUses() { file.scheduleWritingOfUses() }
         }
+    }
+
+    /// Writes down what the owners of archives know of uses by now, in small transactions. Uses that come meanwhile wait.
+    ///
+    /// - Returns: Whether there are more.
+    @discardableResult
+    func writeAllUses() throws(SQLiteError) -> Bool {
+        let archives = writer.withLock { writer in
+            writer?.allArchives.map { ($0.id, $0.owner?.pendingUses().count ?? 0) } ?? []
+        }
+        var hasMore = false
+        for (number, count) in archives {
+            var left = count
+            while left > 0, try writeUses(number) { left -= 256 }
+            hasMore = hasMore || (count > 0 && left <= 0)
+        }
+        return hasMore
     }
 
     /// Writes down a part of what the owner of one archive knows.

@@ -83,6 +83,9 @@ extension SQLiteFile {
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
                 guard let writer else { return nil }
                 let number = try writer.archiveNumber(named: normal)
+                // An older writer of the archive may hold totals that relaxed writes have not committed.
+                try writer.commitBatch()
+                hasOpenBatch.store(false, ordering: .releasing)
                 let tier = SQLiteTier(file: self, number: number, name: normal, capacity: capacity)
                 writer.add(
                     ArchiveWriter(
@@ -123,6 +126,8 @@ extension SQLiteFile {
                 return (keys, archive.isOverLimit, WriteState(writer))
             }
             evicted += keys
+            // Totals that promise more than can be found are damage.
+            if over, keys.isEmpty { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
             isOver = over
             if let state { lookAfter(state) }
         }
@@ -146,7 +151,16 @@ extension SQLiteFile {
     }
 
     func attach(_ owner: any TierOwner, to tier: SQLiteTier) {
-        writer.withLock { $0?.archive(tier.number)?.owner = owner }
+        do throws(SQLiteError) {
+            let newest = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> Int64? in
+                guard let archive = writer?.archive(tier.number) else { return nil }
+                archive.owner = owner
+                return try writer?.connection.int(SQL.newestStamp(tier.number))
+            }
+            if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
+        } catch {
+            Log.error("The order of use of an archive could not be read.", error)
+        }
         let events = news.withLock { news in
             defer { news = [] }
             return news

@@ -11,6 +11,10 @@ extension SQLiteFile {
         let state = try noting { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
                 guard let writer else { return nil }
+                // Before anything begins: what shares a transaction must not be lost for this.
+                for write in writes {
+                    guard let number = tier.archive(of: write)?.number, writer.archive(number) != nil else { throw .closedArchive }
+                }
                 let work = { () throws(SQLiteError) -> [WriteOutcome] in
                     var outcomes: [WriteOutcome] = []
                     outcomes.reserveCapacity(writes.count)
@@ -26,7 +30,10 @@ extension SQLiteFile {
                 if durability == .relaxed {
                     defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
                     let bytes = writes.reduce(0) { $0 + $1.size }
-                    committed(try writer.relaxedTransaction(bytes: bytes, work))
+                    let outcomes = try writer.relaxedTransaction(bytes: bytes, work)
+                    // Before memory forgets an old value: whoever misses there must not read it from disk.
+                    hasOpenBatch.store(true, ordering: .releasing)
+                    committed(outcomes)
                     writer.forgetUsesInTransaction()
                     if writer.batch?.isFull ?? false { try writer.commitBatch() }
                 } else {
@@ -39,8 +46,8 @@ extension SQLiteFile {
             }
         }
         guard let state else { throw .closed }
-        if durability == .powerSafe { try noting { () throws(SQLiteError) in try syncLog(through: state.commits) } }
         lookAfter(state)
+        if durability == .powerSafe { try noting { () throws(SQLiteError) in try syncLog(through: state.commits) } }
     }
 
     /// What a caller does on the way out, without a lock.
@@ -74,10 +81,17 @@ extension SQLiteFile {
     /// Makes commits up to this one safe from power loss. Callers that wait here together share one sync.
     func syncLog(through commit: UInt64) throws(SQLiteError) {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
+            // A system reports a failed write-back once, and the next sync may succeed over a hole: so none is believed any more.
+            if let failure = sync.failure { throw failure }
             guard sync.syncedThrough < commit else { return }
             // Everything committed until now is in the log, so this sync covers it.
             let covered = writer.withLock { $0?.commits } ?? commit
-            try sync.openConnection(path: path).syncLog()
+            do throws(SQLiteError) {
+                try sync.openConnection(path: path).syncLog()
+            } catch {
+                sync.failure = error
+                throw error
+            }
             sync.syncedThrough = covered
         }
     }
@@ -93,6 +107,8 @@ extension SQLiteFile {
 /// Syncs of the log, one at a time, over a connection that does nothing else.
 struct LogSync {
     var syncedThrough: UInt64 = 0
+    /// The sync that failed, after which none counts until the file is opened again.
+    var failure: SQLiteError?
     private var connection: Connection?
 
     mutating func openConnection(path: String) throws(SQLiteError) -> Connection {

@@ -110,7 +110,7 @@ public final class SQLiteTier: Tier {
 
     public func usesAreWaiting(isPressing: Bool) {
         if isPressing { file.runChore { (file) throws(SQLiteError) in _ = try file.writeUses(number) } }
-        file.schedule(.writeUses) { (file) throws(SQLiteError) in try file.writeAllUses() }
+        file.scheduleWritingOfUses()
     }
 
     public func record(uses: [Use]) { file.write(uses, of: number) }

@@ -47,6 +47,7 @@ enum Schema {
                     It was left as it is; update the package.
                     """)
             }
+            guard version > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The format's number is none.") }
             return version
         }
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {

@@ -111,6 +111,13 @@ enum SQL {
     static func entryExists(_ n: Int64) -> String { "SELECT 1 FROM entries_\(n) WHERE id = ?1" }
     static func insertUse(_ n: Int64) -> String { "INSERT OR IGNORE INTO uses_\(n)(id, stamp) VALUES (?1, ?2)" }
     static func updateUse(_ n: Int64) -> String { "UPDATE uses_\(n) SET stamp = ?2 WHERE id = ?1 AND stamp < ?2" }
+    /// The last use that is written down.
+    static func newestStamp(_ n: Int64) -> String {
+        """
+        SELECT max(coalesce((SELECT max(stamp) FROM marks_\(n)), 0), coalesce((SELECT stamp FROM entries_\(n) ORDER BY id DESC LIMIT 1), 0))
+        """
+    }
+
     static func deleteUse(_ n: Int64) -> String { "DELETE FROM uses_\(n) WHERE id = ?1" }
     static func deleteAllUses(_ n: Int64) -> String { "DELETE FROM uses_\(n)" }
 

@@ -119,6 +119,7 @@ final class Writer {
         for archive in archives.values { try archive.store() }
         try commit.run()
         commits += 1
+        dataVersion = connection.dataVersion()  // Our own commits change it, too.
         for archive in archives.values {
             bytesRemoved += archive.bytesRemoved
             archive.bytesRemoved = 0

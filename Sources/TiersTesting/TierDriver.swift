@@ -72,6 +72,8 @@ public final class TierDriver: TierOwner {
 
     public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { state.withLock { $0.uses[row] } }
 
+    public func uses(areLaterThan stamp: UseStamp) { state.withLock { $0.last = max($0.last, stamp) } }
+
     public func takeUses(limit: Int) -> [Use] { [] }
 
     public func finishUses(written: Bool) {}

@@ -132,6 +132,8 @@ public final class ArchivesFactory: Sendable {
             for engine in open.engines.values { try engine.close() }
             try open.file?.close()
         } catch {
+            // What could not be closed can be closed again.
+            state.withLock { state in if state.file == nil { state = open } }
             throw VellumError(error)
         }
     }

@@ -125,3 +125,25 @@ struct RecencyModelTests {
         }
     }
 }
+
+/// C12: the clock may go back between two openings.
+@Suite(.timeLimit(.minutes(1)))
+struct ClockTests {
+    @Test func whatIsRecordedAfterTheClockWentBackIsTheNewestAllTheSame() throws {
+        let setup = try Setup()
+        do {
+            let store = try setup.store(memory: 1, disk: 300)
+            for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+            _ = try store.value(forKey: "a")
+            try store.flush()
+            try store.close()
+        }
+        setup.clock.advance(by: .seconds(-86_400))
+        let store = try setup.store(memory: 1, disk: 300)
+        try store.record(Data(1, count: 100), forKey: "d")
+        #expect(try store.keys() == ["d", "a", "c"])
+        _ = try store.value(forKey: "c")
+        try store.record(Data(1, count: 100), forKey: "e")
+        #expect(try store.keys() == ["e", "c", "d"])
+    }
+}

@@ -121,6 +121,7 @@ struct RecoveryTests {
     private final class Listener: TierOwner {
         let events = Locked<[StoreEvent]>([])
         func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { nil }
+        func uses(areLaterThan stamp: UseStamp) {}
         func takeUses(limit: Int) -> [Use] { [] }
         func finishUses(written: Bool) {}
         func pendingUses() -> [Use] { [] }

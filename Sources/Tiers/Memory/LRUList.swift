@@ -85,7 +85,9 @@ public struct LRUList<Payload> {
     @usableFromInline var keys: ContiguousArray<EntryKey> = [EntryKey("")]
     // Slots without an entry, chained by `older`; 0 ends the chain.
     @usableFromInline var firstFree: Slot = 0
+    // First in, first out: what was told already lies before `firstUntold`.
     @usableFromInline var untold: ContiguousArray<Slot> = []
+    @usableFromInline var firstUntold = 0
 
     /// The sum of the costs.
     @inlinable public var bytes: Int { sum }
@@ -147,24 +149,33 @@ public struct LRUList<Payload> {
         guard !facts[Int(slot)].isUntold, facts[Int(slot)].row != 0 else { return false }
         facts[Int(slot)].isUntold = true
         untold.append(slot)
-        return untold.count == 1
+        return untold.count - firstUntold == 1
     }
 
     /// Uses that the disk has not been told of, at most `limit`, each handed out once. O(limit).
     public mutating func takeUntold(_ limit: Int) -> [Use] {
         var uses: [Use] = []
-        while uses.count < limit, let slot = untold.popLast() {
+        while uses.count < limit, firstUntold < untold.count {
+            let slot = untold[firstUntold]
+            firstUntold += 1
             let fact = facts[Int(slot)]
             guard fact.isUntold else { continue }
             facts[Int(slot)].isUntold = false
             uses.append(Use(row: fact.row, stamp: fact.stamp))
         }
+        if firstUntold == untold.count || firstUntold > max(4096, untold.count / 2) {
+            untold.removeFirst(firstUntold)
+            firstUntold = 0
+        }
         return uses
     }
 
+    @inlinable
+    var hasUntold: Bool { firstUntold < untold.count }
+
     /// The same, all of them, without handing them out. O(n).
     public func pendingUntold() -> [Use] {
-        Set(untold).compactMap { slot in
+        Set(untold[firstUntold...]).compactMap { slot in
             let fact = facts[Int(slot)]
             return fact.isUntold ? Use(row: fact.row, stamp: fact.stamp) : nil
         }

@@ -233,6 +233,11 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         }
     }
 
+    /// Makes every later stamp greater than this one.
+    public func raiseStamp(to stamp: UseStamp) {
+        shelf.withLock { $0.lastStamp = max($0.lastStamp, stamp) }
+    }
+
     /// Uses that the disk has not been told of, at most `limit`, until ``finishUses(written:)``. O(limit).
     public func takeUses(limit: Int) -> [Use] {
         shelf.withLock { shelf in
@@ -266,7 +271,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     @inlinable
     func put(_ item: LRUList<Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
-        let hadUses = !shelf.list.untold.isEmpty || !shelf.departed.isEmpty
+        let hadUses = shelf.list.hasUntold || !shelf.departed.isEmpty
         guard item.cost <= shelf.capacity.bytes else {
             if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
             if item.isUntold {

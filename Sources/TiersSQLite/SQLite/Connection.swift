@@ -111,7 +111,7 @@ final class Connection {
         guard code == SQLITE_OK else { throw SQLiteError(code: code, message: "The log could not be synced.") }
     }
 
-    /// A number that changes when another connection has committed. Fresh once a transaction is open.
+    /// A number that changes with every commit, of this connection and of others. Fresh once a transaction is open.
     func dataVersion() -> UInt32 {
         var version: UInt32 = 0
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
