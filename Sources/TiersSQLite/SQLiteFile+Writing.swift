@@ -12,16 +12,11 @@ extension SQLiteFile {
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
                 guard let writer else { return nil }
                 // Before anything begins: what shares a transaction must not be lost for this.
-                for write in writes {
-                    guard let number = tier.archive(of: write)?.number, writer.archive(number) != nil else { throw .closedArchive }
-                }
+                let archives = try archives(of: writes, through: tier, writer)
                 let work = { () throws(SQLiteError) -> [WriteOutcome] in
                     var outcomes: [WriteOutcome] = []
                     outcomes.reserveCapacity(writes.count)
-                    for write in writes {
-                        guard let number = tier.archive(of: write)?.number, let archive = writer.archive(number) else {
-                            throw SQLiteError.closedArchive
-                        }
+                    for (write, archive) in zip(writes, archives) {
                         try archive.load()
                         outcomes.append(try archive.apply(write))
                     }
@@ -48,6 +43,23 @@ extension SQLiteFile {
         guard let state else { throw .closed }
         lookAfter(state)
         if durability == .powerSafe { try noting { () throws(SQLiteError) in try syncLog(through: state.commits) } }
+    }
+
+    /// The archive of each write. Most often they are one.
+    private func archives(of writes: [TierWrite], through tier: SQLiteTier, _ writer: Writer) throws(SQLiteError) -> [ArchiveWriter] {
+        var archives: [ArchiveWriter] = []
+        archives.reserveCapacity(writes.count)
+        var last: (tier: any Tier, archive: ArchiveWriter)?
+        for write in writes {
+            if let last, last.tier === write.tier {
+                archives.append(last.archive)
+                continue
+            }
+            guard let number = tier.archive(of: write)?.number, let archive = writer.archive(number) else { throw .closedArchive }
+            last = (write.tier, archive)
+            archives.append(archive)
+        }
+        return archives
     }
 
     /// What a caller does on the way out, without a lock.

@@ -80,7 +80,9 @@ public final class SQLiteTier: Tier {
     public func commit(
         _ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(StoreError) {
-        for write in writes {
+        var last: (any Tier)?
+        for write in writes where write.tier !== last {
+            last = write.tier
             guard let tier = archive(of: write) else {
                 throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
             }
