@@ -1,0 +1,29 @@
+/// What an index is made of, without the type that it is of: columns by number, and which of them make an index together.
+public struct IndexShape: Hashable, Sendable {
+    /// The names of the columns; a property that stands in several indexes has one.
+    public var columns: [String] = []
+    /// The columns of each index, most significant first.
+    public var indexes: [[Int]] = []
+    /// The names of the collections that have an entry for each element.
+    public var collections: [String] = []
+
+    public init() {}
+
+    /// Everything that would make an index another one, as text.
+    public var definition: String {
+        let indexes = indexes.map { "(" + $0.map(String.init).joined(separator: ",") + ")" }.joined()
+        return "1;\(columns.joined(separator: ";"));\(indexes);each;\(collections.joined(separator: ";"))"
+    }
+}
+
+/// What the index holds of one object: a value for each column, and the elements of each collection.
+public struct IndexedValues: Hashable, Sendable {
+    public var columns: [IndexValue]
+    /// Each element once.
+    public var elements: [[IndexValue]]
+
+    public init(columns: [IndexValue] = [], elements: [[IndexValue]] = []) {
+        self.columns = columns
+        self.elements = elements
+    }
+}

@@ -1,0 +1,90 @@
+/// What is asked of a store: steps that are carried out one after the other. Every language of queries ends here.
+public struct QueryDescription<Value> {
+    public enum Step {
+        /// Keep what satisfies the condition.
+        case filter(Condition<Value>)
+        /// Order by these, most significant first. What is equal stays as it was.
+        case sort([Ordering<Value>])
+        /// Leave out so many at the beginning.
+        case skip(Int)
+        /// Keep so many at most.
+        case limit(Int)
+    }
+
+    public var steps: [Step]
+
+    public init(_ steps: [Step] = []) {
+        self.steps = steps
+    }
+}
+
+/// A condition on values: tests, and how they are combined.
+public indirect enum Condition<Value> {
+    /// All of them hold; true if there are none.
+    case all([Condition])
+    /// One of them holds; false if there are none.
+    case any([Condition])
+    case not(Condition)
+    case test(Test<Value>)
+
+    /// Asks the value itself.
+    public func matches(_ value: Value) throws -> Bool {
+        switch self {
+        case .all(let conditions): try conditions.allSatisfy { try $0.matches(value) }
+        case .any(let conditions): try conditions.contains { try $0.matches(value) }
+        case .not(let condition): try !condition.matches(value)
+        case .test(let test): try test.matches(value)
+        }
+    }
+}
+
+/// A test of a value, and what it asks of which property, where an index could answer that.
+public struct Test<Value> {
+    public var property: AnyKeyPath?
+    public var relation: PropertyRelation?
+    /// Asks the value itself. The answer is that of the relation, for every value.
+    public var matches: (Value) throws -> Bool
+
+    public init(_ property: AnyKeyPath? = nil, _ relation: PropertyRelation? = nil, matches: @escaping (Value) throws -> Bool) {
+        self.property = property
+        self.relation = relation
+        self.matches = matches
+    }
+}
+
+/// What a property must be. Operands are of the property's own type, or of its element's.
+public enum PropertyRelation {
+    case isNil
+    case isEqual(Any)
+    case isIn([Any])
+    case isBetween(lower: Bound?, upper: Bound?)
+    /// Begins with the characters of the string: whole ones, as Swift counts them.
+    case beginsWith(String)
+    case hasElement(Any)
+
+    /// An end of a range.
+    public struct Bound {
+        public var value: Any
+        public var isIncluded: Bool
+
+        public init(_ value: Any, isIncluded: Bool) {
+            self.value = value
+            self.isIncluded = isIncluded
+        }
+    }
+}
+
+/// One criterion of an order.
+public struct Ordering<Value> {
+    /// The property that it orders by, where that is by the property's own order, `nil` first.
+    public var property: AnyKeyPath?
+    public var isDescending: Bool
+    /// Below zero if the left one comes first, above if the right one does; the direction is already in it.
+    public var compare: (Value, Value) throws -> Int
+
+    public init(_ property: AnyKeyPath? = nil, isDescending: Bool, compare: @escaping (Value, Value) throws -> Int) {
+        self.property = property
+        self.isDescending = isDescending
+        self.compare = compare
+    }
+}

@@ -1,0 +1,136 @@
+/// Splits a query into what a tier answers exactly from its columns, and what is left to do on decoded values.
+///
+/// A pure value: it knows columns by number and no database.
+///
+/// The steps are read from the first on. Filters and sorts before the first window become one condition and one order:
+/// a filter may pass a sort, and a later sort goes before an earlier one. Of a filter that only a part can be pushed down,
+/// that part narrows the candidates and the whole is asked again. A window can be pushed down if nothing before it is left
+/// to do; everything after it is.
+public struct QueryPlanner<Value> {
+    private let catalog: IndexCatalog<Value>
+
+    public init(_ catalog: IndexCatalog<Value>) {
+        self.catalog = catalog
+    }
+
+    public func plan(_ query: QueryDescription<Value>) -> QueryPlan<Value> {
+        var plan = QueryPlan<Value>()
+        var rest = query.steps[...]
+        while let step = rest.first, push(step, into: &plan) { rest.removeFirst() }
+        plan.residual += rest
+        return plan
+    }
+
+    /// - Returns: Whether the step is dealt with; if not, it and what follows are left to do.
+    private func push(_ step: QueryDescription<Value>.Step, into plan: inout QueryPlan<Value>) -> Bool {
+        switch step {
+        case .filter(let condition):
+            guard !plan.hasWindow else { return false }
+            for part in condition.conjuncts { push(part, into: &plan) }
+            return true
+        case .sort(let orderings):
+            guard !plan.hasWindow, let order = order(orderings) else { return false }
+            plan.pushed.order = order + plan.pushed.order.filter { old in !order.contains { $0.column == old.column } }
+            plan.orderings = orderings + plan.orderings
+            return true
+        case .skip(let count):
+            guard plan.residual.isEmpty else { return false }
+            plan.pushed.offset = plan.pushed.offset.saturatingAdd(max(0, count))
+            plan.pushed.limit = plan.pushed.limit.map { max(0, $0 - max(0, count)) }
+            return true
+        case .limit(let count):
+            guard plan.residual.isEmpty else { return false }
+            plan.pushed.limit = min(plan.pushed.limit ?? .max, max(0, count))
+            return true
+        }
+    }
+
+    private func push(_ part: Condition<Value>, into plan: inout QueryPlan<Value>) {
+        let (wider, isExact) = widened(part)
+        plan.condition.append(part)
+        if let wider { plan.pushed.filter = plan.pushed.filter.and(wider) }
+        if !isExact { plan.residual.append(.filter(part)) }
+    }
+
+    private func order(_ orderings: [Ordering<Value>]) -> [ColumnOrder]? {
+        var order: [ColumnOrder] = []
+        for ordering in orderings {
+            guard let property = ordering.property, let column = catalog.column(of: property) else { return nil }
+            if !order.contains(where: { $0.column == column }) {
+                order.append(ColumnOrder(column: column, isDescending: ordering.isDescending))
+            }
+        }
+        return order
+    }
+
+    /// A condition on columns that holds wherever this one does, and whether it holds nowhere else.
+    private func widened(_ condition: Condition<Value>) -> (ColumnCondition?, isExact: Bool) {
+        switch condition {
+        case .test(let test):
+            guard let property = test.property, let relation = test.relation else { return (nil, false) }
+            let pushed = catalog.condition(property, relation)
+            return (pushed, pushed != nil)
+        case .all(let parts):
+            let widened = parts.map(widened)
+            let known = widened.compactMap(\.0)
+            return (known.isEmpty && !parts.isEmpty ? nil : .all(known), widened.allSatisfy(\.isExact))
+        case .any(let parts):
+            let widened = parts.map(widened)
+            let known = widened.compactMap(\.0)
+            // One that is not known may hold anywhere.
+            guard known.count == parts.count else { return (nil, false) }
+            return (.any(known), widened.allSatisfy(\.isExact))
+        case .not(let part):
+            guard case (let inner?, true) = widened(part) else { return (nil, false) }
+            return (.not(inner), true)
+        }
+    }
+}
+
+/// What ``QueryPlanner`` decided.
+public struct QueryPlan<Value> {
+    /// What the tier answers.
+    public internal(set) var pushed = TierQuery()
+    /// What is left to do on decoded values, in this order.
+    public internal(set) var residual: [QueryDescription<Value>.Step] = []
+
+    /// The filters before the first window, on values: for what no index covers.
+    var condition: [Condition<Value>] = []
+    /// The order that was pushed down, on values.
+    var orderings: [Ordering<Value>] = []
+
+    init() {}
+
+    /// Whether the tier alone knows which values match, and in which order.
+    public var isFullyPushed: Bool { residual.isEmpty }
+
+    fileprivate var hasWindow: Bool {
+        pushed.offset > 0 || pushed.limit != nil
+            || residual.contains { step in if case .filter = step { false } else { true } }
+    }
+}
+
+extension Condition {
+    /// The parts that must all hold.
+    fileprivate var conjuncts: [Condition] {
+        guard case .all(let parts) = self else { return [self] }
+        return parts.flatMap(\.conjuncts)
+    }
+}
+
+extension ColumnCondition {
+    fileprivate func and(_ other: ColumnCondition) -> ColumnCondition {
+        switch (self, other) {
+        case (.all(let left), .all(let right)): .all(left + right)
+        case (.all(let left), _): .all(left + [other])
+        default: .all([self, other])
+        }
+    }
+}
+
+extension Int {
+    fileprivate func saturatingAdd(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
