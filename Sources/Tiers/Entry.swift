@@ -12,13 +12,19 @@ public struct Entry: Hashable, Sendable {
     public var version: String?
     /// The tier's own handle on the entry, never used twice; 0 where the tier has none.
     public var row: Int64
+    /// What an index is to hold of the value, where whoever writes the entry knows.
+    public var indexed: IndexedValues?
 
-    public init(bytes: Data, written: WallInstant, expires: WallInstant? = nil, version: String? = nil, row: Int64 = 0) {
+    public init(
+        bytes: Data, written: WallInstant, expires: WallInstant? = nil, version: String? = nil, row: Int64 = 0,
+        indexed: IndexedValues? = nil
+    ) {
         self.bytes = bytes
         self.written = written
         self.expires = expires
         self.version = version
         self.row = row
+        self.indexed = indexed
     }
 
     /// When it is valid.

@@ -52,6 +52,10 @@ public struct StoreError: Error, Sendable {
         public static let inputOutput = Code("inputOutput")
         /// The same archive is already open with other limits or for another type.
         public static let contradiction = Code("contradiction")
+        /// A query asks for something that there cannot be, such as a negative limit.
+        public static let invalidQuery = Code("invalidQuery")
+        /// The condition of a query threw an error when it was asked of an object.
+        public static let failedQuery = Code("failedQuery")
         /// Writes of one transaction lie in different files.
         public static let differentFiles = Code("differentFiles")
     }
@@ -66,6 +70,14 @@ public struct StoreError: Error, Sendable {
         self.code = code
         self.message = message
         self.cause = cause
+    }
+}
+
+extension StoreError {
+    /// An entry whose bytes are not those that were written.
+    public static var unsoundEntry: StoreError {
+        StoreError(
+            .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")
     }
 }
 

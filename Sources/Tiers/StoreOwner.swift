@@ -7,6 +7,8 @@ internal import Dispatch
 @usableFromInline
 final class StoreOwner<Value>: TierOwner {
     private let memory: MemoryTier<Remembered<Value>>
+    private let codec: any Codec<Value>
+    private let catalog: IndexCatalog<Value>?
     @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
 
@@ -19,8 +21,10 @@ final class StoreOwner<Value>: TierOwner {
         var removals: [RemovalCause: Int] = [:]
     }
 
-    init(memory: MemoryTier<Remembered<Value>>) {
+    init(memory: MemoryTier<Remembered<Value>>, codec: any Codec<Value>, catalog: IndexCatalog<Value>?) {
         self.memory = memory
+        self.codec = codec
+        self.catalog = catalog
     }
 
     @usableFromInline
@@ -46,7 +50,7 @@ final class StoreOwner<Value>: TierOwner {
             events.send(event)
         case .setAside:
             events.keep(event)  // It happens while a store opens, before anyone can listen.
-        case .recorded, .removed, .removedAll:
+        case .recorded, .removed, .removedAll, .indexed:
             events.send(event)
         }
     }
@@ -57,5 +61,16 @@ final class StoreOwner<Value>: TierOwner {
         let leftovers = memory.removeAll()
         DispatchQueue.global().async { withExtendedLifetime(leftovers) {} }
         tierDidReport(.failure(error))
+    }
+
+    @usableFromInline
+    func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome {
+        guard let catalog else { return .noPlace }
+        do {
+            return catalog.values(of: try codec.decode(entry.bytes)).map(IndexedOutcome.values) ?? .noPlace
+        } catch {
+            tierDidReport(.damagedEntry(key, .undecodable(Value.self, error)))
+            return .undecodable
+        }
     }
 }

@@ -67,7 +67,7 @@ extension Tier {
 }
 
 /// What a tier may ask of the store that owns it, and what it tells it. The tier may call from any thread, and while
-/// it holds a lock of its own; an owner answers from memory and calls no tier.
+/// it holds a lock of its own, but for the last; an owner answers from memory and calls no tier.
 public protocol TierOwner: AnyObject, Sendable {
     /// The last use of an entry that the tier may not have been told of yet.
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
@@ -91,6 +91,13 @@ public protocol TierOwner: AnyObject, Sendable {
 
     /// Writes that the tier took under ``Durability/relaxed`` could not be kept: what the owner remembers may be wrong.
     func tierDidLoseWrites(_ error: StoreError)
+
+    /// What an index is to hold of an entry. Decodes it, so a tier asks while it holds no lock.
+    func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome
+}
+
+extension TierOwner {
+    public func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }
 }
 
 /// A key and the last use of its entry.
@@ -127,6 +134,8 @@ public struct TierWrite: Sendable {
         case storeIfAbsent(Entry)
         /// Remove what is under the key.
         case remove
+        /// Remove the entry of this row if it is still of this revision.
+        case removeUnchanged(row: Int64, revision: UInt32)
         /// Remove every entry of the tier, whatever the key.
         case removeAll
     }
@@ -150,7 +159,8 @@ public struct WriteOutcome: Sendable {
     public var row: Int64 = 0
     /// Whether the key was there before.
     public var wasPresent = false
-    /// Whether a ``TierWrite/Change/storeIfAbsent(_:)`` found the key taken and did nothing.
+    /// Whether a ``TierWrite/Change/storeIfAbsent(_:)`` found the key taken, or a
+    /// ``TierWrite/Change/removeUnchanged(row:revision:)`` found another entry, and did nothing.
     public var wasDeclined = false
     /// What had to leave for it.
     public var evicted: [EntryKey] = []

@@ -123,7 +123,7 @@ extension TieredStore {
         return values
     }
 
-    private func peekValue(forKey key: EntryKey) throws(StoreError) -> Value? {
+    func peekValue(forKey key: EntryKey) throws(StoreError) -> Value? {
         switch memory.peek(key)?.payload {
         case .value(let value): return value
         case .bytes(let bytes): return try decode(bytes, of: key)
@@ -161,10 +161,7 @@ extension TieredStore {
 
     @usableFromInline
     func undecodable(_ key: EntryKey, _ cause: any Error) -> StoreError {
-        let error = StoreError(
-            .notDecodable,
-            "The stored bytes cannot be decoded as \(Value.self). The type may have changed; record the object again or delete it.",
-            cause: cause)
+        let error = StoreError.undecodable(Value.self, cause)
         owner.tierDidReport(.damagedEntry(key, error))
         return error
     }
@@ -187,6 +184,13 @@ extension TieredStore {
 }
 
 extension StoreError {
+    static func undecodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
+        StoreError(
+            .notDecodable,
+            "The stored bytes cannot be decoded as \(type). The type may have changed; record the object again or delete it.",
+            cause: cause)
+    }
+
     /// Whether the failure is that of one entry and says nothing of the others.
     var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
 }

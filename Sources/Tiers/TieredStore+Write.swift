@@ -98,7 +98,7 @@ public struct StoreTransaction {
         let now = store.clock.now()
         if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.validity.contains(now) { return }
 
-        let entry = Entry(bytes: bytes, written: now, expires: expiration.end(from: now))
+        let entry = Entry(bytes: bytes, written: now, expires: expiration.end(from: now), indexed: store.catalog?.values(of: value))
         let change: TierWrite.Change = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let remembered = store.remembered(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
@@ -118,7 +118,18 @@ public struct StoreTransaction {
 
     /// Adds the removal of what is under the key.
     public mutating func remove<Value>(_ key: EntryKey, in store: TieredStore<Value>) {
-        add(.remove, key, to: store) { outcome, _ in
+        remove(key, .remove, in: store)
+    }
+
+    /// Adds the removal of what a query found, if it is still as it was.
+    mutating func remove<Value>(_ origin: QueryOrigin, in store: TieredStore<Value>) {
+        let isOnDisk = origin.row > 0 && origin.row < .max
+        remove(origin.key, isOnDisk ? .removeUnchanged(row: origin.row, revision: origin.revision) : .remove, in: store)
+    }
+
+    private mutating func remove<Value>(_ key: EntryKey, _ change: TierWrite.Change, in store: TieredStore<Value>) {
+        add(change, key, to: store) { outcome, _ in
+            guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
             let leftovers = store.memory.remove(key)
             let wasThere = outcome.wasPresent || !leftovers.payloads.isEmpty
             return Settled(didChange: wasThere) {

@@ -20,6 +20,8 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let disk: any Tier
     @usableFromInline let codec: any Codec<Value>
     @usableFromInline let clock: WallClock
+    /// What is indexed of the values, if anything.
+    @usableFromInline let catalog: IndexCatalog<Value>?
     private let remembrance: Locked<Remembrance<Value>>
     @usableFromInline let owner: StoreOwner<Value>
 
@@ -36,6 +38,7 @@ public final class TieredStore<Value>: Sendable {
     ///   - codec: Turns values into bytes and back, on the threads of the callers.
     ///   - memory: What memory may hold.
     ///   - remembering: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
+    ///   - catalog: What is indexed of the values. The tier must have been told so, too.
     ///   - durability: What an acknowledged write survives.
     ///   - clock: Where ages and instants come from.
     public init(
@@ -43,11 +46,14 @@ public final class TieredStore<Value>: Sendable {
         codec: any Codec<Value>,
         memory: Capacity,
         remembering remembrance: Remembrance<Value> = .bytes,
+        indexing catalog: IndexCatalog<Value>? = nil,
         durability: Durability = .crashSafe,
         clock: WallClock = .system
     ) {
         self.memory = MemoryTier(capacity: memory)
-        owner = StoreOwner(memory: self.memory)
+        let catalog = catalog.flatMap { $0.isEmpty ? nil : $0 }
+        self.catalog = catalog
+        owner = StoreOwner(memory: self.memory, codec: codec, catalog: catalog)
         self.disk = disk
         self.codec = codec
         self.remembrance = Locked(remembrance)

@@ -4,12 +4,14 @@ internal import Tiers
 /// The rows of one archive, as any connection reads them: a reader's, or the writer's while it has something open that
 /// no reader can see yet.
 final class ArchiveReader {
-    private let id: Int64
-    private let checksum: Checksum
-    private let connection: Connection
+    let id: Int64
+    let checksum: Checksum
+    let connection: Connection
     private var readEntry: Statement?
     private var readStamps: Statement?
     private var loadTotals: Statement?
+    /// Statements of queries, by their text.
+    private var others: [String: Statement] = [:]
 
     init(id: Int64, checksum: Checksum, connection: Connection) {
         self.id = id
@@ -132,6 +134,15 @@ final class ArchiveReader {
             stamp = statement.int(0)
             current = Listed(statement, row: statement.int(1))
         }
+    }
+
+    /// A statement that is kept prepared until there are many of them.
+    func prepared(_ sql: String) throws(SQLiteError) -> Statement {
+        if let statement = others[sql] { return statement }
+        let new = try connection.prepare(sql)
+        if others.count >= 64 { others.removeAll() }
+        others[sql] = new
+        return new
     }
 
     private func prepared(_ statement: inout Statement?, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {

@@ -15,6 +15,9 @@ final class ArchiveWriter {
     /// Where the search for marks that mean nothing any more goes on.
     var trimmedMarks: Int64 = 0
 
+    /// What is kept beside the rows for queries.
+    let index: IndexWriter
+
     /// The tier that this serves.
     let tier: ObjectIdentifier?
 
@@ -35,6 +38,8 @@ final class ArchiveWriter {
         var settled: Int64 = 0
         /// How many marks there are.
         var marks: Int64 = 0
+        /// Whether there ever was an entry that expires: 0 or 1.
+        var expiring: Int64 = 0
     }
 
     /// The statements that are kept prepared.
@@ -69,6 +74,7 @@ final class ArchiveWriter {
         self.capacity = capacity
         self.connection = connection
         self.tier = tier
+        index = IndexWriter(archive: id, connection: connection)
     }
 
     func statement(_ kind: StaticStatement) throws(SQLiteError) -> Statement {
@@ -83,16 +89,20 @@ final class ArchiveWriter {
     /// Makes sure that ``row`` is what the file holds.
     func load() throws(SQLiteError) {
         guard storedRow == nil else { return }
+        try index.load()
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
         guard try load.step() else { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's row is missing.") }
-        row = Row(entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4))
+        row = Row(
+            entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4),
+            expiring: load.int(5))
         storedRow = row
     }
 
     /// Writes ``row`` if it changed, at the end of the transaction.
     func store() throws(SQLiteError) {
+        try index.store()
         guard let storedRow, storedRow != row else { return }
         let store = try statement(.storeTotals)
         store.bind(id, at: 1)
@@ -101,6 +111,7 @@ final class ArchiveWriter {
         store.bind(row.next, at: 4)
         store.bind(row.settled, at: 5)
         store.bind(row.marks, at: 6)
+        store.bind(row.expiring, at: 7)
         try store.run()
         self.storedRow = row
     }
@@ -108,6 +119,7 @@ final class ArchiveWriter {
     /// Forgets ``row``: another process wrote, or the transaction was rolled back.
     func invalidate() {
         storedRow = nil
+        index.invalidate()
         usesInTransaction.removeAll()
     }
 
@@ -129,6 +141,13 @@ final class ArchiveWriter {
             if let present = try find(write.key) {
                 outcome.wasPresent = true
                 try delete(row: present.row, bytes: present.bytes)
+            }
+        case .removeUnchanged(let number, let revision):
+            if let present = try find(write.key), present.row == number, present.revision == revision {
+                outcome.wasPresent = true
+                try delete(row: number, bytes: present.bytes)
+            } else {
+                outcome.wasDeclined = true
             }
         case .removeAll:
             outcome.wasPresent = row.entries > 0
@@ -156,17 +175,27 @@ final class ArchiveWriter {
             row.bytes += Int64(entry.bytes.count) - present.bytes
             usesInTransaction[present.row] = stamp
             outcome.row = present.row
+            try index.didStore(present.row, entry.indexed, isNew: false)
         } else {
             outcome.row = row.next
             try insert(outcome.row, key, entry, stamp)
             row.next += 1
             row.entries += 1
             row.bytes += Int64(entry.bytes.count)
+            try index.didStore(outcome.row, entry.indexed, isNew: true)
         }
+        if entry.expires != nil { row.expiring = 1 }
         outcome.evicted = try evict()
     }
 
-    private func find(_ key: EntryKey) throws(SQLiteError) -> (row: Int64, bytes: Int64, validity: Validity)? {
+    private struct Present {
+        var row: Int64
+        var bytes: Int64
+        var validity: Validity
+        var revision: UInt32
+    }
+
+    private func find(_ key: EntryKey) throws(SQLiteError) -> Present? {
         let find = try statement(.findEntry)
         defer { find.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
@@ -174,7 +203,8 @@ final class ArchiveWriter {
             guard try find.step() else { return nil }
             let validity = Validity(
                 written: WallInstant(rawValue: find.int(2)), expires: find.optionalInt(3).map(WallInstant.init(rawValue:)))
-            return (find.int(0), find.int(1), validity)
+            return Present(
+                row: find.int(0), bytes: find.int(1), validity: validity, revision: UInt32(truncatingIfNeeded: find.int(4)))
         }
     }
 
@@ -237,6 +267,7 @@ final class ArchiveWriter {
         let deleteUse = try statement(.deleteUse)
         deleteUse.bind(number, at: 1)
         try deleteUse.run()
+        try index.didRemove(number)
         usesInTransaction[number] = nil
         row.entries -= 1
         row.bytes -= bytes
@@ -245,11 +276,13 @@ final class ArchiveWriter {
 
     private func removeAll() throws(SQLiteError) {
         for sql in [SQL.deleteAllEntries(id), SQL.deleteAllUses(id), SQL.deleteAllMarks(id)] { try connection.execute(sql) }
+        try index.didRemoveAll()
         usesInTransaction.removeAll()
         bytesRemoved += row.bytes
         row.entries = 0
         row.bytes = 0
         row.settled = row.next - 1
         row.marks = 0
+        row.expiring = 0
     }
 }

@@ -15,10 +15,12 @@ final class Housekeeper: Sendable {
         case endLeases
         /// Write down uses.
         case writeUses
+        /// Build indexes from stored entries.
+        case buildIndexes
 
         var delay: DispatchTimeInterval {
             switch self {
-            case .checkpoint: .milliseconds(0)
+            case .checkpoint, .buildIndexes: .milliseconds(0)
             case .commitBatch, .endLeases: .milliseconds(20)
             case .writeUses: .milliseconds(500)
             }
@@ -40,6 +42,6 @@ final class Housekeeper: Sendable {
     /// Waits for the chores that are due now, and those that they make due.
     func wait() {
         // Asked on the queue, where no chore is under way.
-        while queue.sync(execute: { due.withLock { $0.contains(.checkpoint) } }) {}
+        while queue.sync(execute: { due.withLock { $0.contains(.checkpoint) || $0.contains(.buildIndexes) } }) {}
     }
 }

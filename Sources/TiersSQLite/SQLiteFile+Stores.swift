@@ -21,6 +21,8 @@ extension SQLiteFile {
     ///   - memory: What memory may hold. The limits of whoever opens the archive first count.
     ///   - disk: What the disk may hold. If it holds more, the coldest leave now.
     ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
+    ///   - catalog: What is indexed of the values, and an empty one for nothing; then an index that is there is dropped. `nil` says
+    ///     nothing, and leaves it.
     ///   - durability: What an acknowledged write survives.
     ///   - policy: What to do when the archive is open with other limits.
     /// - Throws: ``StoreError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
@@ -30,20 +32,25 @@ extension SQLiteFile {
         memory: Capacity,
         disk: Capacity,
         remembering remembrance: Remembrance<Value> = .bytes,
+        indexing catalog: IndexCatalog<Value>? = nil,
         durability: Durability = .crashSafe,
         whenDifferent policy: DifferencePolicy = .refuse
     ) throws(StoreError) -> TieredStore<Value> {
-        try stores.opening.withLock { _ throws(StoreError) in
+        let (store, tier) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, SQLiteTier?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
-                return try shared(open, memory, disk, durability, policy)
+                return (try shared(open, memory, disk, durability, policy), nil)
             }
-            let tier = try tier(named: name, capacity: disk)
+            let tier = try self.tier(named: name, capacity: disk)
             let store = TieredStore(
-                disk: tier, codec: codec, memory: memory, remembering: remembrance, durability: durability, clock: clock)
+                disk: tier, codec: codec, memory: memory, remembering: remembrance, indexing: catalog, durability: durability,
+                clock: clock)
             stores.add(store, key, ObjectIdentifier(tier))
-            return store
+            return (store, tier)
         }
+        // Outside the lock: it may ask the codec about a few entries.
+        if let tier, let catalog { try tier.declareIndex(catalog.shape) }
+        return store
     }
 
     /// The store over the archive of that name, if it is open.

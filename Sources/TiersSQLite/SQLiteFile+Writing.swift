@@ -146,7 +146,7 @@ extension TierWrite {
     var size: Int {
         switch change {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
-        case .remove, .removeAll: 0
+        case .remove, .removeUnchanged, .removeAll: 0
         }
     }
 }

@@ -14,7 +14,8 @@ public final class SQLiteTier: Tier {
     public let file: SQLiteFile
 
     let number: Int64
-    private let checksum: Checksum
+    let checksum: Checksum
+    private let shape = Locked<IndexShape?>(nil)
     private let isClosed = Atomic(false)
     private let owner = Locked(WeakOwner())
     private let limit: Locked<Capacity>
@@ -35,7 +36,7 @@ public final class SQLiteTier: Tier {
     public var capacity: Capacity { limit.withLock { $0 } }
 
     public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
-        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        try checkOpen()
         let evicted = try file.noting { () throws(SQLiteError) in try file.resize(self, to: capacity) }
         limit.withLock { $0 = capacity }
         return evicted
@@ -48,14 +49,13 @@ public final class SQLiteTier: Tier {
         case .entry(let entry): return .hit(entry)
         case nil: return .miss(.absent)
         case .damaged:
-            throw StoreError(
-                .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")
+            throw .unsoundEntry
         }
     }
 
     public func lastUse(ofKey key: EntryKey) throws(StoreError) -> UseStamp? {
         guard let written = try read({ (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }) else { return nil }
-        guard let told = owner.withLock({ $0.value })?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
+        guard let told = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
         return max(told, written.stamp)
     }
 
@@ -64,15 +64,26 @@ public final class SQLiteTier: Tier {
     }
 
     public func keysByUse(limit: Int, validAt now: WallInstant) throws(StoreError) -> [KeyUse] {
-        let pending = owner.withLock { $0.value }?.pendingUses() ?? []
+        let pending = currentOwner?.pendingUses() ?? []
         return try read { (archive) throws(SQLiteError) in try archive.keysByUse(limit: limit, validAt: now, pending: pending) }
     }
 
-    private func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
-        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        try checkOpen()
         let result = try file.noting { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
         guard let result else { throw .closed }
         return result
+    }
+
+    /// What the index is to hold, as far as this process said.
+    var indexShape: IndexShape? { shape.withLock { $0 } }
+
+    func setIndexShape(_ new: IndexShape) { shape.withLock { $0 = new } }
+
+    var currentOwner: (any TierOwner)? { owner.withLock { $0.value } }
+
+    func checkOpen() throws(StoreError) {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
     }
 
     // MARK: Writing
@@ -86,7 +97,7 @@ public final class SQLiteTier: Tier {
             guard let tier = archive(of: write) else {
                 throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
             }
-            guard !tier.isClosed.load(ordering: .acquiring) else { throw .closed }
+            try tier.checkOpen()
         }
         try file.commit(writes, through: self, durability: durability, committed: committed)
     }
@@ -99,7 +110,7 @@ public final class SQLiteTier: Tier {
     }
 
     public func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
-        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        try checkOpen()
         return try file.noting { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
     }
 
@@ -120,7 +131,7 @@ public final class SQLiteTier: Tier {
     // MARK: Ending
 
     public func flush() throws(StoreError) {
-        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        try checkOpen()
         try file.flush()
     }
 

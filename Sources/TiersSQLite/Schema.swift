@@ -5,10 +5,10 @@ enum Schema {
     /// "VELM", written into the file's header, so that a database of another program is not taken for ours.
     static let applicationID: Int32 = 0x5645_4C4D
     /// The format that this version writes. A higher number than this is refused.
-    static let formatVersion = 1
+    static let formatVersion = 2
 
     /// The step from each format to the next; the first makes an empty file one of ours.
-    private static let migrations = [SQL.createFile]
+    private static let migrations = [SQL.createFile, SQL.createIndexes]
 
     /// Makes sure that the connection's file is an archive file of today's format. Several processes may do so at once.
     ///

@@ -58,7 +58,7 @@ enum SQL {
         """
 
     static let findArchive = "SELECT id FROM archives WHERE name = ?1"
-    static let addArchive = "INSERT INTO archives(name) VALUES (?1) RETURNING id"
+    static let addArchive = "INSERT INTO archives(name, expiring) VALUES (?1, 0) RETURNING id"
     static let listArchives = "SELECT id, name FROM archives ORDER BY id"
 
     static func createArchive(_ n: Int64) -> String {
@@ -80,8 +80,10 @@ enum SQL {
 
     // MARK: Totals
 
-    static let loadTotals = "SELECT entries, bytes, next, settled, marks FROM archives WHERE id = ?1"
-    static let storeTotals = "UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6 WHERE id = ?1"
+    static let loadTotals = "SELECT entries, bytes, next, settled, marks, expiring FROM archives WHERE id = ?1"
+    static let storeTotals = """
+        UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6, expiring = ?7 WHERE id = ?1
+        """
 
     // MARK: Entries
 
@@ -89,7 +91,7 @@ enum SQL {
     private static let entryColumns = "id, written, expires, version, checksum, bytes"
 
     static func readEntry(_ n: Int64) -> String { "SELECT \(entryColumns) FROM entries_\(n) WHERE key = ?1" }
-    static func findEntry(_ n: Int64) -> String { "SELECT id, length(bytes), written, expires FROM entries_\(n) WHERE key = ?1" }
+    static func findEntry(_ n: Int64) -> String { "SELECT id, length(bytes), written, expires, checksum FROM entries_\(n) WHERE key = ?1" }
 
     static func insertEntry(_ n: Int64) -> String {
         "INSERT INTO entries_\(n)(id, key, written, expires, version, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"

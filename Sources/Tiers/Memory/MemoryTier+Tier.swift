@@ -33,7 +33,7 @@ extension MemoryTier: Tier where Payload == Entry {
                 wasPresent: outcome.wasPresent)
             outcome.row = entry.bytes.count <= capacity.bytes ? held.row : 0
             outcome.evicted = leftovers.lostKeys
-        case .remove:
+        case .remove, .removeUnchanged:
             _ = remove(write.key)
         case .removeAll:
             outcome.wasPresent = totals().entries > 0

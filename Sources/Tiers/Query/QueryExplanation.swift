@@ -24,5 +24,7 @@ public struct QueryExplanation: Hashable, Sendable {
     public internal(set) var duration = Duration.zero
 
     /// Whether SQLite finds the objects by an index and does not look at each.
-    public var usesIndex: Bool { access.contains { $0.contains("SEARCH") || $0.contains("USING COVERING INDEX") || $0.contains("USING INDEX") } }
+    public var usesIndex: Bool {
+        access.contains { $0.contains("SEARCH") || $0.contains("USING COVERING INDEX") || $0.contains("USING INDEX") }
+    }
 }

@@ -129,7 +129,7 @@ extension ColumnCondition {
 }
 
 extension Int {
-    fileprivate func saturatingAdd(_ other: Int) -> Int {
+    func saturatingAdd(_ other: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
     }

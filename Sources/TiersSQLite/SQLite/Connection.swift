@@ -24,6 +24,20 @@ final class Connection {
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
         sqlite3_busy_timeout(handle, Self.patience)
+        sqlite3_create_function_v2(
+            handle, Self.beginsFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { context, _, arguments in
+                let begins = Connection.text(arguments?[0]).starts(with: Connection.text(arguments?[1]))
+                sqlite3_result_int(context, begins ? 1 : 0)
+            }, nil, nil, nil)
+    }
+
+    /// A function of ours in SQL: whether a text begins with the characters of another, as Swift counts characters.
+    static let beginsFunction = "begins"
+
+    private static func text(_ value: OpaquePointer?) -> String {
+        guard let start = sqlite3_value_text(value) else { return "" }
+        return String(decoding: UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)
     }
 
     deinit {

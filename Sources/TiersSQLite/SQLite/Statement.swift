@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Tiers
 
 #if canImport(SQLite3)
     internal import SQLite3
@@ -36,18 +37,43 @@ final class Statement {
         }
     }
 
+    /// Binds bytes that need not stay.
+    func bind(copying data: Data, at index: Int32) {
+        data.withUnsafeBytes { bytes in
+            if let start = bytes.baseAddress, bytes.count > 0 {
+                _ = sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), Self.copied)
+            } else {
+                _ = sqlite3_bind_zeroblob(pointer, index, 0)
+            }
+        }
+    }
+
     func bind(_ text: String?, at index: Int32) {
         guard var text else {
             sqlite3_bind_null(pointer, index)
             return
         }
-        text.withUTF8 { bytes in
+        text.withUTF8 { bind(text: $0, at: index) }
+    }
+
+    /// Binds a text by its bytes, which need not stay.
+    func bind(text: some Collection<UInt8>, at index: Int32) {
+        let isBound: Void? = text.withContiguousStorageIfAvailable { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
+                // A null pointer would bind NULL.
                 _ = sqlite3_bind_text64(
-                    pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
+                    pointer, index, characters.baseAddress ?? Self.noCharacters, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
             }
         }
+        precondition(isBound != nil, "A text to bind must be contiguous.")
     }
+
+    // Unchecked because it is written once, here, and never again.
+    nonisolated(unsafe) private static let noCharacters: UnsafePointer<CChar> = {
+        let pointer = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+        pointer.initialize(to: 0)
+        return UnsafePointer(pointer)
+    }()
 
     /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
@@ -98,4 +124,13 @@ final class Statement {
     }
 
     func data(_ column: Int32) -> Data { Data(bytes(column)) }
+
+    func indexValue(_ column: Int32) -> IndexValue {
+        switch sqlite3_column_type(pointer, column) {
+        case SQLITE_INTEGER: .integer(int(column))
+        case SQLITE_TEXT: .text(text(column) ?? "")
+        case SQLITE_BLOB: .bytes(data(column))
+        default: .null
+        }
+    }
 }

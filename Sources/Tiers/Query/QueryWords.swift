@@ -1,0 +1,102 @@
+// Queries in words, for explanations. Operands are a user's data and are told as `?`.
+
+extension TierQuery {
+    /// What is asked, step by step.
+    func words(for shape: IndexShape) -> [String] {
+        var words: [String] = []
+        if case .all(let parts) = filter { words += parts.map { $0.words(for: shape) } } else { words.append(filter.words(for: shape)) }
+        if !order.isEmpty {
+            words.append(
+                "sorted by " + order.map { shape.name($0.column) + ($0.isDescending ? " descending" : "") }.joined(separator: ", "))
+        }
+        if offset > 0 { words.append("offset \(offset)") }
+        if let limit { words.append("limit \(limit)") }
+        return words
+    }
+}
+
+extension ColumnCondition {
+    fileprivate func words(for shape: IndexShape) -> String {
+        switch self {
+        case .all(let parts): parts.isEmpty ? "true" : "(" + parts.map { $0.words(for: shape) }.joined(separator: " and ") + ")"
+        case .any(let parts): parts.isEmpty ? "false" : "(" + parts.map { $0.words(for: shape) }.joined(separator: " or ") + ")"
+        case .not(let part): "not " + part.words(for: shape)
+        case .test(let test): test.words(for: shape)
+        }
+    }
+}
+
+extension ColumnTest {
+    fileprivate func words(for shape: IndexShape) -> String {
+        if case .hasElement = relation { return "\(shape.collections[column]) contains ?" }
+        let name = shape.name(column)
+        switch relation {
+        case .isNull: return "\(name) is nil"
+        case .isEqual: return "\(name) = ?"
+        case .isIn(let values): return "\(name) is one of \(values.count)"
+        case .isBetween(let lower, let upper):
+            let tests = [lower.map { $0.isIncluded ? ">= ?" : "> ?" }, upper.map { $0.isIncluded ? "<= ?" : "< ?" }]
+            return tests.compactMap { $0.map { "\(name) \($0)" } }.joined(separator: " and ")
+        case .beginsWith: return "\(name) begins with ?"
+        case .hasElement: return ""
+        }
+    }
+}
+
+extension IndexShape {
+    fileprivate func name(_ column: Int) -> String { columns[column] }
+}
+
+extension QueryDescription.Step {
+    /// The step, by the properties that it names.
+    var words: String {
+        switch self {
+        case .filter(let condition): "filter " + condition.words
+        case .sort(let orderings):
+            "sort by "
+                + orderings.map { ($0.property.map(Self.name) ?? "a comparison") + ($0.isDescending ? " descending" : "") }
+                .joined(separator: ", ")
+        case .skip(let count): "offset \(count)"
+        case .limit(let count): "limit \(count)"
+        }
+    }
+
+    fileprivate static func name(_ property: AnyKeyPath) -> String { property.debugDescription }
+}
+
+extension Condition {
+    fileprivate var words: String {
+        switch self {
+        case .all(let parts): "(" + parts.map(\.words).joined(separator: " and ") + ")"
+        case .any(let parts): "(" + parts.map(\.words).joined(separator: " or ") + ")"
+        case .not(let part): "not " + part.words
+        case .test(let test): test.property.map { "on " + $0.debugDescription } ?? "on the object"
+        }
+    }
+}
+
+extension QueryExplanation: CustomStringConvertible {
+    /// The explanation as a few lines to read.
+    public var description: String {
+        var lines: [String] = []
+        if let statement {
+            lines.append("answered by the index: " + (pushedDown.isEmpty ? "every object" : pushedDown.joined(separator: "; ")))
+            lines.append("  \(statement)")
+            lines += access.map { "  \($0)" }
+        } else {
+            lines.append("no index can help: every object is read")
+        }
+        if !remaining.isEmpty { lines.append("asked of decoded objects: " + remaining.joined(separator: "; ")) }
+        if unindexedObjects > 0 { lines.append("objects that no index covers: \(unindexedObjects)") }
+        lines.append("\(results) results, \(decodedObjects) objects decoded, \(duration.formattedInMilliseconds)")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Duration {
+    fileprivate var formattedInMilliseconds: String {
+        let (seconds, attoseconds) = components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        return "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms"
+    }
+}

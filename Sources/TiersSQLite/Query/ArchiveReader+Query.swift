@@ -1,0 +1,154 @@
+internal import Foundation
+internal import Tiers
+
+// Queries, as any connection reads them. Each call is made on one snapshot.
+
+extension ArchiveReader {
+    /// What a query must know of the archive before it is planned.
+    struct Coverage {
+        var hasExpiring = true
+        var definition: String?
+        var through: Int64 = 0
+        var strays: Int64 = 0
+        var entries: Int64 = 0
+        var built: Int64 = 0
+
+        func index(of shape: IndexShape?) -> IndexCoverage {
+            let isUsable = definition != nil && definition == shape?.definition
+            return IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && strays == 0)
+        }
+    }
+
+    func coverage() throws(SQLiteError) -> Coverage {
+        let read = try prepared(SQL.coverage)
+        defer { read.reset() }
+        read.bind(id, at: 1)
+        guard try read.step() else { return Coverage() }
+        return Coverage(
+            hasExpiring: read.int(0) != 0, definition: read.text(1), through: read.int(2), strays: read.int(3), entries: read.int(4),
+            built: read.int(5))
+    }
+
+    func answer(
+        _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
+    ) throws(SQLiteError) -> TierAnswer? {
+        let coverage = try coverage()
+        guard let query = planning(coverage.index(of: shape)) else { return nil }
+        let rows = try rows(of: QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil))
+        let uncovered = coverage.strays > 0 ? try straysToLookAt() : []
+        let (entries, looked) = try entries(of: rows[...], limit)
+        return TierAnswer(
+            rows: rows, uncovered: uncovered, coveredThrough: coverage.through == .max ? nil : coverage.through, entries: entries,
+            looked: looked)
+    }
+
+    func count(
+        _ shape: IndexShape?, validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?
+    ) throws(SQLiteError) -> Int? {
+        let coverage = try coverage()
+        var index = coverage.index(of: shape)
+        // What cannot be decoded is a stray that no query finds.
+        if index.isUsable, !index.isWhole, coverage.through == .max { index.isWhole = try straysToLookAt().isEmpty }
+        guard let query = planning(index) else { return nil }
+        let printer = QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil)
+        let count = try prepared(SQL.count(printer.sql))
+        defer { count.reset() }
+        count.bind(printer.bindings)
+        return try count.step() ? Int(count.int(0)) : 0
+    }
+
+    private func rows(of query: QueryPrinter) throws(SQLiteError) -> [Int64] {
+        let find = try prepared(query.sql)
+        defer { find.reset() }
+        find.bind(query.bindings)
+        var rows: [Int64] = []
+        while try find.step() { rows.append(find.int(0)) }
+        return rows
+    }
+
+    /// Strays that may match.
+    private func straysToLookAt() throws(SQLiteError) -> [Int64] { try strays(before: .undecodable) }
+
+    /// Strays that the builder must look at.
+    func unknownStrays() throws(SQLiteError) -> [Int64] { try strays(before: .noPlace) }
+
+    private func strays(before kind: IndexWriter.StrayKind) throws(SQLiteError) -> [Int64] {
+        let find = try connection.prepare(SQL.straysToLookAt(id))
+        find.bind(kind.rawValue, at: 1)
+        var rows: [Int64] = []
+        while try find.step() { rows.append(find.int(0)) }
+        return rows
+    }
+
+    // MARK: Entries
+
+    func entries(of rows: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
+        let read = try prepared(SQL.entryOfRow(id))
+        var entries: [StoredEntry] = []
+        var (bytes, looked) = (0, 0)
+        for row in rows.prefix(limit.entries) where bytes < limit.bytes {
+            looked += 1
+            read.bind(row, at: 1)
+            if try read.step() {
+                entries.append(stored(read))
+                bytes += entries.last?.entry.bytes.count ?? 0
+            }
+            read.reset()
+        }
+        return (entries, looked)
+    }
+
+    func entries(after row: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
+        let read = try prepared(SQL.entriesAfter(id))
+        defer { read.reset() }
+        read.bind(row, at: 1)
+        var entries: [StoredEntry] = []
+        var bytes = 0
+        while entries.count < limit.entries, bytes < limit.bytes, try read.step() {
+            entries.append(stored(read))
+            bytes += entries.last?.entry.bytes.count ?? 0
+        }
+        return entries
+    }
+
+    private func stored(_ row: Statement) -> StoredEntry {
+        let (entry, key) = (row.entry, row.bytes(6))
+        let revision = UInt32(truncatingIfNeeded: row.int(4))
+        return StoredEntry(
+            key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, revision: revision,
+            isSound: checksum.of(entry, key: key) == revision)
+    }
+
+    // MARK: Explaining and checking
+
+    func describe(_ query: TierQuery, validAt now: WallInstant) throws(SQLiteError) -> (statement: String, access: [String]) {
+        let printer = QueryPrinter(query, archive: id, validAt: try coverage().hasExpiring ? now : nil)
+        let explain = try connection.prepare(SQL.explain(printer.sql))
+        explain.bind(printer.bindings)
+        var access: [String] = []
+        while try explain.step() { access.append(explain.text(3) ?? "") }
+        return (printer.sql, access)
+    }
+
+    /// The newest rows of the index, with what it holds of them.
+    func newestIndexed(_ count: Int, _ shape: IndexShape) throws(SQLiteError) -> [(StoredEntry, IndexedValues?)] {
+        let newest = try connection.prepare(SQL.newestRows(id))
+        newest.bind(Int64(count), at: 1)
+        var found: [(StoredEntry, IndexedValues?)] = []
+        while try newest.step() {
+            for entry in try entries(of: [newest.int(0)], ReadLimit(entries: 1)).entries {
+                found.append((entry, try indexed(entry.entry.row, shape)))
+            }
+        }
+        return found
+    }
+
+    /// What the index holds of a row.
+    func indexed(_ row: Int64, _ shape: IndexShape) throws(SQLiteError) -> IndexedValues? {
+        let read = try prepared(SQL.readColumns(id, shape.columns.count, shape.collections.count))
+        defer { read.reset() }
+        read.bind(row, at: 1)
+        guard try read.step() else { return nil }
+        return read.indexedValues(columns: shape.columns.count, collections: shape.collections.count)
+    }
+}

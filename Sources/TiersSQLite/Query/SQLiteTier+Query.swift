@@ -1,0 +1,52 @@
+internal import Synchronization
+public import Tiers
+
+extension SQLiteTier: QueryableTier {
+    public func declareIndex(_ shape: IndexShape) throws(StoreError) {
+        try checkOpen()
+        try file.noting { () throws(SQLiteError) in
+            try file.declareIndex(shape, of: self)
+        }
+    }
+
+    public func indexProgress() throws(StoreError) -> IndexProgress {
+        try query { (archive) throws(SQLiteError) in
+            let coverage = try archive.coverage()
+            let isComplete = coverage.index(of: self.indexShape).isUsable && coverage.through == .max
+            let total = Int(coverage.entries)
+            return IndexProgress(indexed: isComplete ? total : min(total, Int(coverage.built)), total: total, isComplete: isComplete)
+        }
+    }
+
+    public func answer(
+        validAt now: WallInstant, reading limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
+    ) throws(StoreError) -> TierAnswer? {
+        try query { (archive) throws(SQLiteError) in try archive.answer(self.indexShape, validAt: now, limit, planning) }
+    }
+
+    public func count(validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?) throws(StoreError) -> Int? {
+        try query { (archive) throws(SQLiteError) in try archive.count(self.indexShape, validAt: now, planning) }
+    }
+
+    public func entries(of rows: ArraySlice<Int64>, _ limit: ReadLimit) throws(StoreError) -> (entries: [StoredEntry], looked: Int) {
+        try query { (archive) throws(SQLiteError) in try archive.entries(of: rows, limit) }
+    }
+
+    public func entries(after row: Int64, _ limit: ReadLimit) throws(StoreError) -> [StoredEntry] {
+        try query { (archive) throws(SQLiteError) in try archive.entries(after: row, limit) }
+    }
+
+    public func describe(_ query: TierQuery) throws(StoreError) -> (statement: String, access: [String]) {
+        let now = file.clock.now()
+        return try self.query { (archive) throws(SQLiteError) in try archive.describe(query, validAt: now) }
+    }
+
+    /// Reads for a query. Relaxed writes that wait in an open transaction are committed first, so that a query, which may take
+    /// long, need not hold the connection that writes.
+    private func query<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        try file.noting { () throws(SQLiteError) in
+            if file.hasOpenBatch.load(ordering: .acquiring) { try file.commitBatch() }
+        }
+        return try read(body)
+    }
+}

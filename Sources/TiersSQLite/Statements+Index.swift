@@ -1,0 +1,111 @@
+/// The SQL of an archive's index: a table of columns with SQLite's own indexes over them, a table for the elements of each
+/// collection, and a list of strays.
+extension SQL {
+    static let createIndexes = """
+        CREATE TABLE indexes(
+            archive INTEGER PRIMARY KEY,
+            definition TEXT NOT NULL,
+            columns INTEGER NOT NULL,
+            collections INTEGER NOT NULL,
+            through INTEGER NOT NULL,
+            built INTEGER NOT NULL,
+            strays INTEGER NOT NULL
+        );
+        ALTER TABLE archives ADD COLUMN expiring INTEGER NOT NULL DEFAULT 1;
+        """
+
+    // MARK: The index as a whole
+
+    static let loadIndex = "SELECT definition, columns, collections, through, built, strays FROM indexes WHERE archive = ?1"
+    static let storeIndex = """
+        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, built, strays)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        """
+    static let deleteIndex = "DELETE FROM indexes WHERE archive = ?1"
+
+    /// What a query must know of an archive before it is planned.
+    static let coverage = """
+        SELECT a.expiring, i.definition, i.through, i.strays, a.entries, i.built
+        FROM archives a LEFT JOIN indexes i ON i.archive = a.id WHERE a.id = ?1
+        """
+
+    static func createIndexTables(_ n: Int64, columns: Int, collections: Int, indexes: [[Int]]) -> String {
+        let names = (0..<columns).map { "c\($0)" } + (0..<collections).map { "e\($0)" }
+        var sql = ["CREATE TABLE columns_\(n)(\((["id INTEGER PRIMARY KEY"] + names).joined(separator: ", ")));"]
+        for (number, columns) in indexes.enumerated() {
+            sql.append("CREATE INDEX index_\(n)_\(number) ON columns_\(n)(\(columns.map { "c\($0)" }.joined(separator: ", ")));")
+        }
+        for number in 0..<collections {
+            sql.append("CREATE TABLE elements_\(n)_\(number)(value, id INTEGER NOT NULL, PRIMARY KEY(value, id)) WITHOUT ROWID;")
+        }
+        sql.append("CREATE TABLE strays_\(n)(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL);")
+        return sql.joined(separator: "\n")
+    }
+
+    static func dropIndexTables(_ n: Int64, collections: Int) -> String {
+        let tables = ["columns_\(n)", "strays_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
+        return tables.map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n")
+    }
+
+    static func emptyIndexTables(_ n: Int64, collections: Int) -> String {
+        let tables = ["columns_\(n)", "strays_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
+        return tables.map { "DELETE FROM \($0);" }.joined(separator: "\n")
+    }
+
+    // MARK: The rows of the index
+
+    private static func columnNames(_ columns: Int, _ collections: Int) -> [String] {
+        (0..<columns).map { "c\($0)" } + (0..<collections).map { "e\($0)" }
+    }
+
+    static func insertColumns(_ n: Int64, _ columns: Int, _ collections: Int) -> String {
+        let places = (0...(columns + collections)).map { "?\($0 + 1)" }.joined(separator: ", ")
+        return "INSERT INTO columns_\(n) VALUES (\(places))"
+    }
+
+    static func readColumns(_ n: Int64, _ columns: Int, _ collections: Int) -> String {
+        "SELECT \(columnNames(columns, collections).joined(separator: ", ")) FROM columns_\(n) WHERE id = ?1"
+    }
+
+    static func deleteColumns(_ n: Int64) -> String { "DELETE FROM columns_\(n) WHERE id = ?1" }
+
+    static func addElement(_ n: Int64, _ collection: Int) -> String { "INSERT INTO elements_\(n)_\(collection)(value, id) VALUES (?1, ?2)" }
+    static func deleteElement(_ n: Int64, _ collection: Int) -> String {
+        "DELETE FROM elements_\(n)_\(collection) WHERE value = ?1 AND id = ?2"
+    }
+
+    // MARK: Strays
+
+    static func addStray(_ n: Int64) -> String { "INSERT OR REPLACE INTO strays_\(n)(id, kind) VALUES (?1, ?2)" }
+    static func findStray(_ n: Int64) -> String { "SELECT kind FROM strays_\(n) WHERE id = ?1" }
+    static func deleteStray(_ n: Int64) -> String { "DELETE FROM strays_\(n) WHERE id = ?1" }
+    static func straysToLookAt(_ n: Int64) -> String { "SELECT id FROM strays_\(n) WHERE kind < ?1 ORDER BY id" }
+    static func retryStrays(_ n: Int64) -> String { "UPDATE strays_\(n) SET kind = ?1 WHERE kind = ?2" }
+    static func countStrays(_ n: Int64) -> String { "SELECT count(*) FROM strays_\(n)" }
+
+    // MARK: Queries
+
+    static func entryOfRow(_ n: Int64) -> String {
+        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id = ?1"
+    }
+    static func revisionOfRow(_ n: Int64) -> String { "SELECT checksum FROM entries_\(n) WHERE id = ?1" }
+    static func hasRowsAfter(_ n: Int64) -> String { "SELECT 1 FROM entries_\(n) WHERE id > ?1 LIMIT 1" }
+    static func newestRows(_ n: Int64) -> String {
+        "SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1"
+    }
+
+    static func select(_ what: String, from tables: String, where condition: String, _ rest: String) -> String {
+        "SELECT \(what) FROM \(tables) WHERE \(condition)\(rest)"
+    }
+
+    static func count(_ rows: String) -> String { "SELECT count(*) FROM (\(rows))" }
+    static func explain(_ sql: String) -> String { "EXPLAIN QUERY PLAN \(sql)" }
+
+    // MARK: Checking
+
+    static func countColumns(_ n: Int64) -> String { "SELECT count(*) FROM columns_\(n)" }
+    static func countCoveredEntries(_ n: Int64) -> String { "SELECT count(*) FROM entries_\(n) WHERE id <= ?1" }
+    static func countOrphans(_ n: Int64) -> String {
+        "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries_\(n) e WHERE e.id = c.id)"
+    }
+}
