@@ -11,6 +11,8 @@ public struct VerificationReport: Hashable, Sendable {
         public var damagedEntries: [EntryKey] = []
         /// Whether the archive's totals are those of its entries.
         public var hasRightTotals = true
+        /// Whether the index, if there is one, has a place for every entry and for nothing else.
+        public var hasRightIndex = true
     }
 
     public var archives: [Archive] = []
@@ -19,13 +21,13 @@ public struct VerificationReport: Hashable, Sendable {
 
     /// Whether nothing is wrong.
     public var isSound: Bool {
-        structuralProblems.isEmpty && archives.allSatisfy { $0.damagedEntries.isEmpty && $0.hasRightTotals }
+        structuralProblems.isEmpty && archives.allSatisfy { $0.damagedEntries.isEmpty && $0.hasRightTotals && $0.hasRightIndex }
     }
 }
 
 extension SQLiteFile {
     /// Reads everything and tells what is wrong: the structure of the file (SQLite's `integrity_check`), every entry's
-    /// checksum, and the totals. Changes nothing, blocks no one, and reads one snapshot. If the structure is damaged, the next
+    /// checksum, the totals and the places in the index. Changes nothing, blocks no one, and reads one snapshot. If the structure is damaged, the next
     /// opening salvages what can be read.
     ///
     /// - Complexity: O(size of the file).
@@ -76,5 +78,20 @@ extension SQLiteFile {
         }
         let written = try ArchiveReader(id: number, checksum: checksum, connection: connection).totals()
         archive.hasRightTotals = totals == written
+        archive.hasRightIndex = try hasRightIndex(number, connection)
+    }
+
+    private func hasRightIndex(_ number: Int64, _ connection: Connection) throws(SQLiteError) -> Bool {
+        let load = try connection.prepare(SQL.loadIndex)
+        load.bind(number, at: 1)
+        guard try load.step() else { return true }
+        let (through, strays) = (load.int(3), load.int(5))
+        let covered = try connection.prepare(SQL.countCoveredEntries(number))
+        covered.bind(through, at: 1)
+        guard try covered.step() else { return false }
+        let columns = try connection.int(SQL.countColumns(number)) ?? 0
+        let listed = try connection.int(SQL.countStrays(number))
+        let orphans = try connection.int(SQL.countOrphans(number))
+        return columns + strays == covered.int(0) && listed == strays && orphans == 0
     }
 }

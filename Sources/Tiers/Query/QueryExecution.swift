@@ -63,12 +63,12 @@ final class QueryExecution<Value> {
         guard !plan.pushed.isScan, let rows = try indexedRows(tier, isWhole: alone.isEmpty) else {
             return scan(tier, after: .min).followed(by: values(alone)).carryingOut(query.steps)
         }
-        guard rows.hasOthers || !alone.isEmpty else { return rows.pipeline.carryingOut(plan.residual) }
+        guard let others = rows.others else { return rows.pipeline.carryingOut(plan.residual) }
 
         // The index answers for a part; the rest is asked one by one and put where it belongs.
-        let others = rows.others.followed(by: values(alone)).filtered(plan.condition)
+        let rest = others.followed(by: values(alone)).filtered(plan.condition)
         let end = plan.pushed.limit.map(plan.pushed.offset.saturatingAdd)
-        return rows.pipeline.followed(by: others)
+        return rows.pipeline.followed(by: rest)
             .sorted(by: plan.orderings, keeping: end, equalOnesByRow: true)
             .window(skip: plan.pushed.offset, limit: plan.pushed.limit)
             .carryingOut(plan.residual)
@@ -76,17 +76,19 @@ final class QueryExecution<Value> {
 
     private struct IndexedRows {
         var pipeline: QueryPipeline<Value>
-        var others: QueryPipeline<Value>
-        var hasOthers: Bool
+        /// What the index does not cover, where it does not cover everything.
+        var others: QueryPipeline<Value>?
     }
 
     /// The values that the index finds, and those that it does not cover; `nil` if there is no index to ask.
     private func indexedRows(_ tier: any QueryableTier, isWhole: Bool) throws(StoreError) -> IndexedRows? {
         var isFirstLook = false
+        var isEverything = isWhole
         let answer = try tier.answer(validAt: now, reading: ReadLimit(entries: largestBite)) { coverage in
             guard coverage.isUsable else { return nil }
             var question = plan.pushed
-            if !(coverage.isWhole && isWhole) {
+            isEverything = coverage.isWhole && isWhole
+            if !isEverything {
                 // Rows that the index does not cover may come before those that it does.
                 question.limit = question.limit.map(question.offset.saturatingAdd)
                 question.offset = 0
@@ -105,10 +107,11 @@ final class QueryExecution<Value> {
         if isFirstLook, answer.rows.count == Self.firstLook {
             pipeline = pipeline.followed(by: afterFirstLook(answer.rows, tier))
         }
+        guard !isEverything else { return IndexedRows(pipeline: pipeline, others: nil) }
         let strays = RowCursor(rows: answer.uncovered[...])
         var others = QueryPipeline { () throws(StoreError) in try self.next(strays, tier) }
         if let row = answer.coveredThrough { others = others.followed(by: scan(tier, after: row)) }
-        return IndexedRows(pipeline: pipeline, others: others, hasOthers: !answer.uncovered.isEmpty || answer.coveredThrough != nil)
+        return IndexedRows(pipeline: pipeline, others: others)
     }
 
     /// How many rows to look for where fewer may do.

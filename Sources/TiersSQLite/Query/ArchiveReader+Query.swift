@@ -13,7 +13,8 @@ extension ArchiveReader {
         var entries: Int64 = 0
         var built: Int64 = 0
 
-        func index(of shape: IndexShape?) -> IndexCoverage {
+        /// - Parameter strays: How many strays may match.
+        func index(of shape: IndexShape?, strays: Int) -> IndexCoverage {
             let isUsable = definition != nil && definition == shape?.definition
             return IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && strays == 0)
         }
@@ -33,9 +34,9 @@ extension ArchiveReader {
         _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(SQLiteError) -> TierAnswer? {
         let coverage = try coverage()
-        guard let query = planning(coverage.index(of: shape)) else { return nil }
-        let rows = try rows(of: QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil))
         let uncovered = coverage.strays > 0 ? try straysToLookAt() : []
+        guard let query = planning(coverage.index(of: shape, strays: uncovered.count)) else { return nil }
+        let rows = try rows(of: QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil))
         let (entries, looked) = try entries(of: rows[...], limit)
         return TierAnswer(
             rows: rows, uncovered: uncovered, coveredThrough: coverage.through == .max ? nil : coverage.through, entries: entries,
@@ -46,10 +47,8 @@ extension ArchiveReader {
         _ shape: IndexShape?, validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(SQLiteError) -> Int? {
         let coverage = try coverage()
-        var index = coverage.index(of: shape)
-        // What cannot be decoded is a stray that no query finds.
-        if index.isUsable, !index.isWhole, coverage.through == .max { index.isWhole = try straysToLookAt().isEmpty }
-        guard let query = planning(index) else { return nil }
+        let strays = coverage.strays > 0 ? try straysToLookAt().count : 0
+        guard let query = planning(coverage.index(of: shape, strays: strays)) else { return nil }
         let printer = QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil)
         let count = try prepared(SQL.count(printer.sql))
         defer { count.reset() }

@@ -15,7 +15,7 @@ extension SQLiteFile {
             let coverage = try ArchiveReader(id: tier.number, checksum: archive.checksum, connection: writer.connection).coverage()
             let isWanted = !(shape.indexes.isEmpty && shape.collections.isEmpty)
             guard isWanted else { return coverage.definition == nil }
-            return coverage.index(of: shape).isWhole
+            return coverage.index(of: shape, strays: Int(coverage.strays)).isWhole
         }
         if isSettled, try !disagrees(shape, tier) { return }
         try beginIndex(of: tier, anew: isSettled)
@@ -70,7 +70,7 @@ extension SQLiteFile {
         let limit = ReadLimit(entries: 256, bytes: 1 << 20)
         let work = try read(archive: number, checksum) { (archive) throws(SQLiteError) -> BuildingWork? in
             let coverage = try archive.coverage()
-            guard coverage.index(of: shape).isUsable else { return nil }
+            guard coverage.index(of: shape, strays: 0).isUsable else { return nil }
             if coverage.through < .max {
                 return BuildingWork(after: coverage.through, entries: try archive.entries(after: coverage.through, limit))
             }

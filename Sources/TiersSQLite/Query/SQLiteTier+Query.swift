@@ -12,7 +12,7 @@ extension SQLiteTier: QueryableTier {
     public func indexProgress() throws(StoreError) -> IndexProgress {
         try query { (archive) throws(SQLiteError) in
             let coverage = try archive.coverage()
-            let isComplete = coverage.index(of: self.indexShape).isUsable && coverage.through == .max
+            let isComplete = coverage.index(of: self.indexShape, strays: 0).isUsable && coverage.through == .max
             let total = Int(coverage.entries)
             return IndexProgress(indexed: isComplete ? total : min(total, Int(coverage.built)), total: total, isComplete: isComplete)
         }
