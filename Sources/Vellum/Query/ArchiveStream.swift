@@ -1,0 +1,69 @@
+internal import Tiers
+
+/// The results of a query, one after the other. Made by ``ArchiveStore/stream(where:sortedBy:limit:offset:)``.
+///
+/// Every loop over it asks anew.
+public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
+    public typealias Element = Archive
+    public typealias Failure = any Error
+
+    private let engine: TieredStore<Archive>
+    private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
+
+    init(_ engine: TieredStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+        self.engine = engine
+        self.query = query
+    }
+
+    /// How many objects are held at a time.
+    static var objectsAtOnce: Int { 64 }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(engine, query) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let source: Source
+        private var objects: ArraySlice<Archive> = []
+
+        fileprivate init(_ engine: TieredStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+            source = Source(engine, query)
+        }
+
+        public mutating func next() async throws -> Archive? {
+            try Task.checkCancellation()
+            if let object = objects.popFirst() { return object }
+            objects = try await source.more()[...]
+            return objects.popFirst()
+        }
+    }
+
+    // Unchecked because the cursor is protected by the one iterator that has the source: it waits for each answer before it
+    // asks again. What the cursor returns is made for the asker and known to no one else.
+    private final class Source: @unchecked Sendable {
+        private let engine: TieredStore<Archive>
+        private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
+        private var cursor: QueryCursor<Archive>?
+
+        init(_ engine: TieredStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+            self.engine = engine
+            self.query = query
+        }
+
+        func more() async throws -> [Archive] {
+            try await Offload.run { Handover(objects: try self.read()) }.objects
+        }
+
+        private func read() throws -> [Archive] {
+            do throws(StoreError) {
+                if cursor == nil { cursor = QueryCursor(try query(), in: engine, atOnce: ArchiveStream.objectsAtOnce) }
+                return try cursor?.next() ?? []
+            } catch {
+                throw VellumError(error)
+            }
+        }
+    }
+
+    // Unchecked because the objects are protected by being new: they go from the thread that made them to the one that asked.
+    private struct Handover: @unchecked Sendable {
+        var objects: [Archive]
+    }
+}
