@@ -4,6 +4,7 @@ internal import Tiers
 protocol OptionalProperty {
     var isNil: Bool { get }
     var anyValue: Any? { get }
+    static var wrappedType: Any.Type { get }
 
     /// Holds where the property of this type is `nil`.
     static func isNil<Value>(_ path: PartialKeyPath<Value>) -> Condition<Value>
@@ -12,6 +13,7 @@ protocol OptionalProperty {
 extension Optional: OptionalProperty {
     var isNil: Bool { self == nil }
     var anyValue: Any? { self }
+    static var wrappedType: Any.Type { Wrapped.self }
 
     static func isNil<Value>(_ path: PartialKeyPath<Value>) -> Condition<Value> {
         guard let path = path as? KeyPath<Value, Self> else { return .any([]) }

@@ -59,7 +59,7 @@ extension PropertyTests where Property: Equatable {
     }
 
     /// One of the operands.
-    func isIn(_ operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> Condition<Value> {
+    func isOne(of operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> Condition<Value> {
         let operands = Array(operands)
         let known = operands.contains(where: isNilValue) ? nil : PropertyRelation.isIn(operands.map(indexed))
         return relation(known, contains)
