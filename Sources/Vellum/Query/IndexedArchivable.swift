@@ -1,0 +1,37 @@
+internal import Tiers
+
+/// An object whose archive keeps indexes, so that queries need not decode every object.
+///
+/// ```swift
+/// extension User: IndexedArchivable {
+///     static var archiveIndexes: [ArchiveIndex<User>] {
+///         [.index(\.age), .index(\.country, \.elevation), .index(\.address.city), .each(\.tags)]
+///     }
+/// }
+/// ```
+///
+/// An index changes how fast a query is, never what it answers. The indexes are read once, when the archive is opened.
+public protocol IndexedArchivable: Archivable {
+    /// The type whose properties are indexed: this one, or the class that declares them for its subclasses.
+    associatedtype IndexRoot = Self
+
+    /// What is indexed.
+    static var archiveIndexes: [ArchiveIndex<IndexRoot>] { get }
+}
+
+/// What is indexed of the type; nothing if it declares no index.
+func indexCatalog<Archive: Archivable>(of type: Archive.Type) -> IndexCatalog<Archive>? {
+    guard let declarer = type as? any IndexedArchivable.Type else { return nil }
+    let catalog = indexCatalog(of: type, declaredBy: declarer)
+    return catalog.isEmpty ? nil : catalog
+}
+
+private func indexCatalog<Archive, Declarer: IndexedArchivable>(
+    of type: Archive.Type, declaredBy declarer: Declarer.Type
+) -> IndexCatalog<Archive> {
+    var catalog = IndexCatalog<Archive>()
+    // A type may declare indexes of another one that it is no kind of.
+    guard type is Declarer.IndexRoot.Type else { return catalog }
+    for index in declarer.archiveIndexes { index.add(to: &catalog) }
+    return catalog
+}

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import Tiers
+
+// Parts of a predicate about sequences and optionals that an index can be asked about.
+
+extension PredicateExpressions.SequenceContains: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        if let path = propertyPath(of: sequence, in: scope), let element = constant(of: element) {
+            return PropertyTests(path).contains(element)
+        }
+        if let path = propertyPath(of: element, in: scope), let elements = constant(of: sequence) {
+            // A sequence may be endless, or be gone once it was gone through; a collection is neither.
+            guard elements is any Collection else { return nil }
+            return PropertyTests(path).isOne(of: elements) { elements.contains($0) }
+        }
+        return nil
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        let path: KeyPath<Environment, Base.Output>? = propertyPath(of: base, in: scope)
+        let start: Prefix.Output? = constant(of: prefix)
+        guard let path = path as? KeyPath<Environment, String>, let start = start as? any StringProtocol else { return nil }
+        return PropertyTests(path).starts(with: String(start))
+    }
+}
+
+// MARK: Optionals
+
+/// `if let age = $0.age { age > 3 } else { false }`
+extension PredicateExpressions.NilCoalesce: RelatedExpression where RHS.Output == Bool {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        constant(of: rhs) == false ? unwrappedCondition(of: lhs, in: scope) : nil
+    }
+}
+
+/// The condition that holds where the part is true, and neither where it is false nor where it is `nil`.
+func unwrappedCondition<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> Condition<Environment>? {
+    (part as? any UnwrappingExpression)?.unwrappedCondition(in: scope)
+}
+
+/// A part that asks something of what an optional holds.
+private protocol UnwrappingExpression {
+    func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>?
+}
+
+extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Result == Bool {
+    fileprivate func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        guard let path = propertyPath(of: wrapped, in: scope) else { return nil }
+        guard let test = transform as? any PredicateExpression<Bool> else { return nil }
+        let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable))
+        let lifted = inner.lifted(to: path)
+        // A test never holds for `nil`, but its opposite would.
+        if case .test = inner { return lifted }
+        return .all([PropertyTests(path).isNotNil, lifted])
+    }
+}
+
+extension Condition {
+    /// The same condition on what an optional property holds; its tests do not hold where that is nothing.
+    fileprivate func lifted<Root>(to path: KeyPath<Root, Value?>) -> Condition<Root> {
+        switch self {
+        case .all(let parts): return .all(parts.map { $0.lifted(to: path) })
+        case .any(let parts): return .any(parts.map { $0.lifted(to: path) })
+        case .not(let part): return .not(part.lifted(to: path))
+        case .test(let test):
+            let isOfAll = test.property == \Value.self
+            return .test(
+                Test(isOfAll ? path : nil, isOfAll ? test.relation : nil) { root in
+                    guard let value = root[keyPath: path] else { return false }
+                    return try test.matches(value)
+                })
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import Foundation
+internal import Tiers
+
+extension Condition {
+    /// What the predicate asks, as an index can be asked where it can, and exactly what Foundation answers everywhere else.
+    init(_ predicate: Predicate<Value>) {
+        self = condition(of: predicate.expression, in: PredicateScope(predicate.variable))
+    }
+
+    /// Whether an index could be asked for any of it.
+    fileprivate var hasRelation: Bool {
+        switch self {
+        case .all(let parts), .any(let parts): parts.contains(where: \.hasRelation)
+        case .not(let part): part.hasRelation
+        case .test(let test): test.relation != nil
+        }
+    }
+}
+
+/// A part of a predicate that may have a form in which an index can be asked.
+protocol RelatedExpression: PredicateExpression where Output == Bool {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>?
+}
+
+/// The condition that the part is. Of what no index can be asked, one closure is made.
+func condition<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> Condition<Environment> where Part.Output == Bool {
+    if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation { return condition }
+    do {
+        return .test(Test(matches: try compiled(part, in: scope)))
+    } catch {
+        // A variable of nowhere: Foundation says so to whoever asks.
+        return .test(Test { try part.evaluate(scope.bindings($0)) })
+    }
+}
+
+// MARK: Connectives
+
+extension PredicateExpressions.Conjunction: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        .all([Vellum.condition(of: lhs, in: scope), Vellum.condition(of: rhs, in: scope)])
+    }
+}
+
+extension PredicateExpressions.Disjunction: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        .any([Vellum.condition(of: lhs, in: scope), Vellum.condition(of: rhs, in: scope)])
+    }
+}
+
+extension PredicateExpressions.Negation: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        .not(Vellum.condition(of: wrapped, in: scope))
+    }
+}
+
+// MARK: Equality
+
+extension PredicateExpressions.Equal: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        if let path = propertyPath(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return PropertyTests(path).isEqual(operand)
+        }
+        if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return PropertyTests(path).isEqual(operand)
+        }
+        // `$0.age.flatMap { $0 > 3 } == true`
+        if constant(of: rhs) as? Bool == true { return unwrappedCondition(of: lhs, in: scope) }
+        return nil
+    }
+}
+
+extension PredicateExpressions.NotEqual: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        if let path = propertyPath(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return .not(PropertyTests(path).isEqual(operand))
+        }
+        if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return .not(PropertyTests(path).isEqual(operand))
+        }
+        return nil
+    }
+}
+
+/// A property that is itself true or false.
+extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
+    }
+}
+
+// MARK: Order
+
+extension PredicateExpressions.Comparison: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        if let path = propertyPath(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return condition(PropertyTests(path), operand, isMirrored: false)
+        }
+        if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return condition(PropertyTests(path), operand, isMirrored: true)
+        }
+        return nil
+    }
+
+    private func condition<Environment>(
+        _ property: PropertyTests<Environment, LHS.Output>, _ operand: LHS.Output, isMirrored: Bool
+    ) -> Condition<Environment>? {
+        switch op {
+        case .lessThan: isMirrored ? property.greater(than: operand) : property.less(than: operand)
+        case .lessThanOrEqual: isMirrored ? property.greaterOrEqual(operand) : property.lessOrEqual(operand)
+        case .greaterThan: isMirrored ? property.less(than: operand) : property.greater(than: operand)
+        case .greaterThanOrEqual: isMirrored ? property.lessOrEqual(operand) : property.greaterOrEqual(operand)
+        @unknown default: nil
+        }
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        guard let path = propertyPath(of: element, in: scope), let range = constant(of: range) else { return nil }
+        switch range {
+        case let range as Range<Element.Output>: return PropertyTests(path).isIn(range)
+        case let range as ClosedRange<Element.Output>: return PropertyTests(path).isIn(range)
+        case let range as PartialRangeFrom<Element.Output>: return PropertyTests(path).greaterOrEqual(range.lowerBound)
+        case let range as PartialRangeThrough<Element.Output>: return PropertyTests(path).lessOrEqual(range.upperBound)
+        case let range as PartialRangeUpTo<Element.Output>: return PropertyTests(path).less(than: range.upperBound)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+
+// Parts of a predicate that an index can be asked about: properties, and what is the same for every object.
+
+/// The path of the property that the part is, from the scope's own variable.
+func propertyPath<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> KeyPath<Environment, Part.Output>? {
+    guard let own = scope.own, let part = part as? any PropertyExpression else { return nil }
+    return part.path(from: own) as? KeyPath<Environment, Part.Output>
+}
+
+/// A variable, or a property of one.
+private protocol PropertyExpression: PredicateExpression {
+    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath?
+}
+
+extension PredicateExpressions.Variable: PropertyExpression {
+    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? { key == variable ? \Output.self : nil }
+}
+
+extension PredicateExpressions.KeyPath: PropertyExpression {
+    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? {
+        if let root = root as? PredicateExpressions.Variable<Root.Output> { return root.key == variable ? keyPath : nil }
+        return (root as? any PropertyExpression)?.path(from: variable)?.appending(path: keyPath)
+    }
+}
+
+// MARK: Constants
+
+/// The value of the part, if it is the same for every object.
+func constant<Part: PredicateExpression>(of part: Part) -> Part.Output? {
+    (part as? any ConstantExpression).flatMap { Constant<Part.Output>.of($0)?.value }
+}
+
+/// A value in a type of its own, so that it can be cast whatever it is.
+private struct Constant<Value> {
+    let value: Value
+
+    static func of<Part: ConstantExpression>(_ part: Part) -> Self? {
+        part.constant.flatMap { Constant<Part.Output>(value: $0) as? Self }
+    }
+}
+
+private protocol ConstantExpression: PredicateExpression {
+    var constant: Output? { get }
+}
+
+extension PredicateExpressions.Value: ConstantExpression {
+    fileprivate var constant: Output? { value }
+}
+
+extension PredicateExpressions.NilLiteral: ConstantExpression {
+    fileprivate var constant: Output? { .some(nil) }
+}
+
+extension PredicateExpressions.KeyPath: ConstantExpression {
+    fileprivate var constant: Output? {
+        Vellum.constant(of: root).map { $0[keyPath: keyPath as KeyPath<Root.Output, Output>] }
+    }
+}
+
+extension PredicateExpressions.UnaryMinus: ConstantExpression {
+    fileprivate var constant: Output? {
+        guard let value = Vellum.constant(of: wrapped) else { return nil }
+        // What would trap does so where Foundation does: with the first object.
+        if let value = value as? any FixedWidthInteger, value.isLeast { return nil }
+        return -value
+    }
+}
+
+extension PredicateExpressions.Range: ConstantExpression {
+    fileprivate var constant: Output? {
+        guard let lower = Vellum.constant(of: lower), let upper = Vellum.constant(of: upper), lower <= upper else { return nil }
+        return lower..<upper
+    }
+}
+
+extension PredicateExpressions.ClosedRange: ConstantExpression {
+    fileprivate var constant: Output? {
+        guard let lower = Vellum.constant(of: lower), let upper = Vellum.constant(of: upper), lower <= upper else { return nil }
+        return lower...upper
+    }
+}
+
+extension FixedWidthInteger {
+    fileprivate var isLeast: Bool { self == .min }
+}

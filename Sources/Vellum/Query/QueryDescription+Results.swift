@@ -1,0 +1,31 @@
+internal import Tiers
+
+extension QueryDescription {
+    /// Carries out the steps on values, one after the other.
+    func results(of values: [Value]) throws -> [Value] {
+        var values = values
+        for step in steps {
+            switch step {
+            case .filter(let condition): values = try values.filter(condition.matches)
+            case .sort(let orderings): values = try orderings.sorted(values)
+            case .skip(let count): values = Array(values.dropFirst(max(0, count)))
+            case .limit(let count): values = Array(values.prefix(max(0, count)))
+            }
+        }
+        return values
+    }
+}
+
+extension Array {
+    /// The values in the order of these criteria. What is equal stays as it was.
+    func sorted<Value>(_ values: [Value]) throws -> [Value] where Element == Ordering<Value> {
+        // By place too, because the library's own sort promises no stability.
+        try values.enumerated().sorted { left, right in
+            for ordering in self {
+                let order = try ordering.compare(left.element, right.element)
+                if order != 0 { return order < 0 }
+            }
+            return left.offset < right.offset
+        }.map(\.element)
+    }
+}

@@ -1,0 +1,78 @@
+internal import Tiers
+
+// MARK: Elements
+
+extension QueryValidator where Property: Collection, Property.Element: Equatable {
+    /// Found if it contains the element.
+    public static func contains(with element: Property.Element) -> Self { Self { PropertyTests($0).contains(element) } }
+
+    /// Found if it contains one of the elements at least.
+    public static func contains(atLeastOne elements: some Sequence<Property.Element>) -> Self {
+        Self { PropertyTests($0).containsAny(of: elements) }
+    }
+
+    /// Found if it contains all of the elements.
+    public static func contains(all elements: some Sequence<Property.Element>) -> Self {
+        Self { PropertyTests($0).containsAll(of: elements) }
+    }
+
+    /// Found if it contains all of the elements.
+    public static func contains(_ elements: Property.Element...) -> Self { contains(all: elements) }
+}
+
+extension QueryValidator {
+    /// Found if it contains the element.
+    public static func contains<Wrapped: Collection>(
+        with element: Wrapped.Element
+    ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
+        Self { PropertyTests(optional: $0).contains(element) }
+    }
+
+    /// Found if it contains one of the elements at least.
+    public static func contains<Wrapped: Collection>(
+        atLeastOne elements: some Sequence<Wrapped.Element>
+    ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
+        Self { PropertyTests(optional: $0).containsAny(of: elements) }
+    }
+
+    /// Found if it contains all of the elements.
+    public static func contains<Wrapped: Collection>(
+        all elements: some Sequence<Wrapped.Element>
+    ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
+        Self { PropertyTests(optional: $0).containsAll(of: elements) }
+    }
+
+    /// Found if it contains all of the elements.
+    public static func contains<Wrapped: Collection>(
+        _ elements: Wrapped.Element...
+    ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
+        contains(all: elements)
+    }
+}
+
+// MARK: Emptiness
+
+extension QueryValidator where Property: Collection {
+    /// Found if it is empty.
+    public static func isEmpty() -> Self { Self { PropertyTests($0).isEmpty } }
+
+    /// Found if it is not empty.
+    public static func isNotEmpty() -> Self { Self { PropertyTests($0).isNotEmpty } }
+}
+
+extension QueryValidator {
+    /// Found if it is empty and not `nil`.
+    public static func isEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
+        Self { PropertyTests(optional: $0).isEmpty }
+    }
+
+    /// Found if it is neither empty nor `nil`.
+    public static func isNotEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
+        Self { PropertyTests(optional: $0).isNotEmpty }
+    }
+
+    /// Found if it is `nil` or empty.
+    public static func isNilOrEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
+        Self { .any([PropertyTests(optional: $0).isNil, PropertyTests(optional: $0).isEmpty]) }
+    }
+}

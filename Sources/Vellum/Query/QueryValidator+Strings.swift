@@ -1,0 +1,50 @@
+internal import Tiers
+
+// MARK: Strings
+
+extension QueryValidator where Property == String {
+    /// Found if it contains the string.
+    public static func contains(string: String, caseSensitive: Bool = true) -> Self {
+        let part = StringPart(string, caseSensitive: caseSensitive)
+        return Self { PropertyTests($0).contains(part) }
+    }
+
+    /// Found if it contains the string.
+    public static func contains(_ string: String, caseSensitive: Bool = true) -> Self {
+        contains(string: string, caseSensitive: caseSensitive)
+    }
+
+    /// Found if the regular expression matches anywhere in it. An invalid expression finds nothing, which is reported.
+    public static func matches(regex: String) -> Self {
+        let expression = RegularExpression(regex)
+        return Self(expression) { PropertyTests($0).satisfies(expression.matches) }
+    }
+}
+
+// MARK: Optional strings
+
+extension QueryValidator where Property == String? {
+    /// Found if it contains the string.
+    public static func contains(string: String, caseSensitive: Bool = true) -> Self {
+        let part = StringPart(string, caseSensitive: caseSensitive)
+        return Self { PropertyTests(optional: $0).contains(part) }
+    }
+
+    /// Found if it contains the string.
+    public static func contains(_ string: String, caseSensitive: Bool = true) -> Self {
+        contains(string: string, caseSensitive: caseSensitive)
+    }
+
+    /// Found if the regular expression matches anywhere in it. An invalid expression finds nothing, which is reported.
+    public static func matches(regex: String) -> Self {
+        let expression = RegularExpression(regex)
+        return Self(expression) { PropertyTests(optional: $0).satisfies(expression.matches) }
+    }
+}
+
+extension QueryValidator {
+    private init(_ expression: RegularExpression, _ condition: @escaping (KeyPath<Result, Property>) -> Condition<Result>) {
+        self.init(condition)
+        if let problem = expression.problem { problems = [problem] }
+    }
+}
