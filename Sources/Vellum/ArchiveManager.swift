@@ -60,6 +60,26 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
         forgiving(nil, "latestAccessedTime") { try store.metadata(forKey: key)?.lastUsed }
     }
 
+    // MARK: Queries
+
+    /// The objects that the steps of a query lead to, carried out one after the other. Not a use.
+    ///
+    /// Without a sort objects come in the order in which their keys were first recorded. What an index of the type covers
+    /// (``IndexedArchivable``) is answered by it; see ``ArchiveStore/fetch(where:sortedBy:limit:offset:)`` for what a query sees.
+    public func process(queries: [Query<Archive>]) -> [Archive] {
+        forgiving([], "process(queries:)") { try store.engine(fetch: description(queries)) }
+    }
+
+    /// Carries the query out, and tells what an index answered, which one, what remained, and how many objects were decoded.
+    public func explain(queries: [Query<Archive>]) -> QueryExplanation {
+        forgiving(QueryExplanation(), "explain(queries:)") { try store.engine(explain: description(queries)) }
+    }
+
+    private func description(_ queries: [Query<Archive>]) -> QueryDescription<Archive> {
+        for problem in queries.flatMap(\.problems) { report(problem, "process(queries:)") }
+        return QueryDescription(queries.map(\.step))
+    }
+
     // MARK: Deleting
 
     public func delete(archiveWithKey key: String) { forgiving((), "delete") { _ = try store.delete(archiveWithKey: key) } }

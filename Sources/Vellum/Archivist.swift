@@ -27,6 +27,8 @@ public protocol Archivist<Archive> {
     func accessAll() -> [Archive]
     /// The objects used last, most recently used first.
     func accessAll(limitedBy limit: Int) -> [Archive]
+    /// Carries out the steps of a query, one after the other.
+    func process(queries: [Query<Archive>]) -> [Archive]
     /// Deletes the object under the key.
     func delete(archiveWithKey key: String)
     /// Deletes every object.

@@ -6,6 +6,11 @@
 @_exported public import struct Tiers.EntryKey
 @_exported public import struct Tiers.EntryMetadata
 @_exported public import struct Tiers.Expiration
+@_exported public import struct Tiers.IndexProgress
+@_exported public import enum Tiers.IndexValue
+@_exported public import protocol Tiers.IndexableScalar
+@_exported public import protocol Tiers.IndexableValue
+@_exported public import struct Tiers.QueryExplanation
 @_exported public import enum Tiers.RemovalCause
 @_exported public import struct Tiers.StoreError
 @_exported public import enum Tiers.StoreEvent

@@ -23,6 +23,8 @@ public struct QueryExplanation: Hashable, Sendable {
     /// How long the query took.
     public internal(set) var duration = Duration.zero
 
+    public init() {}
+
     /// Whether SQLite finds the objects by an index and does not look at each.
     public var usesIndex: Bool {
         access.contains { $0.contains("SEARCH") || $0.contains("USING COVERING INDEX") || $0.contains("USING INDEX") }

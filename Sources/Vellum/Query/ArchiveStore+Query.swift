@@ -114,6 +114,18 @@ extension ArchiveStore {
     }
 }
 
+// MARK: For the forgiving face
+
+extension ArchiveStore {
+    func engine(fetch query: QueryDescription<Archive>) throws -> [Archive] {
+        try strictly { () throws(StoreError) in try engine.fetch(query) }
+    }
+
+    func engine(explain query: QueryDescription<Archive>) throws -> QueryExplanation {
+        try strictly { () throws(StoreError) in try engine.explain(query) }
+    }
+}
+
 extension QueryDescription where Value: Archivable {
     /// What Swift's own language asks.
     init(

@@ -62,9 +62,12 @@ struct IndexValueTests {
     }
 
     @Test func nothingComesBeforeEverything() throws {
-        #expect(Int?.none.indexValue == .null)
-        #expect(try #require(Int?.none.indexValue) < #require(Int?.some(.min).indexValue))
-        #expect(try #require(String?.none.indexValue) < #require(String?.some("").indexValue))
+        let (number, text): (Int?, String?) = (nil, nil)
+        let (least, empty): (Int?, String?) = (.min, "")
+        let values = [number.indexValue, text.indexValue]
+        #expect(values == [.null, .null])
+        #expect(try .null < #require(least.indexValue))
+        #expect(try .null < #require(empty.indexValue))
     }
 }
 
