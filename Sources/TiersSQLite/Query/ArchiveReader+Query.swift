@@ -36,7 +36,7 @@ extension ArchiveReader {
         let coverage = try coverage()
         let uncovered = coverage.strays > 0 ? try straysToLookAt() : []
         guard let query = planning(coverage.index(of: shape, strays: uncovered.count)) else { return nil }
-        let rows = try rows(of: QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil))
+        let rows = try rows(of: QueryPrinter(.rows, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil))
         let (entries, looked) = try entries(of: rows[...], limit)
         return TierAnswer(
             rows: rows, uncovered: uncovered, coveredThrough: coverage.through == .max ? nil : coverage.through, entries: entries,
@@ -49,8 +49,8 @@ extension ArchiveReader {
         let coverage = try coverage()
         let strays = coverage.strays > 0 ? try straysToLookAt().count : 0
         guard let query = planning(coverage.index(of: shape, strays: strays)) else { return nil }
-        let printer = QueryPrinter(query, archive: id, validAt: coverage.hasExpiring ? now : nil)
-        let count = try prepared(SQL.count(printer.sql))
+        let printer = QueryPrinter(.count, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil)
+        let count = try prepared(printer.sql)
         defer { count.reset() }
         count.bind(printer.bindings)
         return try count.step() ? Int(count.int(0)) : 0
@@ -121,7 +121,7 @@ extension ArchiveReader {
     // MARK: Explaining and checking
 
     func describe(_ query: TierQuery, validAt now: WallInstant) throws(SQLiteError) -> (statement: String, access: [String]) {
-        let printer = QueryPrinter(query, archive: id, validAt: try coverage().hasExpiring ? now : nil)
+        let printer = QueryPrinter(.rows, of: query, archive: id, validAt: try coverage().hasExpiring ? now : nil)
         let explain = try connection.prepare(SQL.explain(printer.sql))
         explain.bind(printer.bindings)
         var access: [String] = []

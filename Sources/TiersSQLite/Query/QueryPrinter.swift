@@ -20,8 +20,15 @@ struct QueryPrinter {
     /// The table whose rows are found, by its short name.
     private var rows = "c"
 
+    enum Purpose {
+        /// The numbers of the rows, in order.
+        case rows
+        /// How many rows there are.
+        case count
+    }
+
     /// - Parameter validAt: The moment at which entries must be valid, where some may expire.
-    init(_ query: TierQuery, archive: Int64, validAt now: WallInstant?) {
+    init(_ purpose: Purpose, of query: TierQuery, archive: Int64, validAt now: WallInstant?) {
         self.archive = archive
         var conditions: [String] = []
         var parts = query.filter.conjuncts
@@ -33,7 +40,7 @@ struct QueryPrinter {
             tables.append("elements_\(archive)_\(collection) x")
             conditions.append("x.value = ?")
             bindings.append(.value(value))
-            if !query.order.isEmpty || parts.contains(where: \.asksColumns) { tables.append("JOIN columns_\(archive) c ON c.id = x.id") }
+            if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) { tables.append("JOIN columns_\(archive) c ON c.id = x.id") }
         } else {
             tables.append("columns_\(archive) c")
         }
@@ -45,16 +52,21 @@ struct QueryPrinter {
             bindings.append(.value(.integer(now.rawValue)))
             bindings.append(.value(.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)))
         }
-        let order = query.order.map { "c.c\($0.column)\($0.isDescending ? " DESC" : "")" } + ["\(rows).id"]
-        var rest = " ORDER BY \(order.joined(separator: ", "))"
-        if query.limit != nil || query.offset > 0 {
+        var rest = ""
+        if purpose == .rows {
+            let order = query.order.map { "c.c\($0.column)\($0.isDescending ? " DESC" : "")" } + ["\(rows).id"]
+            rest = " ORDER BY \(order.joined(separator: ", "))"
+        }
+        let hasWindow = query.limit != nil || query.offset > 0
+        if hasWindow {
             rest += " LIMIT ? OFFSET ?"
             bindings.append(.value(.integer(query.limit.map(Int64.init) ?? -1)))
             bindings.append(.value(.integer(Int64(query.offset))))
         }
+        let columns = purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)"
         sql = SQL.select(
-            "\(rows).id", from: tables.joined(separator: " "), where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "), rest
-        )
+            columns, from: tables.joined(separator: " "), where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "), rest)
+        if purpose == .count, hasWindow { sql = SQL.count(sql) }
     }
 
     // MARK: Conditions
