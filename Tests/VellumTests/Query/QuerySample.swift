@@ -58,7 +58,8 @@ extension QuerySample {
     static let shares: [Float] = [0, -0.0, 0.1, .nan, .infinity, -.infinity, .leastNonzeroMagnitude]
     static let names = [
         "", "a", "A", "ab", "abc", "b", "\u{E9}", "e\u{301}", "e", "e\u{301}x", "\r\n", "\r", "\n", "a\r\n", "a\r", "👩‍👩‍👧", "👩", "👩‍👩",
-        "\u{1100}\u{1161}", "\u{AC00}", "\u{1100}", "\u{AC01}", "\u{1112}\u{1161}\u{11AB}", "a\u{300}\u{316}", "a\u{316}\u{300}", "a\u{300}",
+        "\u{1100}\u{1161}", "\u{AC00}", "\u{1100}", "\u{AC01}", "\u{1112}\u{1161}\u{11AB}", "a\u{300}\u{316}", "a\u{316}\u{300}",
+        "a\u{300}",
         "\u{FFFD}", "\u{FF5E}", "😀", "\0", "a\0", "🇳🇴", "🇳", "\u{1DC0}", "ß", "ss",
     ]
     static let dates = [

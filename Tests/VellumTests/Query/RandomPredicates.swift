@@ -15,7 +15,7 @@ extension RandomConditions {
         let (large, ratio) = (Sample.larges.random(&generator), Sample.ratios.random(&generator))
         let (least, most) = (Swift.min(integer, 5), Swift.max(integer, 5))
         let (share, integers) = (Sample.shares.random(&generator), Sample.integers.randomSome(&generator))
-        let through = ...ratio
+        let through = ...(ratio.isNaN ? 0 : ratio)
         return [
             #Predicate { $0.integer == integer }, #Predicate { integer != $0.integer }, #Predicate { $0.integer < integer },
             #Predicate { integer < $0.integer }, #Predicate { integer >= $0.integer }, #Predicate { $0.integer <= integer },
@@ -26,7 +26,7 @@ extension RandomConditions {
             #Predicate { (least...most).contains($0.integer) }, #Predicate { (least..<most).contains($0.integer) },
             #Predicate { integers.contains($0.integer) }, #Predicate { !integers.contains($0.integer) },
             #Predicate { $0.share == share }, #Predicate { $0.share != share }, #Predicate { through.contains($0.ratio) },
-            #Predicate { if let share = $0.share { share > share } else { false } },
+            #Predicate { if let value = $0.share { value > share } else { false } },
             #Predicate { $0.share.flatMap { $0 <= share } == true },
             #Predicate { if let value = $0.share { value != share && value >= 0 } else { false } },
         ]
