@@ -90,6 +90,13 @@ extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {
     }
 }
 
+/// What an optional property holds, where that is itself true or false.
+extension PredicateExpressions.Variable: RelatedExpression where Output == Bool {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
+    }
+}
+
 // MARK: Order
 
 extension PredicateExpressions.Comparison: RelatedExpression {

@@ -1,0 +1,34 @@
+import Tiers
+
+/// Answers conditions on columns as a tier must.
+extension ColumnCondition {
+    func matches(_ values: IndexedValues) -> Bool {
+        switch self {
+        case .all(let parts): parts.allSatisfy { $0.matches(values) }
+        case .any(let parts): parts.contains { $0.matches(values) }
+        case .not(let part): !part.matches(values)
+        case .test(let test): test.matches(values)
+        }
+    }
+}
+
+extension ColumnTest {
+    fileprivate func matches(_ values: IndexedValues) -> Bool {
+        if case .hasElement(let element) = relation { return values.elements[column].contains(element) }
+        let value = values.columns[column]
+        if case .isNull = relation { return value == .null }
+        guard value != .null else { return false }
+        switch relation {
+        case .isEqual(let other): return value == other
+        case .isIn(let others): return others.contains(value)
+        case .isBetween(let lower, let upper):
+            if let lower, value < lower.value || (value == lower.value && !lower.isIncluded) { return false }
+            if let upper, upper.value < value || (value == upper.value && !upper.isIncluded) { return false }
+            return true
+        case .beginsWith(let start):
+            guard case .text(let text) = value else { return false }
+            return text.starts(with: start)
+        case .isNull, .hasElement: return false
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+import Tiers
+
+@testable import Vellum
+
+/// What of a predicate an index is asked, and what it is not.
+@Suite(.timeLimit(.minutes(1)))
+struct PredicateRelationTests {
+    typealias Sample = QuerySample
+
+    @Test(arguments: [
+        #Predicate<Sample> { $0.small! > 0 }, #Predicate<Sample> { ($0.small ?? 0) > 1 }, #Predicate<Sample> { $0.integer + 1 > 3 },
+        #Predicate<Sample> { $0.name.contains("a") }, #Predicate<Sample> { $0.ratio == $0.ratio },
+        #Predicate<Sample> { $0.tags.contains { $0 == "a" } }, #Predicate<Sample> { $0.otherAddress?.city == "Oslo" },
+        #Predicate<Sample> { if let small = $0.small { small > 0 } else { true } },
+    ])
+    func whatMayThrowOrIsComputedIsNotPushedDown(predicate: Predicate<Sample>) {
+        #expect(Condition(predicate).relations.isEmpty)
+    }
+
+    @Test func nestedPropertiesAreThoseOfTheIndex() throws {
+        let condition = Condition(#Predicate<Sample> { $0.address.city == "Oslo" })
+        guard case .test(let test) = condition else { throw Unexpected() }
+
+        #expect(test.property == \Sample.address.city)
+    }
+
+    @Test func mirroredComparisonsAreTurnedOver() throws {
+        let condition = Condition(#Predicate<Sample> { 5 < $0.integer })
+        guard case .test(let test) = condition, case .isBetween(let lower, nil) = test.relation else { throw Unexpected() }
+
+        #expect(lower?.value as? Int == 5)
+        #expect(lower?.isIncluded == false)
+    }
+
+    @Test func notEqualFindsNil() throws {
+        let condition = Condition(#Predicate<Sample> { $0.nick != "a" })
+
+        #expect(try condition.matches(Sample(nick: nil)))
+        #expect(condition.relations.count == 1)
+    }
+
+    @Test func comparisonWithNilAsksForNil() throws {
+        for predicate in [#Predicate<Sample> { $0.nick == nil }, #Predicate<Sample> { nil != $0.nick }] {
+            guard case .isNil? = Condition(predicate).relations.first else { throw Unexpected() }
+        }
+    }
+
+    @Test func aPartThatNoIndexAnswersLeavesTheOthersPushedDown() {
+        let condition = Condition(#Predicate<Sample> { $0.integer == 5 && $0.name.contains("a") && $0.isMarked })
+
+        #expect(condition.relations.count == 2)
+    }
+
+    @Test func anOrderOfOnesOwnIsNotThatOfTheIndex() {
+        struct Reversed: Comparable, Codable, RawRepresentable {
+            var rawValue: Int
+            static func < (left: Reversed, right: Reversed) -> Bool { left.rawValue > right.rawValue }
+        }
+        struct Holder {
+            var value = Reversed(rawValue: 1)
+        }
+        let limit = Reversed(rawValue: 5)
+
+        #expect(Condition(#Predicate<Holder> { $0.value < limit }).relations.isEmpty)
+        #expect(Condition(#Predicate<Holder> { $0.value == limit }).relations.count == 1)
+        #expect(QuerySorter<Holder>().value(.ascending).orderings[0].property == nil)
+    }
+
+    @Test func sequencesThatEndAreNotPushedDown() throws {
+        let steps = stride(from: 0, to: 10, by: 5)
+        let condition = Condition(
+            Predicate<Sample> { sample in
+                PredicateExpressions.build_contains(
+                    PredicateExpressions.Value(Array(steps)), PredicateExpressions.build_KeyPath(root: sample, keyPath: \.integer))
+            })
+
+        #expect(condition.relations.count == 1)
+        #expect(try condition.matches(Sample(integer: 5)))
+    }
+
+    struct Unexpected: Error {}
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+@testable import Vellum
+
+/// What an index answers is what the object answers.
+@Suite(.timeLimit(.minutes(1)))
+struct RelationTests {
+    typealias Sample = QuerySample
+
+    let catalog = indexCatalog(of: Sample.self)!
+
+    /// Asks both, and returns whether the index answered all of it.
+    private func compare(
+        _ condition: Condition<Sample>, on samples: [Sample], _ seed: UInt64, _ location: SourceLocation = #_sourceLocation
+    ) throws -> Bool {
+        let plan = QueryPlanner(catalog).plan(QueryDescription([.filter(condition)]))
+        let evaluation = condition.evaluation
+        for sample in samples {
+            let expected = try condition.matches(sample)
+            #expect(try evaluation(sample) == expected, sourceLocation: location)
+            guard let values = catalog.values(of: sample) else { continue }
+            let found = plan.pushed.filter.matches(values)
+            // Of what is not pushed down, the index may find too much and never too little.
+            guard found != expected, plan.isFullyPushed || expected else { continue }
+            Issue.record("seed \(seed): \(plan.pushed.filter) is \(found) for \(sample)", sourceLocation: location)
+            return false
+        }
+        return plan.isFullyPushed
+    }
+
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func findersAgreeWithTheIndex(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let samples = (0..<40).map { _ in Sample.random(&generator) }
+        for _ in 0..<40 {
+            let condition = Condition.all(RandomConditions.finder(&generator).conditions)
+            #expect(try compare(condition, on: samples, seed), "not pushed down, seed \(seed)")
+        }
+    }
+
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func predicatesAgreeWithTheIndex(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let samples = (0..<40).map { _ in Sample.random(&generator) }
+        for _ in 0..<40 {
+            let predicate = RandomConditions.predicate(&generator)
+            let condition = Condition(predicate)
+            #expect(try compare(condition, on: samples, seed), "not pushed down, seed \(seed): \(predicate)")
+            for sample in samples {
+                let expected = try predicate.evaluate(sample)
+                #expect(try condition.matches(sample) == expected, "seed \(seed): \(predicate) \(sample)")
+            }
+        }
+    }
+
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func combinedConditionsAgreeWithTheIndex(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let samples = (0..<40).map { _ in Sample.random(&generator) }
+        for _ in 0..<20 {
+            _ = try compare(RandomConditions.combined(&generator, depth: 3), on: samples, seed)
+        }
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func ordersAgreeWithTheIndex(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let samples = (0..<40).map { _ in Sample.random(&generator) }
+        for ordering in RandomConditions.orderings {
+            let column = try #require(ordering.property.flatMap(catalog.column))
+            for (left, right) in zip(samples, samples.dropFirst()) {
+                guard let first = catalog.values(of: left)?.columns[column], let second = catalog.values(of: right)?.columns[column]
+                else { continue }
+                let expected = first == second ? 0 : (first < second) == ordering.isDescending ? 1 : -1
+                #expect(try ordering.compare(left, right) == expected, "seed \(seed)")
+            }
+        }
+    }
+}
