@@ -16,7 +16,22 @@ struct Airport: ArchiveCodable, Equatable {
     let timeZone: String
 }
 
+extension Airport: IndexedArchivable {
+    static var archiveIndexes: [ArchiveIndex<Airport>] { [.index(\.country, \.elevation), .index(\.name), .index(\.timeZone)] }
+}
+
+/// An airport in an archive without indexes, to compare with.
+struct PlainAirport: ArchiveCodable {
+    static var archiveName: String { "Airports without indexes" }
+
+    var primaryKey: String { airport.icao }
+    let airport: Airport
+}
+
 extension Airport {
+    /// A plain airport is recorded as a whole, and its airport not once more by itself.
+    static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
+
     /// An airport from a row of the list: icao, iata, name, city, subd, country, elevation, lat, lon, tz, lid.
     init?(row: [String]) {
         guard row.count >= 10, let elevation = Double(row[6]), let latitude = Double(row[7]), let longitude = Double(row[8]) else {

@@ -20,6 +20,7 @@ struct Demonstration {
         }
         try fill(archives, with: airports)
         try access(archives, airports)
+        try Questions(archives, factory, airports, report).ask()
         try delete(archives)
         property(factory)
         try show(archives)

@@ -1,4 +1,5 @@
 import Foundation
+import Vellum
 
 /// What the program prints: steps with their times, and a bar where someone watches.
 struct Report {
@@ -7,6 +8,11 @@ struct Report {
     func title(_ text: String) { print("\n\(text)") }
 
     func line(_ text: String) { print("  \(text)") }
+
+    /// How a query was answered.
+    func explanation(_ explanation: QueryExplanation) {
+        for line in explanation.description.split(separator: "\n") { self.line("  │ \(line)") }
+    }
 
     /// Runs a step and prints what it says of itself, with its time.
     func step<Value>(_ work: () throws -> (String, Value)) rethrows -> Value {

@@ -168,6 +168,20 @@ private struct Precedence<Value> {
     }
 }
 
+extension QueryDescription {
+    /// What the steps make of values, carried out one after the other: the meaning of a query.
+    public func results(of values: [Value]) throws(StoreError) -> [Value] {
+        var left = values[...]
+        let all = QueryPipeline<Value> { () throws(StoreError) in
+            left.popFirst().map { QueryItem(value: $0, origin: QueryOrigin(key: "", row: 0, revision: 0)) }
+        }
+        let pipeline = all.carryingOut(steps)
+        var results: [Value] = []
+        while let item = try pipeline.next() { results.append(item.value) }
+        return results
+    }
+}
+
 extension Array {
     func allSatisfy<Value>(_ value: Value) throws(StoreError) -> Bool where Element == Condition<Value> {
         do {

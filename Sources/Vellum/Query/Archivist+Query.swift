@@ -11,19 +11,18 @@ extension Archivist {
         QueryBuilder(self).sorted(sort)
     }
 
-    /// Begins a query with the objects used last.
+    /// Begins a query with so many of the objects.
     public func limitResults(by limit: Int) -> QueryBuilder<Self> { QueryBuilder(self).limitResults(by: limit) }
 
-    /// Carries out the steps on all objects, most recently used first, one after the other.
-    ///
-    /// - Complexity: every object is decoded.
+    /// Carries out the steps on all objects, in the order of ``accessAll()``, one after the other: for an archivist that has no better
+    /// way.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         for problem in queries.flatMap(\.problems) { Report.failure(problem, verb: "process(queries:)", Archive.self) }
         do {
             return try QueryDescription(queries.map(\.step)).results(of: accessAll())
         } catch {
             // No step of this language throws.
-            Report.failure(VellumError(.invalidQuery, "A query failed.", cause: error), verb: "process(queries:)", Archive.self)
+            Report.failure(VellumError(.failedQuery, "A query failed.", cause: error), verb: "process(queries:)", Archive.self)
             return []
         }
     }

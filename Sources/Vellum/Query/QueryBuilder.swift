@@ -1,3 +1,5 @@
+public import Tiers
+
 /// A query of an archive, step by step: any number, in any order, carried out in that order.
 ///
 /// ```swift
@@ -47,4 +49,9 @@ public struct QueryBuilder<Queriable: Archivist> {
 
     /// The last of the results.
     public func lastResult() -> Queriable.Archive? { getResults().last }
+
+    // MARK: Explaining
+
+    /// Carries the query out, and tells what an index answered, which one, what remained, and how many objects were decoded.
+    public func explain<Archive>() -> QueryExplanation where Queriable == ArchiveManager<Archive> { archives.explain(queries: queries) }
 }

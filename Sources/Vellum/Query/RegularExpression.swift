@@ -1,5 +1,5 @@
 internal import Foundation
-public import Tiers
+internal import Tiers
 
 /// A regular expression that is made once, and matches nothing if it cannot be made.
 struct RegularExpression {
@@ -22,9 +22,4 @@ struct RegularExpression {
         guard let expression else { return false }
         return expression.firstMatch(in: string, range: NSRange(string.startIndex..., in: string)) != nil
     }
-}
-
-extension StoreError.Code {
-    /// A query asks something that has no answer, such as an invalid regular expression.
-    public static let invalidQuery = StoreError.Code("invalidQuery")
 }

@@ -45,7 +45,7 @@ struct QueryTests {
         }
         .getResults()
 
-        #expect(results.map(\.userName) == ["premium-dan", "cleo-premium", "premium-ann"])
+        #expect(results.map(\.userName) == ["premium-ann", "cleo-premium", "premium-dan"])
     }
 
     @Test func nilIsNotFoundByItsOpposite() {
@@ -126,7 +126,7 @@ struct QueryTests {
     }
 
     @Test func stepsAreCarriedOutInTheirOrder() {
-        let limitedFirst = userCache.limitResults(by: 2).findWhere { $0.age(.isEqual(30)) }.getResults()
+        let limitedFirst = userCache.limitResults(by: 1).findWhere { $0.age(.isEqual(30)) }.getResults()
         let foundFirst = userCache.findWhere { $0.age(.isEqual(30)) }.limitResults(by: 2).getResults()
         let again = userCache.sorted { $0.age(.descending) }.limitResults(by: 2).sorted { $0.age(.ascending) }
             .findWhere { $0.age(.greater(than: 30)) }

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+import TiersSQLite
+import TiersTesting
+
+@testable import Tiers
+@testable import Vellum
+
+/// The same answer, always: with indexes, without, and from an array.
+///
+/// `VELLUM_FUZZ` is how many pairs of data and query are tried, `VELLUM_SEED` where the random numbers begin.
+@Suite(.timeLimit(.minutes(60)))
+struct DifferentialTests {
+    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
+
+    private static let queriesForEachArchive = 250
+    private static let archives = (number("VELLUM_FUZZ") ?? 20_000) / queriesForEachArchive
+    private static let firstSeed = number("VELLUM_SEED") ?? 1
+
+    @Test(arguments: [0, 1])
+    func anIndexNeverChangesAnAnswer(_ half: Int) throws {
+        for number in 0..<(Self.archives + 1 - half) / 2 {
+            let seed = UInt64(Self.firstSeed + 2 * number + half)
+            var random = SeededGenerator(seed: seed)
+            let specimens = (0..<Int.random(in: 0...30, using: &random)).map { Specimen.random("key \($0)", &random) }
+            let stores = try Stores(specimens)
+            for _ in 0..<Self.queriesForEachArchive {
+                let query = RandomQuery.random(&random)
+                guard let complaint = try stores.complaint(query, specimens) else { continue }
+                let (smallest, fewest) = try Self.shrink(query, specimens)
+                Issue.record(
+                    """
+                    seed \(seed) (VELLUM_SEED=\(seed) VELLUM_FUZZ=\(Self.queriesForEachArchive)): \(complaint)
+                    \(query)
+                    shrunk: \(smallest)
+                    on \(fewest.count) objects: \(fewest)
+                    """)
+                return
+            }
+        }
+    }
+
+    /// The same objects in an archive with indexes and in one without.
+    private struct Stores {
+        private let folder: TemporaryStore
+        private let file: SQLiteFile
+        private let indexed: TieredStore<Specimen>
+        private let plain: TieredStore<Specimen>
+
+        init(_ specimens: [Specimen]) throws {
+            folder = try TemporaryStore()
+            file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+            func store(_ name: String, _ catalog: IndexCatalog<Specimen>) throws -> TieredStore<Specimen> {
+                let store = try file.store(
+                    named: name, codec: ArchiveCodec<Specimen>(), memory: Capacity(1.kiloByte), disk: Capacity(10.megaByte),
+                    indexing: catalog)
+                var transaction = StoreTransaction()
+                for specimen in specimens { try transaction.record(specimen, forKey: EntryKey(specimen.key), in: store) }
+                try transaction.commit()
+                return store
+            }
+            indexed = try store("indexed", #require(indexCatalog(of: Specimen.self)))
+            plain = try store("plain", IndexCatalog())
+        }
+
+        /// What is wrong with the answers, if anything.
+        func complaint(_ query: RandomQuery, _ specimens: [Specimen]) throws -> String? {
+            let expected = query.answer(specimens).map(\.key)
+            for (name, store) in [("with indexes", indexed), ("without", plain)] {
+                let answer = try store.fetch(query.question).map(\.key)
+                if answer != expected { return "\(name): \(answer), not \(expected)" }
+                let count = try store.count(query.question)
+                if count != expected.count { return "\(name): \(count) counted, not \(expected.count)" }
+                let first = try store.first(query.question)?.key
+                if first != expected.first { return "\(name): \(first ?? "none") first, not \(expected.first ?? "none")" }
+            }
+            return nil
+        }
+    }
+
+    /// A smaller query and fewer objects that still fail.
+    private static func shrink(_ query: RandomQuery, _ specimens: [Specimen]) throws -> (RandomQuery, [Specimen]) {
+        var (query, specimens) = (query, specimens)
+        func fails(_ query: RandomQuery, _ specimens: [Specimen]) throws -> Bool {
+            try Stores(specimens).complaint(query, specimens) != nil
+        }
+        var isShrinking = true
+        while isShrinking {
+            isShrinking = false
+            while let smaller = try query.smaller.first(where: { try fails($0, specimens) }) { (query, isShrinking) = (smaller, true) }
+            for index in specimens.indices.reversed() {
+                var fewer = specimens
+                fewer.remove(at: index)
+                if try fails(query, fewer) { (specimens, isShrinking) = (fewer, true) }
+            }
+        }
+        return (query, specimens)
+    }
+}
