@@ -51,7 +51,7 @@ extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Resul
     fileprivate func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
         guard let path = propertyPath(of: wrapped, in: scope) else { return nil }
         guard let test = transform as? any PredicateExpression<Bool> else { return nil }
-        let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable))
+        guard let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable)) else { return nil }
         let lifted = inner.lifted(to: path)
         // A test never holds for `nil`, but its opposite would.
         if case .test = inner { return lifted }

@@ -4,7 +4,9 @@ internal import Tiers
 extension Condition {
     /// What the predicate asks, as an index can be asked where it can, and exactly what Foundation answers everywhere else.
     init(_ predicate: Predicate<Value>) {
-        self = condition(of: predicate.expression, in: PredicateScope(predicate.variable))
+        let scope = PredicateScope(predicate.variable)
+        // A variable of nowhere: Foundation says so to whoever asks.
+        self = condition(of: predicate.expression, in: scope) ?? .test(Test { try predicate.evaluate($0) })
     }
 
     /// Whether an index could be asked for any of it.
@@ -22,16 +24,16 @@ protocol RelatedExpression: PredicateExpression where Output == Bool {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>?
 }
 
-/// The condition that the part is. Of what no index can be asked, one closure is made.
+/// The condition that the part is; nothing if the scope does not hold all that it names. Of what no index can be asked, one closure
+/// is made.
 func condition<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
-) -> Condition<Environment> where Part.Output == Bool {
+) -> Condition<Environment>? where Part.Output == Bool {
     if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation { return condition }
     do {
         return .test(Test(matches: try compiled(part, in: scope)))
     } catch {
-        // A variable of nowhere: Foundation says so to whoever asks.
-        return .test(Test { try part.evaluate(scope.bindings($0)) })
+        return nil
     }
 }
 
@@ -39,19 +41,21 @@ func condition<Part: PredicateExpression, Environment>(
 
 extension PredicateExpressions.Conjunction: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        .all([Vellum.condition(of: lhs, in: scope), Vellum.condition(of: rhs, in: scope)])
+        guard let left = Vellum.condition(of: lhs, in: scope), let right = Vellum.condition(of: rhs, in: scope) else { return nil }
+        return .all([left, right])
     }
 }
 
 extension PredicateExpressions.Disjunction: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        .any([Vellum.condition(of: lhs, in: scope), Vellum.condition(of: rhs, in: scope)])
+        guard let left = Vellum.condition(of: lhs, in: scope), let right = Vellum.condition(of: rhs, in: scope) else { return nil }
+        return .any([left, right])
     }
 }
 
 extension PredicateExpressions.Negation: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        .not(Vellum.condition(of: wrapped, in: scope))
+        Vellum.condition(of: wrapped, in: scope).map { .not($0) }
     }
 }
 

@@ -52,7 +52,7 @@ extension PropertyTests where Property: Equatable {
         return relation(.isEqual(indexed(operand))) { $0 == operand }
     }
 
-    /// Not equal to the operand. `nil` is so only if it is turned over by whoever asks.
+    /// Not equal to the operand, and not `nil`; for `nil`, not `nil`.
     func isNotEqual(_ operand: Property) -> Condition<Value> {
         guard !isNilValue(operand) else { return isNotNil }
         return opposite(isEqual(operand))

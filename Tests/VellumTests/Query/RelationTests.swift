@@ -31,7 +31,7 @@ struct RelationTests {
         return plan.isFullyPushed
     }
 
-    @Test(arguments: 0..<60 as Range<UInt64>)
+    @Test(arguments: 0..<30 as Range<UInt64>)
     func findersAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -41,7 +41,7 @@ struct RelationTests {
         }
     }
 
-    @Test(arguments: 0..<60 as Range<UInt64>)
+    @Test(arguments: 0..<30 as Range<UInt64>)
     func predicatesAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -56,7 +56,7 @@ struct RelationTests {
         }
     }
 
-    @Test(arguments: 0..<60 as Range<UInt64>)
+    @Test(arguments: 0..<30 as Range<UInt64>)
     func combinedConditionsAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+@testable import Vellum
+
+/// What of a finder an index is asked, and what it is not; and how steps are carried out without one.
+@Suite(.timeLimit(.minutes(1)))
+struct QueryFinderRelationTests {
+    typealias Sample = QuerySample
+
+    static var unrelated: [QueryFinder<Sample>] {
+        let finder = QueryFinder<Sample>()
+        return [
+            finder.name(.contains("a")), finder.name(.contains("a", caseSensitive: false)), finder.nick(.contains(string: "a")),
+            finder.name(.matches(regex: "a")), finder.name(.isValid { $0 == "a" }), finder.tags(.countEqual(with: 1)),
+            finder.tags(.countGreater(than: 1)), finder.numbers(.countLess(than: 1)), finder.numbers(.countLessOrEqual(with: 1)),
+            finder.name(.countGreaterOrEqual(with: 1)), finder.tags(.isEmpty()), finder.tags(.isNotEmpty()),
+        ]
+    }
+
+    @Test func whatNoIndexAnswersIsNotPushedDown() {
+        for finder in Self.unrelated { #expect(Condition.all(finder.conditions).relations.isEmpty) }
+    }
+
+    /// A type that is indexable by itself, but not as an optional.
+    enum Level: Int, Codable, IndexableValue { case low, high }
+
+    struct Task: IndexedArchivable, Codable {
+        var primaryKey = ""
+        var level = Level.low
+        var otherLevel: Level?
+        var levels: [Level] = []
+
+        static var archiveIndexes: [ArchiveIndex<Task>] { [.index(\.level), .index(\.otherLevel), .each(\.levels)] }
+    }
+
+    @Test func operandsAreAsTheIndexHoldsThem() throws {
+        let planner = QueryPlanner(try #require(indexCatalog(of: Task.self)))
+        let finder = QueryFinder<Task>().level(.isEqual(.high)).otherLevel(.isEqual(.high)).levels(.contains(with: .high))
+
+        let plan = planner.plan(QueryDescription([.filter(.all(finder.conditions))]))
+
+        #expect(plan.isFullyPushed)
+        #expect(plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .integer(1)], elements: [[.integer(1)]])))
+        #expect(!plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .null], elements: [[.integer(1)]])))
+    }
+
+    @Test func anOptionalThatCannotBeNilIsNot() throws {
+        let plain = QueryFinder<Sample>()
+
+        #expect(try !Condition.all(plain.name(.isEqual(nil)).conditions).matches(Sample()))
+        #expect(try Condition.all(plain.name(.isNotEqual(nil)).conditions).matches(Sample()))
+    }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func sortingIsStable(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let samples = (0..<500).map { _ in
+            Sample(integer: Int.random(in: 0..<1000, using: &generator), ratio: Sample.ratios.random(&generator))
+        }
+        let by = QuerySorter<Sample>()
+
+        for orderings in [by.ratio(.ascending).orderings, by.ratio(.descending).orderings] {
+            let sorted = try QueryDescription([.sort(orderings)]).results(of: samples)
+            for ratio in Sample.ratios {
+                let isSame: (Sample) -> Bool = { $0.ratio == ratio || ($0.ratio.isNaN && ratio.isNaN) }
+                #expect(sorted.filter(isSame).map(\.integer) == samples.filter(isSame).map(\.integer), "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func stepsAreCarriedOutInTheirOrder() throws {
+        let samples = (0..<10).map { Sample(integer: $0) }
+        let even = Condition<Sample>.test(Test { $0.integer % 2 == 0 })
+        func results(_ steps: [QueryDescription<Sample>.Step]) throws -> [Int] {
+            try QueryDescription(steps).results(of: samples).map(\.integer)
+        }
+
+        #expect(try results([.filter(even), .limit(2)]) == [0, 2])
+        #expect(try results([.limit(2), .filter(even)]) == [0])
+        #expect(try results([.skip(7), .filter(even)]) == [8])
+        #expect(
+            try results([.sort([.by(\.integer, isDescending: true)]), .limit(2), .sort([.by(\.integer, isDescending: false)])]) == [8, 9])
+        #expect(try results([.skip(-1), .limit(-1)]).isEmpty)
+    }
+
+    @Test func anErrorOfAConditionIsThrown() {
+        let failing = QueryDescription<Sample>([.filter(Condition(#Predicate { $0.small! > 0 }))])
+
+        #expect(throws: PredicateError.self) { try failing.results(of: [Sample()]) }
+    }
+}
