@@ -19,7 +19,7 @@ extension IndexValue: Comparable {
     public static func < (left: IndexValue, right: IndexValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right
-        case (.text(let left), .text(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.text(let left), .text(let right)): TextOrder.compare(left, right) < 0
         case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
         default: left.kind < right.kind
         }

@@ -28,12 +28,22 @@ public indirect enum Condition<Value> {
     case test(Test<Value>)
 
     /// Asks the value itself.
-    public func matches(_ value: Value) throws -> Bool {
+    public func matches(_ value: Value) throws -> Bool { try evaluation(value) }
+
+    /// Asks values themselves: for many of them the tree is gone through once.
+    public var evaluation: (Value) throws -> Bool {
         switch self {
-        case .all(let conditions): try conditions.allSatisfy { try $0.matches(value) }
-        case .any(let conditions): try conditions.contains { try $0.matches(value) }
-        case .not(let condition): try !condition.matches(value)
-        case .test(let test): try test.matches(value)
+        case .test(let test):
+            return test.matches
+        case .not(let part):
+            let part = part.evaluation
+            return { try !part($0) }
+        case .all(let parts):
+            guard let first = parts.first?.evaluation else { return { _ in true } }
+            return parts.dropFirst().map(\.evaluation).reduce(first) { left, right in { try left($0) && right($0) } }
+        case .any(let parts):
+            guard let first = parts.first?.evaluation else { return { _ in false } }
+            return parts.dropFirst().map(\.evaluation).reduce(first) { left, right in { try left($0) || right($0) } }
         }
     }
 }

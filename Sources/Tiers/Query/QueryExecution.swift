@@ -156,7 +156,7 @@ final class QueryExecution<Value> {
             while let entry = cursor.entries.popFirst() {
                 guard let item = try item(entry) else { continue }
                 // It may have changed since the rows were found.
-                if cursor.isLater, try !plan.condition.allSatisfy(item.value) { continue }
+                if cursor.isLater, try !stillMatches(item.value) { continue }
                 return item
             }
             guard !cursor.rows.isEmpty else { return nil }
@@ -164,6 +164,14 @@ final class QueryExecution<Value> {
             cursor.entries = entries[...]
             cursor.rows = cursor.rows.dropFirst(looked)
             cursor.isLater = true
+        }
+    }
+
+    private func stillMatches(_ value: Value) throws(StoreError) -> Bool {
+        do {
+            return try Condition.all(plan.condition).matches(value)
+        } catch {
+            throw .failedQuery(error)
         }
     }
 

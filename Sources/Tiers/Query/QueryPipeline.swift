@@ -62,11 +62,16 @@ struct QueryPipeline<Value> {
     }
 
     func filtered(_ conditions: [Condition<Value>]) -> QueryPipeline {
-        QueryPipeline { () throws(StoreError) in
-            while let item = try self.next() {
-                if try conditions.allSatisfy(item.value) { return item }
+        let matches = Condition.all(conditions).evaluation
+        return QueryPipeline { () throws(StoreError) in
+            do {
+                while let item = try self.next() {
+                    if try matches(item.value) { return item }
+                }
+                return nil
+            } catch {
+                throw .failedQuery(error)
             }
-            return nil
         }
     }
 
@@ -179,16 +184,6 @@ extension QueryDescription {
         var results: [Value] = []
         while let item = try pipeline.next() { results.append(item.value) }
         return results
-    }
-}
-
-extension Array {
-    func allSatisfy<Value>(_ value: Value) throws(StoreError) -> Bool where Element == Condition<Value> {
-        do {
-            return try allSatisfy { try $0.matches(value) }
-        } catch {
-            throw .failedQuery(error)
-        }
     }
 }
 

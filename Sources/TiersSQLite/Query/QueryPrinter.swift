@@ -40,7 +40,9 @@ struct QueryPrinter {
             tables.append("elements_\(archive)_\(collection) x")
             conditions.append("x.value = ?")
             bindings.append(.value(value))
-            if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) { tables.append("JOIN columns_\(archive) c ON c.id = x.id") }
+            if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) {
+                tables.append("JOIN columns_\(archive) c ON c.id = x.id")
+            }
         } else {
             tables.append("columns_\(archive) c")
         }

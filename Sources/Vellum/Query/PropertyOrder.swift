@@ -5,20 +5,31 @@ internal import Tiers
 /// what is not a number, last.
 enum PropertyOrder {
     /// Below zero if the left one comes first, above if the right one does.
-    static func compare<Property: Comparable>(_ left: Property, _ right: Property) -> Int {
-        if left < right { return -1 }
-        if right < left { return 1 }
-        if left == right { return 0 }
-        return (left == left ? 0 : 1) - (right == right ? 0 : 1)
+    static func comparison<Property: Comparable>(of type: Property.Type) -> (Property, Property) -> Int {
+        if let texts = Comparison(compare: TextOrder.compare) as? Comparison<Property> { return texts.compare }
+        return { left, right in
+            if left < right { return -1 }
+            if right < left { return 1 }
+            if left == right { return 0 }
+            return (left == left ? 0 : 1) - (right == right ? 0 : 1)
+        }
     }
 
-    static func compare<Property: Comparable>(_ left: Property?, _ right: Property?) -> Int {
-        switch (left, right) {
-        case (let left?, let right?): compare(left, right)
-        case (nil, nil): 0
-        case (nil, _?): -1
-        case (_?, nil): 1
+    static func comparison<Property: Comparable>(ofOptional type: Property.Type) -> (Property?, Property?) -> Int {
+        let compare = comparison(of: type)
+        return { left, right in
+            switch (left, right) {
+            case (let left?, let right?): compare(left, right)
+            case (nil, nil): 0
+            case (nil, _?): -1
+            case (_?, nil): 1
+            }
         }
+    }
+
+    /// A closure in a type of its own, so that it can be cast.
+    private struct Comparison<Property> {
+        let compare: (Property, Property) -> Int
     }
 
     /// Whether `<` of the type is the order in which an index keeps it. Unknown types may compare as they like.
@@ -28,16 +39,23 @@ enum PropertyOrder {
 extension Ordering {
     /// By a property.
     static func by<Property: Comparable>(_ path: KeyPath<Value, Property>, isDescending: Bool) -> Ordering {
-        Ordering(PropertyOrder.isThatOfIndex(Property.self) ? path : nil, isDescending: isDescending) { left, right in
-            let order = PropertyOrder.compare(left[keyPath: path], right[keyPath: path])
-            return isDescending ? -order : order
-        }
+        by(
+            path, isDescending: isDescending, isThatOfIndex: PropertyOrder.isThatOfIndex(Property.self),
+            PropertyOrder.comparison(of: Property.self))
     }
 
     /// By an optional property, `nil` first.
     static func by<Property: Comparable>(_ path: KeyPath<Value, Property?>, isDescending: Bool) -> Ordering {
-        Ordering(PropertyOrder.isThatOfIndex(Property.self) ? path : nil, isDescending: isDescending) { left, right in
-            let order = PropertyOrder.compare(left[keyPath: path], right[keyPath: path])
+        by(
+            path, isDescending: isDescending, isThatOfIndex: PropertyOrder.isThatOfIndex(Property.self),
+            PropertyOrder.comparison(ofOptional: Property.self))
+    }
+
+    private static func by<Property>(
+        _ path: KeyPath<Value, Property>, isDescending: Bool, isThatOfIndex: Bool, _ compare: @escaping (Property, Property) -> Int
+    ) -> Ordering {
+        Ordering(isThatOfIndex ? path : nil, isDescending: isDescending) { left, right in
+            let order = compare(left[keyPath: path], right[keyPath: path])
             return isDescending ? -order : order
         }
     }

@@ -70,29 +70,38 @@ extension PropertyTests where Property: Equatable {
 
 extension PropertyTests where Property: Comparable {
     func less(than operand: Property) -> Condition<Value> {
-        relation(range(nil, .init(operand, isIncluded: false))) { $0 < operand }
+        relation(range(nil, .init(operand, isIncluded: false)), texts { $0(operand) < 0 } ?? { $0 < operand })
     }
 
     func lessOrEqual(_ operand: Property) -> Condition<Value> {
-        relation(range(nil, .init(operand, isIncluded: true))) { $0 <= operand }
+        relation(range(nil, .init(operand, isIncluded: true)), texts { $0(operand) <= 0 } ?? { $0 <= operand })
     }
 
     func greater(than operand: Property) -> Condition<Value> {
-        relation(range(.init(operand, isIncluded: false), nil)) { $0 > operand }
+        relation(range(.init(operand, isIncluded: false), nil), texts { $0(operand) > 0 } ?? { $0 > operand })
     }
 
     func greaterOrEqual(_ operand: Property) -> Condition<Value> {
-        relation(range(.init(operand, isIncluded: true), nil)) { $0 >= operand }
+        relation(range(.init(operand, isIncluded: true), nil), texts { $0(operand) >= 0 } ?? { $0 >= operand })
     }
 
     func isIn(_ range: Range<Property>) -> Condition<Value> {
         let bounds = self.range(.init(range.lowerBound, isIncluded: true), .init(range.upperBound, isIncluded: false))
-        return relation(bounds) { range.contains($0) }
+        return relation(bounds, texts { $0(range.lowerBound) >= 0 && $0(range.upperBound) < 0 } ?? { range.contains($0) })
     }
 
     func isIn(_ range: ClosedRange<Property>) -> Condition<Value> {
         let bounds = self.range(.init(range.lowerBound, isIncluded: true), .init(range.upperBound, isIncluded: true))
-        return relation(bounds) { range.contains($0) }
+        return relation(bounds, texts { $0(range.lowerBound) >= 0 && $0(range.upperBound) <= 0 } ?? { range.contains($0) })
+    }
+
+    /// A test of strings, in the order that an index keeps; nothing for other properties.
+    ///
+    /// - Parameter test: Is given how the property compares with something.
+    private func texts(_ test: @escaping ((Property) -> Int) -> Bool) -> ((Property) -> Bool)? {
+        guard Property.self == String.self else { return nil }
+        let compare = PropertyOrder.comparison(of: Property.self)
+        return { property in test { compare(property, $0) } }
     }
 
     private func range(_ lower: PropertyRelation.Bound?, _ upper: PropertyRelation.Bound?) -> PropertyRelation? {

@@ -3,8 +3,9 @@ internal import Tiers
 // MARK: Strings
 
 extension QueryValidator where Property == String {
-    /// Found if it contains the string.
+    /// Found if it contains the string. Nothing contains the empty string, as in Foundation's own `contains`.
     public static func contains(string: String, caseSensitive: Bool = true) -> Self {
+        guard !string.isEmpty else { return Self { _ in .any([]) } }
         let part = StringPart(string, caseSensitive: caseSensitive)
         return Self { PropertyTests($0).contains(part) }
     }
@@ -24,8 +25,9 @@ extension QueryValidator where Property == String {
 // MARK: Optional strings
 
 extension QueryValidator where Property == String? {
-    /// Found if it contains the string.
+    /// Found if it contains the string. Nothing contains the empty string, as in Foundation's own `contains`.
     public static func contains(string: String, caseSensitive: Bool = true) -> Self {
+        guard !string.isEmpty else { return Self { _ in .any([]) } }
         let part = StringPart(string, caseSensitive: caseSensitive)
         return Self { PropertyTests(optional: $0).contains(part) }
     }

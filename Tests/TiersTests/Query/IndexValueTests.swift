@@ -30,7 +30,9 @@ struct IndexValueTests {
         #expect(try vast.map { try #require($0.indexValue) }.isStrictlyAscending)
     }
 
-    static let strings: [String] = ["", "a", "a\u{0}", "a\u{0}b", "ab", "b", "e\u{301}", "é", "z", "ﬁ", "가", "\u{1100}\u{1161}", "🙂", "\r\n", "\r", "é́"]
+    static let strings: [String] = [
+        "", "a", "a\u{0}", "a\u{0}b", "ab", "b", "e\u{301}", "é", "z", "ﬁ", "가", "\u{1100}\u{1161}", "🙂", "\r\n", "\r", "é́",
+    ]
 
     @Test func stringsKeepSwiftsOrderAndEquality() throws {
         for left in Self.strings {

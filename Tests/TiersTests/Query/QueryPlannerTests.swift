@@ -87,9 +87,9 @@ struct QueryPlannerTests {
 
     static var windows: [([Step], Int, Int?)] {
         [
-        ([.limit(5), .limit(3)], 0, 3), ([.limit(3), .limit(5)], 0, 3), ([.skip(2), .skip(3)], 5, nil),
-        ([.limit(10), .skip(4)], 4, 6), ([.limit(3), .skip(4)], 4, 0), ([.limit(-1)], 0, 0), ([.skip(-1)], 0, nil),
-        ([.skip(.max), .skip(.max)], .max, nil),
+            ([.limit(5), .limit(3)], 0, 3), ([.limit(3), .limit(5)], 0, 3), ([.skip(2), .skip(3)], 5, nil),
+            ([.limit(10), .skip(4)], 4, 6), ([.limit(3), .skip(4)], 4, 0), ([.limit(-1)], 0, 0), ([.skip(-1)], 0, nil),
+            ([.skip(.max), .skip(.max)], .max, nil),
         ]
     }
 

@@ -50,17 +50,19 @@ struct DifferentialTests {
         init(_ specimens: [Specimen]) throws {
             folder = try TemporaryStore()
             file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
-            func store(_ name: String, _ catalog: IndexCatalog<Specimen>) throws -> TieredStore<Specimen> {
-                let store = try file.store(
-                    named: name, codec: ArchiveCodec<Specimen>(), memory: Capacity(1.kiloByte), disk: Capacity(10.megaByte),
-                    indexing: catalog)
-                var transaction = StoreTransaction()
-                for specimen in specimens { try transaction.record(specimen, forKey: EntryKey(specimen.key), in: store) }
-                try transaction.commit()
-                return store
-            }
-            indexed = try store("indexed", #require(indexCatalog(of: Specimen.self)))
-            plain = try store("plain", IndexCatalog())
+            indexed = try Self.store("indexed", #require(indexCatalog(of: Specimen.self)), in: file, specimens)
+            plain = try Self.store("plain", IndexCatalog(), in: file, specimens)
+        }
+
+        private static func store(
+            _ name: String, _ catalog: IndexCatalog<Specimen>, in file: SQLiteFile, _ specimens: [Specimen]
+        ) throws -> TieredStore<Specimen> {
+            let store = try file.store(
+                named: name, codec: ArchiveCodec<Specimen>(), memory: Capacity(1.kiloByte), disk: Capacity(10.megaByte), indexing: catalog)
+            var transaction = StoreTransaction()
+            for specimen in specimens { try transaction.record(specimen, forKey: EntryKey(specimen.key), in: store) }
+            try transaction.commit()
+            return store
         }
 
         /// What is wrong with the answers, if anything.

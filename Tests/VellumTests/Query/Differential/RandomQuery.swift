@@ -176,7 +176,7 @@ extension RandomQuery.Order {
     }
 
     private static func make<Property: Comparable>(
-        _ words: String, _ path: KeyPath<Specimen, Property> & Sendable, _ isDescending: Bool
+        _ words: String, _ path: any KeyPath<Specimen, Property> & Sendable, _ isDescending: Bool
     ) -> RandomQuery.Order {
         RandomQuery.Order(
             words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
@@ -184,7 +184,7 @@ extension RandomQuery.Order {
     }
 
     private static func make<Property: Comparable>(
-        _ words: String, _ path: KeyPath<Specimen, Property?> & Sendable, _ isDescending: Bool
+        _ words: String, _ path: any KeyPath<Specimen, Property?> & Sendable, _ isDescending: Bool
     ) -> RandomQuery.Order {
         RandomQuery.Order(
             words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
@@ -200,7 +200,7 @@ extension RandomQuery.Order {
 
     /// What is no number comes after all numbers.
     private static func makeNumber(
-        _ words: String, _ path: KeyPath<Specimen, Double> & Sendable, _ isDescending: Bool
+        _ words: String, _ path: any KeyPath<Specimen, Double> & Sendable, _ isDescending: Bool
     ) -> RandomQuery.Order {
         RandomQuery.Order(
             words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
@@ -210,5 +210,8 @@ extension RandomQuery.Order {
             }, isDescending: isDescending)
     }
 
-    private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int { left < right ? -1 : left > right ? 1 : 0 }
+    private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+        if let left = left as? String, let right = right as? String { return left.isBefore(right) ? -1 : right.isBefore(left) ? 1 : 0 }
+        return left < right ? -1 : left > right ? 1 : 0
+    }
 }

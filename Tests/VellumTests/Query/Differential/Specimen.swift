@@ -46,7 +46,8 @@ struct Specimen: ArchiveCodable, IndexedArchivable, Hashable {
     static var archiveIndexes: [ArchiveIndex<Specimen>] {
         [
             .index(\.flag), .index(\.small), .index(\.count, \.name), .index(\.huge), .index(\.ratio), .index(\.share), .index(\.name),
-            .index(\.nick, \.count), .index(\.day), .index(\.seen), .index(\.code), .index(\.blob), .index(\.kind, \.ratio), .index(\.level),
+            .index(\.nick, \.count), .index(\.day), .index(\.seen), .index(\.code), .index(\.blob), .index(\.kind, \.ratio),
+            .index(\.level),
             .index(\.home.city), .index(\.home.zip, \.flag), .each(\.tags), .each(\.marks),
         ]
     }
@@ -58,7 +59,8 @@ struct Specimen: ArchiveCodable, IndexedArchivable, Hashable {
 enum Nasty {
     static let strings = [
         "", "a", "A", "ab", "abc", "b", "é", "e\u{301}", "e", "ée", "\r", "\r\n", "\n", "a\u{0}", "a\u{0}b", "🙂", "🙂\u{FE0F}", "👩‍👩‍👧", "👩",
-        "가", "\u{1100}\u{1161}", "\u{1100}", "ß", "SS", "İ", "i", "q\u{307}\u{323}", "q\u{323}\u{307}", "ﬁ", "Å", "\u{212B}", "zz", "\u{10FFFF}",
+        "가", "\u{1100}\u{1161}", "\u{1100}", "ß", "SS", "İ", "i", "q\u{307}\u{323}", "q\u{323}\u{307}", "ﬁ", "Å", "\u{212B}", "zz",
+        "\u{10FFFF}",
         "a\u{10FFFF}", "a\u{301}", "ａ", "x\u{378}",
     ]
     static let integers = [Int.min, -1, 0, 1, 2, 3, 5, 5, 127, .max]
@@ -78,10 +80,13 @@ extension Specimen {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
         func maybe<Value>(_ value: Value) -> Value? { Int.random(in: 0..<4, using: &random) == 0 ? nil : value }
         return Specimen(
-            key: key, flag: pick([true, false]), small: pick([.min, -1, 0, 1, .max]), count: pick(Nasty.integers), huge: pick(Nasty.unsigned),
-            ratio: pick(Nasty.numbers), share: maybe(Float(pick(Nasty.numbers))), name: pick(Nasty.strings), nick: maybe(pick(Nasty.strings)),
+            key: key, flag: pick([true, false]), small: pick([.min, -1, 0, 1, .max]), count: pick(Nasty.integers),
+            huge: pick(Nasty.unsigned),
+            ratio: pick(Nasty.numbers), share: maybe(Float(pick(Nasty.numbers))), name: pick(Nasty.strings),
+            nick: maybe(pick(Nasty.strings)),
             day: pick(Nasty.dates), seen: maybe(pick(Nasty.dates)), code: pick(Nasty.codes), blob: pick(Nasty.blobs),
-            kind: pick(Kind.allCases), level: maybe(pick(Level.allCases)), home: Home(city: pick(Nasty.strings), zip: maybe(pick(Nasty.integers))),
+            kind: pick(Kind.allCases), level: maybe(pick(Level.allCases)),
+            home: Home(city: pick(Nasty.strings), zip: maybe(pick(Nasty.integers))),
             tags: (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(Nasty.strings) },
             marks: (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(Nasty.numbers) }, note: pick(Nasty.strings))
     }

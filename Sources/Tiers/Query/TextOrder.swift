@@ -1,0 +1,27 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The order of strings: that of the UTF-8 bytes of their normal forms (NFC), which is the order that Swift's `<` documents.
+///
+/// Swift's own comparison does not keep it where a string that is not in normal form is the beginning of another:
+/// "e\u{301}" and "\u{e9}e" are neither equal nor one less than the other (Swift 6.3). An index does.
+public enum TextOrder {
+    /// Below zero if the left one comes first, above if the right one does.
+    public static func compare(_ left: String, _ right: String) -> Int {
+        EntryKey(left).withBytes { left in
+            EntryKey(right).withBytes { right in
+                let common = min(left.count, right.count)
+                if common > 0, let leftStart = left.baseAddress, let rightStart = right.baseAddress {
+                    let order = memcmp(leftStart, rightStart, common)
+                    if order != 0 { return Int(order) }
+                }
+                return left.count - right.count
+            }
+        }
+    }
+}
