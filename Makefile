@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench docs tsan crash setup
+.PHONY: demo test lint format bench docs tsan crash fuzz setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -22,6 +22,10 @@ tsan: setup
 # Killed processes, many more of them than `make test` kills.
 crash: setup
 	VELLUM_KILLS=500 $(SWIFT) test --filter CrashTests $(ARGUMENTS)
+
+# Queries at random, many more than `make test` tries: with indexes, without, and from an array. VELLUM_SEED begins elsewhere.
+fuzz: setup
+	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Benchmarks/Package.swift Benchmarks/Benchmarks

@@ -6,15 +6,26 @@ import Vellum
 //     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
+//
+// With VELLUM_INDEX=none in its environment it declares no index, and drops the one that is there.
 
 struct Item: ArchiveCodable {
     static var archiveName: String { "crash item" }
     var primaryKey: String { key }
     var key: String
     var text: String
+    var tags: [String]
 
     /// What the item with a key must hold: the key, many times over.
-    static func expected(_ key: String) -> Item { Item(key: key, text: String(repeating: key + ",", count: 20)) }
+    static func expected(_ key: String) -> Item {
+        Item(key: key, text: String(repeating: key + ",", count: 20), tags: ["all", "\(key.utf8.count)"])
+    }
+}
+
+extension Item: IndexedArchivable {
+    static var archiveIndexes: [ArchiveIndex<Item>] {
+        ProcessInfo.processInfo.environment["VELLUM_INDEX"] == "none" ? [] : [.index(\.key), .index(\.text, \.key), .each(\.tags)]
+    }
 }
 
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }

@@ -7,7 +7,7 @@ final class Child {
     private var buffer = Data()
 
     /// Starts `CrashChild`, which lies beside the tests.
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
         let candidates = beside.map { $0.appendingPathComponent("CrashChild") }
         guard let program = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
@@ -15,6 +15,7 @@ final class Child {
         }
         process.executableURL = program
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.standardOutput = output
         try process.run()
     }

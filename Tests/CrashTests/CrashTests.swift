@@ -12,13 +12,14 @@ struct CrashTests {
         var primaryKey: String { key }
         var key: String
         var text: String
+        var tags: [String] = []
     }
 
     private let folder: TemporaryStore
 
     init() throws { folder = try TemporaryStore() }
 
-    private static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 12 }
+    static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 12 }
 
     private func open() throws -> (ArchivesFactory, ArchiveStore<Item>) {
         let factory = ArchivesFactory(directory: folder.url)

@@ -11,16 +11,16 @@
 /// Swift's own comparison does not keep it where a string that is not in normal form is the beginning of another:
 /// "e\u{301}" and "\u{e9}e" are neither equal nor one less than the other (Swift 6.3). An index does.
 public enum TextOrder {
-    /// Below zero if the left one comes first, above if the right one does.
+    /// -1 if the left one comes first, 1 if the right one does.
     public static func compare(_ left: String, _ right: String) -> Int {
         EntryKey(left).withBytes { left in
             EntryKey(right).withBytes { right in
                 let common = min(left.count, right.count)
                 if common > 0, let leftStart = left.baseAddress, let rightStart = right.baseAddress {
                     let order = memcmp(leftStart, rightStart, common)
-                    if order != 0 { return Int(order) }
+                    if order != 0 { return Int(order.signum()) }
                 }
-                return left.count - right.count
+                return (left.count - right.count).signum()
             }
         }
     }

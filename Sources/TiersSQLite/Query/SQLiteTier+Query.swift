@@ -21,7 +21,10 @@ extension SQLiteTier: QueryableTier {
     public func answer(
         validAt now: WallInstant, reading limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(StoreError) -> TierAnswer? {
-        try query { (archive) throws(SQLiteError) in try archive.answer(self.indexShape, validAt: now, limit, planning) }
+        let answer = try query { (archive) throws(SQLiteError) in try archive.answer(self.indexShape, validAt: now, limit, planning) }
+        // Another program may have written what it could not index.
+        if let answer, !answer.uncovered.isEmpty { file.scheduleBuilding() }
+        return answer
     }
 
     public func count(validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?) throws(StoreError) -> Int? {

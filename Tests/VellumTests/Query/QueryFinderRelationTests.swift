@@ -86,9 +86,11 @@ struct QueryFinderRelationTests {
         #expect(try results([.skip(-1), .limit(-1)]).isEmpty)
     }
 
-    @Test func anErrorOfAConditionIsThrown() {
+    @Test func anErrorOfAConditionIsThrown() throws {
         let failing = QueryDescription<Sample>([.filter(Condition(#Predicate { $0.small! > 0 }))])
 
-        #expect(throws: PredicateError.self) { try failing.results(of: [Sample()]) }
+        let error = #expect(throws: StoreError.self) { try failing.results(of: [Sample()]) }
+        #expect(error?.code == .failedQuery)
+        #expect(error?.cause is PredicateError)
     }
 }

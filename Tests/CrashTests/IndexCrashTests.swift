@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+import TiersSQLite
+import TiersTesting
+import Vellum
+
+/// An index agrees with its rows, whenever whoever writes them is killed.
+@Suite(.timeLimit(.minutes(10)), .serialized)
+struct IndexCrashTests {
+    struct Item: ArchiveCodable, IndexedArchivable, Equatable {
+        static var archiveName: String { "crash item" }
+        var primaryKey: String { key }
+        var key: String
+        var text: String
+        var tags: [String]
+
+        static var archiveIndexes: [ArchiveIndex<Item>] { [.index(\.key), .index(\.text, \.key), .each(\.tags)] }
+    }
+
+    /// The same without an index.
+    struct PlainItem: ArchiveCodable {
+        static var archiveName: String { "crash item" }
+        var primaryKey: String { key }
+        var key: String
+        var text: String
+        var tags: [String]
+    }
+
+    private let folder: TemporaryStore
+
+    init() throws { folder = try TemporaryStore() }
+
+    private func open<Archive: ArchiveCodable & Sendable>(_ type: Archive.Type) throws -> (ArchivesFactory, ArchiveStore<Archive>) {
+        let factory = ArchivesFactory(directory: folder.url)
+        return (factory, try factory.store(for: type, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte))
+    }
+
+    /// Asks the index for everything that there is, and for nothing else.
+    private func checkAgreement(isWhole: Bool) throws {
+        let (factory, store) = try open(Item.self)
+        if isWhole {
+            while try !store.indexProgress().isComplete { sched_yield() }
+        }
+        let items = try store.accessAll()
+        for item in items {
+            let (key, text) = (item.key, item.text)
+            #expect(try store.fetch(where: #Predicate { $0.key == key }) == [item])
+            #expect(try store.count(where: #Predicate { $0.text == text }) == 1)
+        }
+        #expect(try store.fetch(sortedBy: [SortDescriptor(\.key)]).map(\.key) == items.map(\.key).sorted())
+        for tag in Set(items.flatMap(\.tags)) {
+            #expect(try store.count(where: #Predicate { $0.tags.contains(tag) }) == items.count { $0.tags.contains(tag) })
+        }
+        if isWhole { #expect(try store.explain(where: #Predicate { $0.key == "x" }).usesIndex) }
+        try factory.close()
+        let report = try SQLiteFile.open(at: folder.file("Archives.sqlite")).verify()
+        #expect(report.isSound, "\(report)")
+    }
+
+    /// What others write meanwhile may be there or not; but what is answered is what was asked.
+    private func checkAnswersWhileOthersWrite() throws {
+        let (factory, store) = try open(Item.self)
+        for key in (0..<300).map({ "churn \($0)" }) {
+            let found = try store.fetch(where: #Predicate { $0.key == key })
+            #expect(found.isEmpty || found.map(\.key) == [key])
+        }
+        for tag in ["all", "7", "8", "9"] {
+            let found = try store.fetch(where: #Predicate { $0.tags.contains(tag) }, sortedBy: [SortDescriptor(\.key)])
+            #expect(found.allSatisfy { $0.tags.contains(tag) })
+            #expect(Set(found.map(\.key)).count == found.count)
+        }
+        try factory.close()
+    }
+
+    @Test func processesThatAreKilledWhileTheyWriteLeaveTheIndexInAgreement() throws {
+        for round in 0..<CrashTests.kills {
+            let children = try (0..<2).map { try Child(["churn", folder.url.path, "\(round * 5 + $0)", "crashSafe"]) }
+            for child in children { for _ in 0..<(20 + round * 17 % 200) { _ = child.line() } }
+            for child in children { _ = child.kill() }
+            try checkAgreement(isWhole: round % 3 == 0)
+        }
+    }
+
+    @Test func aKilledBuilderGoesOnWhereItWas() throws {
+        for round in 0..<max(1, CrashTests.kills / 4) {
+            let (factory, store) = try open(PlainItem.self)
+            try store.record(contentsOf: (0..<4000).map { PlainItem(key: "\($0)", text: "text \($0)", tags: ["all", "\($0 % 7)"]) })
+            try factory.close()
+            // It declares the index, so that it is built while the process churns; and it is killed at some time.
+            let child = try Child(["churn", folder.url.path, "\(round)", "crashSafe"])
+            for _ in 0..<(1 + round * 7 % 60) { _ = child.line() }
+            _ = child.kill()
+            try checkAgreement(isWhole: round % 2 == 1)
+            try checkAgreement(isWhole: true)
+        }
+    }
+
+    /// Two programs of one file that declare different indexes: each drops what the other has built, and no answer is wrong.
+    @Test func programsThatDeclareDifferentIndexesDisturbNoAnswer() throws {
+        for round in 0..<max(1, CrashTests.kills / 4) {
+            let knowing = try Child(["churn", folder.url.path, "\(round)", "crashSafe"])
+            let other = try Child(["churn", folder.url.path, "\(round + 100)", "crashSafe"], environment: ["VELLUM_INDEX": "none"])
+            for _ in 0..<150 { _ = (knowing.line(), other.line()) }
+            try checkAnswersWhileOthersWrite()
+            _ = (knowing.kill(), other.kill())
+            try checkAgreement(isWhole: true)
+        }
+    }
+}
