@@ -99,11 +99,11 @@ struct SQLiteFileOpeningTests {
     @Test func aNewerFormatIsRefusedAndLeftAsItIs() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         try setup.close()
-        try RawDatabase(setup.url).execute("PRAGMA user_version = 2")
+        try RawDatabase(setup.url).execute("PRAGMA user_version = 1000")
         let before = try Data(contentsOf: setup.url)
         #expect(code { _ = try setup.open() } == .newerFormat)
         #expect(try Data(contentsOf: setup.url) == before)
-        try RawDatabase(setup.url).execute("PRAGMA user_version = 1")
+        try RawDatabase(setup.url).execute("PRAGMA user_version = 2")
         #expect(try setup.store().value(forKey: "a").value == Data("value".utf8))
     }
 

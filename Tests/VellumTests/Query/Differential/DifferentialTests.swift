@@ -17,16 +17,16 @@ struct DifferentialTests {
     private static let archives = (number("VELLUM_FUZZ") ?? 20_000) / queriesForEachArchive
     private static let firstSeed = number("VELLUM_SEED") ?? 1
 
-    @Test(arguments: [0, 1])
-    func anIndexNeverChangesAnAnswer(_ half: Int) throws {
-        for number in 0..<(Self.archives + 1 - half) / 2 {
-            let seed = UInt64(Self.firstSeed + 2 * number + half)
+    @Test func anIndexNeverChangesAnAnswer() async throws {
+        for number in 0..<Self.archives {
+            await Task.yield()  // Others want to be tested, too.
+            let seed = UInt64(Self.firstSeed + number)
             var random = SeededGenerator(seed: seed)
-            let specimens = (0..<Int.random(in: 0...30, using: &random)).map { Specimen.random("key \($0)", &random) }
+            let specimens = (0..<Int.random(in: 0...24, using: &random)).map { Specimen.random("key \($0)", &random) }
             let stores = try Stores(specimens)
-            for _ in 0..<Self.queriesForEachArchive {
+            for turn in 0..<Self.queriesForEachArchive {
                 let query = RandomQuery.random(&random)
-                guard let complaint = try stores.complaint(query, specimens) else { continue }
+                guard let complaint = try stores.complaint(query, specimens, asksMore: turn % 4 == 0) else { continue }
                 let (smallest, fewest) = try Self.shrink(query, specimens)
                 Issue.record(
                     """
@@ -66,11 +66,14 @@ struct DifferentialTests {
         }
 
         /// What is wrong with the answers, if anything.
-        func complaint(_ query: RandomQuery, _ specimens: [Specimen]) throws -> String? {
+        ///
+        /// - Parameter asksMore: Whether to count, and to ask for the first, too.
+        func complaint(_ query: RandomQuery, _ specimens: [Specimen], asksMore: Bool = true) throws -> String? {
             let expected = query.answer(specimens).map(\.key)
             for (name, store) in [("with indexes", indexed), ("without", plain)] {
                 let answer = try store.fetch(query.question).map(\.key)
                 if answer != expected { return "\(name): \(answer), not \(expected)" }
+                guard asksMore else { continue }
                 let count = try store.count(query.question)
                 if count != expected.count { return "\(name): \(count) counted, not \(expected.count)" }
                 let first = try store.first(query.question)?.key
