@@ -14,7 +14,11 @@ enum Schema {
     ///
     /// - Throws: ``SQLiteError``, or ``StoreError`` for a file that is not ours to change; then it was not changed.
     static func prepare(_ connection: Connection) throws {
-        if try version(of: connection) == formatVersion {
+        // In one transaction, because another process may be making the file.
+        try connection.execute(SQL.begin)
+        let present = try version(of: connection)
+        try connection.execute(SQL.commit)
+        if present == formatVersion {
             try connection.execute(SQL.writerSettings)
             return
         }
