@@ -10,8 +10,10 @@ final class ArchiveReader {
     private var readEntry: Statement?
     private var readStamps: Statement?
     private var loadTotals: Statement?
-    /// Statements of queries, by their text.
-    private var others: [String: Statement] = [:]
+    // Those of queries; `ArchiveReader+Query` has the rest.
+    var readCoverage: Statement?
+    var readRow: Statement?
+    private var queries: [String: Statement] = [:]
 
     init(id: Int64, checksum: Checksum, connection: Connection) {
         self.id = id
@@ -136,16 +138,16 @@ final class ArchiveReader {
         }
     }
 
-    /// A statement that is kept prepared until there are many of them.
-    func prepared(_ sql: String) throws(SQLiteError) -> Statement {
-        if let statement = others[sql] { return statement }
+    /// A query, kept prepared until there are many of them.
+    func prepared(query sql: String) throws(SQLiteError) -> Statement {
+        if let statement = queries[sql] { return statement }
         let new = try connection.prepare(sql)
-        if others.count >= 64 { others.removeAll() }
-        others[sql] = new
+        if queries.count >= 64 { queries.removeAll() }
+        queries[sql] = new
         return new
     }
 
-    private func prepared(_ statement: inout Statement?, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {
+    func prepared(_ statement: inout Statement?, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {
         if let statement { return statement }
         let new = try connection.prepare(sql())
         statement = new

@@ -94,10 +94,8 @@ extension SQL {
         "SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1"
     }
 
-    static func select(_ what: String, from tables: String, where condition: String, _ rest: String) -> String {
-        "SELECT \(what) FROM \(tables) WHERE \(condition)\(rest)"
-    }
-
+    /// The beginning of a query; tables and conditions follow.
+    static func select(_ what: String) -> String { "SELECT \(what) FROM " }
     static func count(_ rows: String) -> String { "SELECT count(*) FROM (\(rows))" }
     static func explain(_ sql: String) -> String { "EXPLAIN QUERY PLAN \(sql)" }
 

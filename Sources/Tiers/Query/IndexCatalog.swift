@@ -32,7 +32,7 @@ public struct IndexCatalog<Value>: Sendable {
     public init() {}
 
     /// Whether nothing is indexed.
-    public var isEmpty: Bool { shape.indexes.isEmpty && shape.collections.isEmpty }
+    public var isEmpty: Bool { shape.isEmpty }
 
     // MARK: Declaring
 

@@ -1,18 +1,22 @@
 /// What an index is made of, without the type that it is of: columns by number, and which of them make an index together.
 public struct IndexShape: Hashable, Sendable {
     /// The names of the columns; a property that stands in several indexes has one.
-    public var columns: [String] = []
+    public var columns: [String] = [] { didSet { define() } }
     /// The columns of each index, most significant first.
-    public var indexes: [[Int]] = []
+    public var indexes: [[Int]] = [] { didSet { define() } }
     /// The names of the collections that have an entry for each element.
-    public var collections: [String] = []
-
-    public init() {}
-
+    public var collections: [String] = [] { didSet { define() } }
     /// Everything that would make an index another one, as text.
-    public var definition: String {
+    public private(set) var definition = ""
+
+    public init() { define() }
+
+    /// Whether nothing is indexed.
+    public var isEmpty: Bool { indexes.isEmpty && collections.isEmpty }
+
+    private mutating func define() {
         let indexes = indexes.map { "(" + $0.map(String.init).joined(separator: ",") + ")" }.joined()
-        return "1;\(columns.joined(separator: ";"));\(indexes);each;\(collections.joined(separator: ";"))"
+        definition = "1;\(columns.joined(separator: ";"));\(indexes);each;\(collections.joined(separator: ";"))"
     }
 }
 

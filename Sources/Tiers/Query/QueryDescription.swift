@@ -40,10 +40,10 @@ public indirect enum Condition<Value> {
             return { try !part($0) }
         case .all(let parts):
             guard let first = parts.first?.evaluation else { return { _ in true } }
-            return parts.dropFirst().map(\.evaluation).reduce(first) { left, right in { try left($0) && right($0) } }
+            return parts.dropFirst().map { $0.evaluation }.reduce(first) { left, right in { try left($0) && right($0) } }
         case .any(let parts):
             guard let first = parts.first?.evaluation else { return { _ in false } }
-            return parts.dropFirst().map(\.evaluation).reduce(first) { left, right in { try left($0) || right($0) } }
+            return parts.dropFirst().map { $0.evaluation }.reduce(first) { left, right in { try left($0) || right($0) } }
         }
     }
 }

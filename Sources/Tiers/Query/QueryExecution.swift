@@ -1,255 +1,38 @@
 /// A query under way: values one after the other, each read and decoded when it is asked for.
 ///
-/// What an index answers comes first; what no index covers is looked at one by one. What lies on disk is read in bites, each
-/// of one instant, and nothing is held or locked in between: so no writer waits, and no log grows. A query that is
-/// answered in one bite (up to 4096 objects, or 4 MB) is of one instant. In a longer one each object that stays as it is
-/// is met once; one that changes meanwhile is met before or after the change, or not at all if it leaves or no longer matches.
-///
 /// Used by one thread at a time. No caller's code runs under a lock.
 final class QueryExecution<Value> {
-    private let store: TieredStore<Value>
-    private let plan: QueryPlan<Value>
-    private let now: WallInstant
-    /// Whether the asker may stop early.
-    private let isLazy: Bool
-    private let largestBite: Int
+    let source: QuerySource<Value>
+    private let query: QueryDescription<Value>
+    // Holds the source, and is not held by it.
     private var pipeline: QueryPipeline<Value>?
 
-    /// How many objects were decoded so far.
-    private(set) var decoded = 0
-    /// How many objects no index covered.
-    private(set) var uncovered = 0
-    /// What the tier was asked; nothing if the objects were read one after the other.
-    private(set) var asked: TierQuery?
-
-    let query: QueryDescription<Value>
-
+    /// - Parameters:
+    ///   - isLazy: Whether the asker may stop early.
+    ///   - largestBite: How many objects to read at once at most.
     init(_ query: QueryDescription<Value>, in store: TieredStore<Value>, isLazy: Bool, largestBite: Int = 4096) {
         self.query = query
-        self.store = store
-        self.isLazy = isLazy
-        self.largestBite = largestBite
-        plan = QueryPlanner(store.catalog ?? IndexCatalog()).plan(query)
-        now = store.clock.now()
+        source = QuerySource(query, in: store, isLazy: isLazy, largestBite: largestBite)
     }
 
     func next() throws(StoreError) -> QueryItem<Value>? {
         if let pipeline { return try pipeline.next() }
-        let pipeline = try begin()
+        let pipeline = try source.begin()
         self.pipeline = pipeline
         return try pipeline.next()
     }
 
     /// How many values there are, if the tier alone can tell.
-    func countWithoutDecoding() throws(StoreError) -> Int? {
-        guard let tier = store.queryableDisk, plan.isFullyPushed, store.memory.aloneCount == 0 else { return nil }
-        return try tier.count(validAt: now) { coverage in
-            guard coverage.isWhole else { return nil }
-            asked = plan.pushed
-            return plan.pushed
-        }
-    }
+    func countWithoutDecoding() throws(StoreError) -> Int? { try source.countWithoutDecoding() }
 
+    // MARK: How it was done
+
+    /// How many objects were decoded so far.
+    var decoded: Int { source.decoded }
+    /// How many objects no index covered.
+    var uncovered: Int { source.uncovered }
+    /// What the tier was asked; nothing if the objects were read one after the other.
+    var asked: TierQuery? { source.asked }
     /// What is left to do on decoded values.
-    var remaining: [QueryDescription<Value>.Step] { asked == nil ? query.steps : plan.residual }
-
-    // MARK: Beginning
-
-    private func begin() throws(StoreError) -> QueryPipeline<Value> {
-        let alone = store.valuesInMemoryAlone(at: now)
-        guard let tier = store.queryableDisk else {
-            return try everyKey(alone).carryingOut(query.steps)
-        }
-        guard !plan.pushed.isScan, let rows = try indexedRows(tier, isWhole: alone.isEmpty) else {
-            return scan(tier, after: .min).followed(by: values(alone)).carryingOut(query.steps)
-        }
-        guard let others = rows.others else { return rows.pipeline.carryingOut(plan.residual) }
-
-        // The index answers for a part; the rest is asked one by one and put where it belongs.
-        let rest = others.followed(by: values(alone)).filtered(plan.condition)
-        let end = plan.pushed.limit.map(plan.pushed.offset.saturatingAdd)
-        return rows.pipeline.followed(by: rest)
-            .sorted(by: plan.orderings, keeping: end, equalOnesByRow: true)
-            .window(skip: plan.pushed.offset, limit: plan.pushed.limit)
-            .carryingOut(plan.residual)
-    }
-
-    private struct IndexedRows {
-        var pipeline: QueryPipeline<Value>
-        /// What the index does not cover, where it does not cover everything.
-        var others: QueryPipeline<Value>?
-    }
-
-    /// The values that the index finds, and those that it does not cover; `nil` if there is no index to ask.
-    private func indexedRows(_ tier: any QueryableTier, isWhole: Bool) throws(StoreError) -> IndexedRows? {
-        var isFirstLook = false
-        var isEverything = isWhole
-        let answer = try tier.answer(validAt: now, reading: ReadLimit(entries: largestBite)) { coverage in
-            guard coverage.isUsable else { return nil }
-            var question = plan.pushed
-            isEverything = coverage.isWhole && isWhole
-            if !isEverything {
-                // Rows that the index does not cover may come before those that it does.
-                question.limit = question.limit.map(question.offset.saturatingAdd)
-                question.offset = 0
-            } else if isLazy, !plan.isFullyPushed, question.limit == nil {
-                question.limit = Self.firstLook
-                isFirstLook = true
-            }
-            asked = question
-            return question
-        }
-        guard let answer else { return nil }
-        uncovered = answer.uncovered.count
-
-        let cursor = RowCursor(answer)
-        var pipeline = QueryPipeline { () throws(StoreError) in try self.next(cursor, tier) }
-        if isFirstLook, answer.rows.count == Self.firstLook {
-            pipeline = pipeline.followed(by: afterFirstLook(answer.rows, tier))
-        }
-        guard !isEverything else { return IndexedRows(pipeline: pipeline, others: nil) }
-        let strays = RowCursor(rows: answer.uncovered[...])
-        var others = QueryPipeline { () throws(StoreError) in try self.next(strays, tier) }
-        if let row = answer.coveredThrough { others = others.followed(by: scan(tier, after: row)) }
-        return IndexedRows(pipeline: pipeline, others: others)
-    }
-
-    /// How many rows to look for where fewer may do.
-    private static var firstLook: Int { 256 }
-
-    /// All rows but those seen, once the first have turned out not to be enough.
-    private func afterFirstLook(_ seen: [Int64], _ tier: any QueryableTier) -> QueryPipeline<Value> {
-        var cursor: RowCursor?
-        return QueryPipeline { () throws(StoreError) in
-            if cursor == nil {
-                let answer = try tier.answer(validAt: self.now, reading: ReadLimit(entries: 0)) { _ in self.plan.pushed }
-                let seen = Set(seen)
-                cursor = RowCursor(rows: (answer?.rows ?? []).filter { !seen.contains($0) }[...])
-            }
-            guard let cursor else { return nil }
-            return try self.next(cursor, tier)
-        }
-    }
-
-    // MARK: Reading
-
-    /// Rows that are known, whose entries are read in bites.
-    private final class RowCursor {
-        var rows: ArraySlice<Int64>
-        var entries: ArraySlice<StoredEntry> = []
-        /// Whether the entries are of a later instant than the rows.
-        var isLater = true
-
-        init(rows: ArraySlice<Int64>) {
-            self.rows = rows
-        }
-
-        init(_ answer: TierAnswer) {
-            entries = answer.entries[...]
-            rows = answer.rows.dropFirst(answer.looked)
-            isLater = false
-        }
-    }
-
-    private func next(_ cursor: RowCursor, _ tier: any QueryableTier) throws(StoreError) -> QueryItem<Value>? {
-        while true {
-            while let entry = cursor.entries.popFirst() {
-                guard let item = try item(entry) else { continue }
-                // It may have changed since the rows were found.
-                if cursor.isLater, try !stillMatches(item.value) { continue }
-                return item
-            }
-            guard !cursor.rows.isEmpty else { return nil }
-            let (entries, looked) = try tier.entries(of: cursor.rows, ReadLimit(entries: largestBite))
-            cursor.entries = entries[...]
-            cursor.rows = cursor.rows.dropFirst(looked)
-            cursor.isLater = true
-        }
-    }
-
-    private func stillMatches(_ value: Value) throws(StoreError) -> Bool {
-        do {
-            return try Condition.all(plan.condition).matches(value)
-        } catch {
-            throw .failedQuery(error)
-        }
-    }
-
-    /// Every entry after a row, in bites that grow if the asker may stop early.
-    private func scan(_ tier: any QueryableTier, after row: Int64) -> QueryPipeline<Value> {
-        var last = row
-        var bite = isLazy ? min(32, largestBite) : largestBite
-        var entries: ArraySlice<StoredEntry> = []
-        var isAtEnd = false
-        return QueryPipeline { () throws(StoreError) in
-            while true {
-                while let entry = entries.popFirst() {
-                    if let item = try self.item(entry) { return item }
-                }
-                guard !isAtEnd else { return nil }
-                let read = try tier.entries(after: last, ReadLimit(entries: bite))
-                bite = min(bite * 4, self.largestBite)
-                guard let newest = read.last?.entry.row else {
-                    isAtEnd = true
-                    continue
-                }
-                last = newest
-                entries = read[...]
-            }
-        }
-    }
-
-    /// The value of an entry, unless it is not valid or cannot be read; then that is reported, and hides no other.
-    private func item(_ stored: StoredEntry) throws(StoreError) -> QueryItem<Value>? {
-        guard stored.entry.validity.contains(now) else { return nil }
-        let origin = QueryOrigin(key: stored.key, row: stored.entry.row, revision: stored.revision)
-        guard stored.isSound else {
-            store.reportUnsound(stored.key)
-            return nil
-        }
-        do throws(StoreError) {
-            decoded += 1
-            return QueryItem(value: try store.decode(stored.entry.bytes, of: stored.key), origin: origin)
-        } catch {
-            return nil  // Reported where it was found.
-        }
-    }
-
-    private func values(_ alone: [(key: EntryKey, payload: Remembered<Value>)]) -> QueryPipeline<Value> {
-        var left = alone[...]
-        return QueryPipeline { () throws(StoreError) in
-            while let (key, payload) = left.popFirst() {
-                let origin = QueryOrigin(key: key, row: .max, revision: 0)
-                switch payload {
-                case .value(let value): return QueryItem(value: value, origin: origin)
-                case .bytes(let bytes):
-                    do throws(StoreError) {
-                        self.decoded += 1
-                        return QueryItem(value: try self.store.decode(bytes, of: key), origin: origin)
-                    } catch {
-                        continue  // Reported where it was found.
-                    }
-                }
-            }
-            return nil
-        }
-    }
-
-    /// Everything in a tier that knows no queries, least recently used first.
-    private func everyKey(_ alone: [(key: EntryKey, payload: Remembered<Value>)]) throws(StoreError) -> QueryPipeline<Value> {
-        var left = try store.disk.keysByUse(limit: .max, validAt: now).reversed()[...]
-        let onDisk = QueryPipeline { () throws(StoreError) -> QueryItem<Value>? in
-            while let key = left.popFirst()?.key {
-                do throws(StoreError) {
-                    self.decoded += 1
-                    guard let value = try self.store.peekValue(forKey: key) else { continue }
-                    return QueryItem(value: value, origin: QueryOrigin(key: key, row: 0, revision: 0))
-                } catch  where error.concernsOneEntry {
-                    continue
-                }
-            }
-            return nil
-        }
-        return onDisk.followed(by: values(alone))
-    }
+    var remaining: [QueryDescription<Value>.Step] { source.asked == nil ? query.steps : source.plan.residual }
 }

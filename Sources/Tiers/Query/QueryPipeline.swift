@@ -140,7 +140,7 @@ private struct FirstItems<Value> {
 
     mutating func sorted() throws(StoreError) -> [QueryItem<Value>] {
         try sort()
-        return items.prefix(count ?? .max).map(\.item)
+        return items.prefix(count ?? .max).map { $0.item }
     }
 
     private mutating func sort() throws(StoreError) {

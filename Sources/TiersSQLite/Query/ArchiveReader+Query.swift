@@ -21,7 +21,7 @@ extension ArchiveReader {
     }
 
     func coverage() throws(SQLiteError) -> Coverage {
-        let read = try prepared(SQL.coverage)
+        let read = try prepared(&readCoverage, SQL.coverage)
         defer { read.reset() }
         read.bind(id, at: 1)
         guard try read.step() else { return Coverage() }
@@ -50,14 +50,14 @@ extension ArchiveReader {
         let strays = coverage.strays > 0 ? try straysToLookAt().count : 0
         guard let query = planning(coverage.index(of: shape, strays: strays)) else { return nil }
         let printer = QueryPrinter(.count, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil)
-        let count = try prepared(printer.sql)
+        let count = try prepared(query: printer.sql)
         defer { count.reset() }
         count.bind(printer.bindings)
         return try count.step() ? Int(count.int(0)) : 0
     }
 
     private func rows(of query: QueryPrinter) throws(SQLiteError) -> [Int64] {
-        let find = try prepared(query.sql)
+        let find = try prepared(query: query.sql)
         defer { find.reset() }
         find.bind(query.bindings)
         var rows: [Int64] = []
@@ -82,7 +82,7 @@ extension ArchiveReader {
     // MARK: Entries
 
     func entries(of rows: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
-        let read = try prepared(SQL.entryOfRow(id))
+        let read = try prepared(&readRow, SQL.entryOfRow(id))
         var entries: [StoredEntry] = []
         var (bytes, looked) = (0, 0)
         for row in rows.prefix(limit.entries) where bytes < limit.bytes {
@@ -98,7 +98,7 @@ extension ArchiveReader {
     }
 
     func entries(after row: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
-        let read = try prepared(SQL.entriesAfter(id))
+        let read = try prepared(query: SQL.entriesAfter(id))
         defer { read.reset() }
         read.bind(row, at: 1)
         var entries: [StoredEntry] = []
@@ -144,7 +144,7 @@ extension ArchiveReader {
 
     /// What the index holds of a row.
     func indexed(_ row: Int64, _ shape: IndexShape) throws(SQLiteError) -> IndexedValues? {
-        let read = try prepared(SQL.readColumns(id, shape.columns.count, shape.collections.count))
+        let read = try prepared(query: SQL.readColumns(id, shape.columns.count, shape.collections.count))
         defer { read.reset() }
         read.bind(row, at: 1)
         guard try read.step() else { return nil }

@@ -96,8 +96,7 @@ final class IndexWriter {
     /// - Parameter isEmpty: Whether the archive has no entries, and nothing need be built.
     func declare(isEmpty: Bool, anew: Bool = false) throws(SQLiteError) {
         guard let shape else { return }
-        let isWanted = !(shape.indexes.isEmpty && shape.collections.isEmpty)
-        if isOurs, isWanted, !anew {
+        if isOurs, !shape.isEmpty, !anew {
             // A newer version of the type may be able to decode what an older one could not.
             if row?.strays ?? 0 > 0 { try retryUndecodable() }
             return
@@ -111,7 +110,7 @@ final class IndexWriter {
             row = nil
             storedRow = nil
         }
-        guard isWanted else { return }
+        guard !shape.isEmpty else { return }
         try connection.execute(
             SQL.createIndexTables(archive, columns: shape.columns.count, collections: shape.collections.count, indexes: shape.indexes))
         row = Row(

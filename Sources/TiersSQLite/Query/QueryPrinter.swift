@@ -15,11 +15,6 @@ struct QueryPrinter {
         case end(of: String)
     }
 
-    private let archive: Int64
-    private var tables: [String] = []
-    /// The table whose rows are found, by its short name.
-    private var rows = "c"
-
     enum Purpose {
         /// The numbers of the rows, in order.
         case rows
@@ -27,112 +22,134 @@ struct QueryPrinter {
         case count
     }
 
+    private let archive: Int64
+    /// The table whose rows are found, by its short name.
+    private var rows = "c"
+
     /// - Parameter validAt: The moment at which entries must be valid, where some may expire.
     init(_ purpose: Purpose, of query: TierQuery, archive: Int64, validAt now: WallInstant?) {
         self.archive = archive
-        var conditions: [String] = []
+        sql.reserveCapacity(256)
         var parts = query.filter.conjuncts
+        let hasWindow = query.limit != nil || query.offset > 0
 
         // A collection's element is looked up in its own table; the other columns are joined to it if they are asked for.
-        if let place = parts.firstIndex(where: { $0.element != nil }), let (collection, value) = parts[place].element {
-            parts.remove(at: place)
-            rows = "x"
-            tables.append("elements_\(archive)_\(collection) x")
-            conditions.append("x.value = ?")
-            bindings.append(.value(value))
+        let place = parts.firstIndex { $0.element != nil }
+        let element = place.flatMap { parts.remove(at: $0).element }
+        if element != nil { rows = "x" }
+        sql += SQL.select(purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)")
+        if let (collection, _) = element {
+            sql += "elements_\(archive)_\(collection) x"
             if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) {
-                tables.append("JOIN columns_\(archive) c ON c.id = x.id")
+                sql += " JOIN columns_\(archive) c ON c.id = x.id"
             }
         } else {
-            tables.append("columns_\(archive) c")
+            sql += "columns_\(archive) c"
         }
-        for part in parts { conditions.append(print(part)) }
+        if now != nil { sql += " JOIN entries_\(archive) e ON e.id = \(rows).id" }
+
+        sql += " WHERE "
+        if let (_, value) = element { print("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
+        for (index, part) in parts.enumerated() {
+            if index > 0 || element != nil { sql += " AND " }
+            print(part)
+        }
         if let now {
-            tables.append("JOIN entries_\(archive) e ON e.id = \(rows).id")
             // What ``Validity`` says of an entry.
-            conditions.append("(e.expires IS NULL OR (e.expires > ? AND e.written <= ?))")
-            bindings.append(.value(.integer(now.rawValue)))
-            bindings.append(.value(.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)))
+            print(" AND (e.expires IS NULL OR (e.expires > ?", .integer(now.rawValue))
+            print(" AND e.written <= ?))", .integer(now.advanced(byMilliseconds: Validity.slack).rawValue))
         }
-        var rest = ""
-        if purpose == .rows {
-            let order = query.order.map { "c.c\($0.column)\($0.isDescending ? " DESC" : "")" } + ["\(rows).id"]
-            rest = " ORDER BY \(order.joined(separator: ", "))"
-        }
-        let hasWindow = query.limit != nil || query.offset > 0
+        if purpose == .rows { printOrder(query.order) }
         if hasWindow {
-            rest += " LIMIT ? OFFSET ?"
-            bindings.append(.value(.integer(query.limit.map(Int64.init) ?? -1)))
-            bindings.append(.value(.integer(Int64(query.offset))))
+            print(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
+            print(" OFFSET ?", .integer(Int64(query.offset)))
         }
-        let columns = purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)"
-        sql = SQL.select(
-            columns, from: tables.joined(separator: " "), where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "), rest)
         if purpose == .count, hasWindow { sql = SQL.count(sql) }
+    }
+
+    private mutating func printOrder(_ order: [ColumnOrder]) {
+        sql += " ORDER BY "
+        for column in order { sql += column.isDescending ? "c.c\(column.column) DESC, " : "c.c\(column.column), " }
+        sql += rows
+        sql += ".id"
+    }
+
+    /// Prints a part with one `?` in it.
+    private mutating func print(_ text: String, _ value: IndexValue) {
+        sql += text
+        bindings.append(.value(value))
     }
 
     // MARK: Conditions
 
-    private mutating func print(_ condition: ColumnCondition) -> String {
+    private mutating func print(_ condition: ColumnCondition) {
         switch condition {
-        case .all(let parts): return list(parts, " AND ", "1")
-        case .any(let parts): return list(parts, " OR ", "0")
-        // What compares with nothing is not known to SQL, and false here.
-        case .not(let part): return "(\(print(part))) IS NOT TRUE"
-        case .test(let test): return print(test)
+        case .all(let parts): print(parts, " AND ", "1")
+        case .any(let parts): print(parts, " OR ", "0")
+        case .not(let part):
+            // What compares with nothing is not known to SQL, and false here.
+            sql += "("
+            print(part)
+            sql += ") IS NOT TRUE"
+        case .test(let test): print(test)
         }
     }
 
-    private mutating func list(_ parts: [ColumnCondition], _ word: String, _ none: String) -> String {
-        guard !parts.isEmpty else { return none }
-        var printed: [String] = []
-        for part in parts { printed.append(print(part)) }
-        return "(" + printed.joined(separator: word) + ")"
+    private mutating func print(_ parts: [ColumnCondition], _ word: String, _ none: String) {
+        guard !parts.isEmpty else {
+            sql += none
+            return
+        }
+        sql += "("
+        for (index, part) in parts.enumerated() {
+            if index > 0 { sql += word }
+            print(part)
+        }
+        sql += ")"
     }
 
-    private mutating func print(_ test: ColumnTest) -> String {
+    private mutating func print(_ test: ColumnTest) {
         let column = "c.c\(test.column)"
         switch test.relation {
-        case .isNull: return "\(column) IS NULL"
+        case .isNull:
+            sql += "\(column) IS NULL"
         case .isEqual(let value):
-            bindings.append(.value(value))
-            return "\(column) = ?"
+            print("\(column) = ?", value)
         case .isIn(let values):
-            bindings += values.map(Binding.value)
-            return "\(column) IN (\(values.map { _ in "?" }.joined(separator: ", ")))"
+            sql += "\(column) IN ("
+            for (index, value) in values.enumerated() { print(index == 0 ? "?" : ", ?", value) }
+            sql += ")"
+        case .isBetween(nil, nil):
+            sql += "\(column) IS NOT NULL"
         case .isBetween(let lower, let upper):
-            var tests: [String] = []
-            if let lower {
-                bindings.append(.value(lower.value))
-                tests.append("\(column) \(lower.isIncluded ? ">=" : ">") ?")
-            }
-            if let upper {
-                bindings.append(.value(upper.value))
-                tests.append("\(column) \(upper.isIncluded ? "<=" : "<") ?")
-            }
-            return tests.isEmpty ? "\(column) IS NOT NULL" : "(" + tests.joined(separator: " AND ") + ")"
-        case .beginsWith(let start): return print(column, beginsWith: start)
+            sql += "("
+            if let lower { print("\(column) \(lower.isIncluded ? ">=" : ">") ?", lower.value) }
+            if lower != nil, upper != nil { sql += " AND " }
+            if let upper { print("\(column) \(upper.isIncluded ? "<=" : "<") ?", upper.value) }
+            sql += ")"
+        case .beginsWith(let start):
+            print(column, beginsWith: start)
         case .hasElement(let value):
-            bindings.append(.value(value))
-            return
-                "EXISTS (\(SQL.select("1", from: "elements_\(archive)_\(test.column) y", where: "y.value = ? AND y.id = \(rows).id", "")))"
+            sql += "EXISTS (\(SQL.select("1"))elements_\(archive)_\(test.column) y WHERE "
+            print("y.value = ? AND y.id = \(rows).id)", value)
         }
     }
 
     /// Strings that begin with the bytes are a range. Whether they begin with the characters, too, depends on what comes next: a
     /// mark would make another character of the last one. No scalar below U+0300 does that, but for a line feed after a
     /// carriage return.
-    private mutating func print(_ column: String, beginsWith start: String) -> String {
-        guard let last = start.unicodeScalars.last else { return "\(column) IS NOT NULL" }
-        bindings.append(.value(.text(start)))
-        bindings.append(.end(of: start))
-        var sure = ""
-        if last.value < 0x300, last != "\r" {
-            sure = "substr(CAST(\(column) AS BLOB), ?, 1) < x'CC' OR "
-            bindings.append(.value(.integer(Int64(start.utf8.count + 1))))
+    private mutating func print(_ column: String, beginsWith start: String) {
+        guard let last = start.unicodeScalars.last else {
+            sql += "\(column) IS NOT NULL"
+            return
         }
-        bindings.append(.value(.text(start)))
-        return "(\(column) >= ? AND \(column) < ? AND (\(sure)\(Connection.beginsFunction)(\(column), ?)))"
+        print("(\(column) >= ?", .text(start))
+        sql += " AND \(column) < ? AND ("
+        bindings.append(.end(of: start))
+        if last.value < 0x300, last != "\r" {
+            print("substr(CAST(\(column) AS BLOB), ?, 1) < x'CC' OR ", .integer(Int64(start.utf8.count + 1)))
+        }
+        print("\(Connection.beginsFunction)(\(column), ?)))", .text(start))
     }
 }
 

@@ -13,8 +13,7 @@ extension SQLiteFile {
             guard let writer, let archive = writer.archive(tier.number) else { return true }
             archive.index.shape = shape
             let coverage = try ArchiveReader(id: tier.number, checksum: archive.checksum, connection: writer.connection).coverage()
-            let isWanted = !(shape.indexes.isEmpty && shape.collections.isEmpty)
-            guard isWanted else { return coverage.definition == nil }
+            guard !shape.isEmpty else { return coverage.definition == nil }
             return coverage.index(of: shape, strays: Int(coverage.strays)).isWhole
         }
         if isSettled, try !disagrees(shape, tier) { return }
@@ -25,7 +24,7 @@ extension SQLiteFile {
     /// Whether the newest rows say that the index does not hold what it should, although its definition is the same: the
     /// meaning of a computed property changed, or two of them changed places.
     private func disagrees(_ shape: IndexShape, _ tier: SQLiteTier) throws(SQLiteError) -> Bool {
-        guard !(shape.indexes.isEmpty && shape.collections.isEmpty), let owner = tier.currentOwner else { return false }
+        guard !shape.isEmpty, let owner = tier.currentOwner else { return false }
         let newest = try read(archive: tier.number, tier.checksum) { (archive) throws(SQLiteError) in try archive.newestIndexed(8, shape) }
         return (newest ?? []).contains { entry, held in
             guard entry.isSound, case .values(let values) = owner.indexed(entry.entry, of: entry.key) else { return false }

@@ -12,7 +12,7 @@ extension Condition {
     /// Whether an index could be asked for any of it.
     fileprivate var hasRelation: Bool {
         switch self {
-        case .all(let parts), .any(let parts): parts.contains(where: \.hasRelation)
+        case .all(let parts), .any(let parts): parts.contains { $0.hasRelation }
         case .not(let part): part.hasRelation
         case .test(let test): test.relation != nil
         }

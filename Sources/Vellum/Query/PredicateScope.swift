@@ -11,12 +11,13 @@ struct PredicateScope<Environment> {
     let own: PredicateExpressions.VariableID?
     /// Whether these are all variables that may be named.
     let isWhole: Bool
-    private let variables: [PredicateExpressions.VariableID: any BoundVariable<Environment>]
+    /// The innermost first.
+    private let variables: [any BoundVariable<Environment>]
 
     private init(own: Variable<Environment>?, isWhole: Bool, _ variables: [any BoundVariable<Environment>]) {
         self.own = own?.key
         self.isWhole = isWhole
-        self.variables = Dictionary(variables.map { ($0.key, $0) }) { _, inner in inner }
+        self.variables = variables
     }
 
     /// The scope of a predicate.
@@ -33,18 +34,18 @@ struct PredicateScope<Environment> {
     func adding<Element>(_ variable: Variable<Element>) -> PredicateScope<Nested<Environment, Element>> {
         PredicateScope<Nested<Environment, Element>>(
             own: nil, isWhole: isWhole,
-            variables.values.map { $0.nested(beside: Element.self) } + [InnerVariable<Environment, Element>(variable: variable)])
+            [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) })
     }
 
     /// How the value of the variable is found; nothing if it is none of these.
     func reader<Value>(of variable: Variable<Value>) -> ((Environment) -> Value)? {
-        (variables[variable.key] as? any TypedVariable<Environment, Value>)?.reader
+        (variables.first { $0.key == variable.key } as? any TypedVariable<Environment, Value>)?.reader
     }
 
     /// What Foundation needs to know to evaluate a part by itself.
     func bindings(_ environment: Environment) -> PredicateBindings {
         var bindings = PredicateBindings()
-        for variable in variables.values { variable.bind(in: environment, &bindings) }
+        for variable in variables { variable.bind(in: environment, &bindings) }
         return bindings
     }
 }
