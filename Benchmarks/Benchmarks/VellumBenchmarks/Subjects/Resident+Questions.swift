@@ -12,17 +12,19 @@ extension Resident: IndexedArchivable {
 
 extension Resident: QuerySubject {
     static func questions(amongst count: Int) -> [Question<Resident>] {
-        [one, hundred(count), range, top, composite(count), element(count), prefix(count), counting]
+        [one(count), hundred(count), range, top, composite(count), element(count), prefix(count), counting]
     }
 
-    private static let one = Question<Resident>(
-        work: .queryOne, operand: { Operand(text: name($0 % 10_000)) },
-        ask: { store, operand in
-            let name = operand.text
-            return .values(try store.fetch(where: #Predicate { $0.name == name }))
-        },
-        sql: selectByHand("c.c3 = ?"), bind: { $0.bind(text: $1.text, 1) },
-        peer: { .values(try Resident.filter(Column("name") == $1.text).fetchAll($0)) })
+    private static func one(_ count: Int) -> Question<Resident> {
+        Question(
+            work: .queryOne, operand: { Operand(text: name($0 * 7_919 % count)) },
+            ask: { store, operand in
+                let name = operand.text
+                return .values(try store.fetch(where: #Predicate { $0.name == name }))
+            },
+            sql: selectByHand("c.c3 = ?"), bind: { $0.bind(text: $1.text, 1) },
+            peer: { .values(try Resident.filter(Column("name") == $1.text).fetchAll($0)) })
+    }
 
     private static func hundred(_ count: Int) -> Question<Resident> {
         Question(
@@ -88,7 +90,7 @@ extension Resident: QuerySubject {
     private static func prefix(_ count: Int) -> Question<Resident> {
         let digits = String(count).count - 1
         return Question(
-            work: .queryPrefix, operand: { Operand(text: String(name($0).prefix("Ann Example ".count + digits))) },
+            work: .queryPrefix, operand: { Operand(text: String(name($0 * 7_919 % count).prefix("Ann Example ".count + digits))) },
             ask: { store, operand in
                 let start = operand.text
                 return .values(try store.fetch(where: #Predicate { $0.name.starts(with: start) }))
