@@ -27,7 +27,8 @@ let package = Package(
         ),
         // What needs a process of its own: resident memory, and the log under a reader and a writer.
         .executableTarget(
-            name: "Probe", dependencies: ["Samples", .product(name: "Vellum", package: "Vellum")], path: "Benchmarks/Tools/Probe"),
+            name: "Probe", dependencies: ["Samples", "CRawSQLite", .product(name: "Vellum", package: "Vellum")],
+            path: "Benchmarks/Tools/Probe"),
         // Prints all of it as one table, with ratios and limits.
         .executableTarget(name: "Report", dependencies: ["Samples"], path: "Benchmarks/Tools/Report"),
         // What the three tell each other.

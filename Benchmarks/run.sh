@@ -4,7 +4,8 @@
 #   run.sh [--quick] [--filter REGEX] [--keep]
 #
 # --quick   leaves a million entries out and measures for a short while
-# --filter  runs the comparisons whose names match, as `recordNew, six fields, 1 k`, and no probe
+# --filter  runs the comparisons whose names match, as `recordNew, six fields, 1 k` or `queryOne, residents, 1 M`, and no probe;
+#           '(query|growth|unindexed|recordIndexed|bulkIndexed).*' is all that has to do with indexes
 # --keep    leaves what was measured in the folder that is named at the end
 #
 # BENCH_FOLDER is where files are made (the folder for temporary files otherwise): it decides which disk is measured.
@@ -51,7 +52,7 @@ echo "Measuring …"
 if [ -n "$filter" ]; then set -- --filter "$filter"; else set --; fi
 quietly swift package --disable-sandbox --scratch-path "$scratch" benchmark --target VellumBenchmarks --no-progress "$@"
 if [ -z "$filter" ]; then
-    for probe in fill resident-memory log; do "$tools/Probe" "$probe"; done
+    for probe in fill resident-memory log query-memory; do "$tools/Probe" "$probe"; done
 fi
 "$tools/Report"
 [ -z "$keep" ] || echo "What was measured is in $VELLUM_BENCH_FOLDER."

@@ -8,6 +8,8 @@ public struct Outcome: Codable, Sendable {
     public var sides: [Side]
     /// How many nanoseconds Vellum may take, where that does not depend on another side.
     public var limit: Double?
+    /// What is promised of differences between sides.
+    public var increments: [Increment]
 
     public struct Side: Codable, Sendable {
         public var name: String
@@ -27,18 +29,45 @@ public struct Outcome: Codable, Sendable {
         }
     }
 
-    public init(work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil) {
+    /// What something adds to Vellum, beside what it adds to another way: differences of turns in the same round.
+    public struct Increment: Codable, Sendable {
+        public var title: String
+        /// Names of sides: without it, and with it.
+        public var ours: [String]
+        public var theirs: [String]
+        /// How many times as much it may add to Vellum.
+        public var limit: Double?
+
+        public init(title: String, ours: [String], theirs: [String], limit: Double? = nil) {
+            self.title = title
+            self.ours = ours
+            self.theirs = theirs
+            self.limit = limit
+        }
+    }
+
+    public init(work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil, increments: [Increment] = []) {
         self.work = work
         self.subject = subject
         self.scale = scale
         self.sides = sides
         self.limit = limit
+        self.increments = increments
+    }
+
+    /// What the median round takes longer on the second side than on the first.
+    public func difference(_ names: [String]) -> Double {
+        let samples = names.compactMap { name in sides.first { $0.name == name }?.samples }
+        guard samples.count == 2 else { return .nan }
+        return Distribution(zip(samples[1], samples[0]).map(-)).median
     }
 }
 
 /// What is compared, in the order of the report.
 public enum Work: String, Codable, Sendable, CaseIterable {
     case memoryHit, diskHit, recordNew, recordOver, recordPowerSafe, bulk, opening
+    case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount
+    case growth, unindexed, recordIndexed, bulkIndexed
 
     /// What one operation is.
     public var title: String {
@@ -50,6 +79,18 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .recordPowerSafe: "Record under a new key, power-safe"
         case .bulk: "Record 1000 in one transaction, crash-safe (per entry)"
         case .opening: "Open after a clean close, and read one entry"
+        case .queryOne: "Query: equality, one object"
+        case .queryHundred: "Query: equality, about 100 objects"
+        case .queryRange: "Query: range, sorted, limit 10"
+        case .queryTop: "Query: the top 10, descending"
+        case .queryComposite: "Query: equality and range, sorted, about 50 objects"
+        case .queryElement: "Query: membership, about 100 objects"
+        case .queryPrefix: "Query: prefix, about 10 objects"
+        case .queryCount: "Query: count of a range"
+        case .growth: "Query: the top 10 of many beside those of 10 k"
+        case .unindexed: "Query: no index, every object is looked at (all of them)"
+        case .recordIndexed: "Record under a new key with indexes, crash-safe"
+        case .bulkIndexed: "Record 1000 in one transaction with indexes, crash-safe (per entry)"
         }
     }
 }

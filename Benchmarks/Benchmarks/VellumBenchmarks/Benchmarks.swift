@@ -16,6 +16,14 @@ let benchmarks: @Sendable () -> Void = {
     registerAll(ofSize: Blob1K.self, .thousand)
     registerAll(ofSize: Blob64K.self, .hundred)
     registerAll(ofSize: Blob4M.self, .eight)
+
+    let many: Scale = Desk().isQuick ? .hundredThousand : .million
+    for scale in [.tenThousand, many] { registerQueries(of: Resident.self, scale) }
+    registerQueries(of: IndexedAirport.self, .airports)
+    Runner.register(GrowthComparison.make(many))
+    Runner.register(FilterComparison.make(Desk().isQuick ? .tenThousand : .hundredThousand))
+    Runner.register(IndexCostComparison.make(.recordIndexed, .twentyThousand))
+    Runner.register(IndexCostComparison.make(.bulkIndexed, .twentyThousand))
 }
 
 private func registerAll<Value: Subject>(of type: Value.Type, _ scale: Scale) {
@@ -31,4 +39,8 @@ private func registerAll<Value: Blob>(ofSize type: Value.Type, _ scale: Scale) {
     Runner.register(DiskHitComparison<Value>.make(scale, memory: DataSize(bytes: 2 * Value.size), rounds: 2000))
     Runner.register(RecordComparison<Value>.make(.recordNew, scale, rounds: 1000, seconds: 4))
     Runner.register(RecordComparison<Value>.make(.recordPowerSafe, scale, rounds: 500, seconds: 4))
+}
+
+private func registerQueries<Value: QuerySubject>(of type: Value.Type, _ scale: Scale) {
+    for question in Value.questions(amongst: scale.rawValue) { Runner.register(QueryComparison.make(question, scale)) }
 }

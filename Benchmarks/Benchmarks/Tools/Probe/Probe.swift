@@ -4,14 +4,15 @@ import Samples
 /// Measures what needs a process of its own. `Probe fill` first, then the others, each by itself.
 @main
 enum Probe {
-    static func main() throws {
+    static func main() async throws {
         let desk = Desk()
         switch CommandLine.arguments.dropFirst().first {
         case "fill": try ResidentMemory.fill(desk)
         case "resident-memory": try ResidentMemory.measure(desk)
         case "log": try LogGrowth.measure(desk)
+        case "query-memory": try await QueryMemory.measure(desk)
         default:
-            print("Probe fill | resident-memory | log")
+            print("Probe fill | resident-memory | log | query-memory")
             exit(2)
         }
     }

@@ -47,7 +47,7 @@ enum ResidentMemory {
     }
 
     /// A line of the system's account of this process, in megabytes; not a number where there is none.
-    private static func status(_ name: String) -> Double {
+    static func status(_ name: String) -> Double {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return .nan }
         let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
         let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }

@@ -2,7 +2,7 @@ import Samples
 
 /// The table of one comparison: a line for each side.
 enum ComparisonTable {
-    private static let widths = [24, 18, 10, 10, 10, 8, 9, 10, 0]
+    private static let widths = [24, 26, 10, 10, 10, 8, 9, 10, 0]
 
     /// - Returns: What was promised of it.
     static func print(_ outcome: Outcome) -> [Limit] {
@@ -39,6 +39,23 @@ enum ComparisonTable {
                     side.name == vellum.name ? "" : Line.number(ratio), verdict,
                 ], widths)
         }
+        for increment in outcome.increments { limits += print(increment, of: outcome, title) }
         return limits
+    }
+
+    /// A line for what something adds to Vellum and to another side.
+    private static func print(_ increment: Outcome.Increment, of outcome: Outcome, _ title: String) -> [Limit] {
+        let (ours, theirs) = (outcome.difference(increment.ours), outcome.difference(increment.theirs))
+        let ratio = ours / theirs
+        var line = "\(increment.title): + \(Line.time(ours)), + \(Line.time(theirs)) to \(increment.theirs[0]): \(Line.number(ratio)) ×"
+        guard let limit = increment.limit else {
+            Line.print(["", line], [widths[0], 0])
+            return []
+        }
+        let isMet = ratio <= limit
+        line += "  ≤ \(Line.number(limit)) \(isMet ? "met" : "NOT MET")"
+        Line.print(["", line], [widths[0], 0])
+        let promise = "\(outcome.work.title), \(title): \(increment.title), \(Line.number(ratio)) × \(increment.theirs[0]), limit \(limit)"
+        return [Limit(title: promise, isMet: isMet)]
     }
 }

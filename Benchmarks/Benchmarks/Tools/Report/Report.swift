@@ -28,8 +28,8 @@ struct Limit {
 extension Outcome {
     /// Structs before airports before values by size, few before many.
     fileprivate var order: Int {
-        let subjects = ["six fields", "airports", "100 B", "1 KiB", "64 KiB", "4 MiB"]
-        let scales = ["8", "100", "1 k", "20 k", "1 M"]
-        return (subjects.firstIndex(of: subject) ?? 9) * 10 + (scales.firstIndex(of: scale) ?? 9)
+        let subjects = ["six fields", "residents", "airports", "100 B", "1 KiB", "64 KiB", "4 MiB"]
+        let scales = ["8", "100", "1 k", "10 k", "20 k", "28 k", "100 k", "1 M"]
+        return (subjects.firstIndex(of: subject) ?? 9) * 20 + (scales.firstIndex(of: scale) ?? 19)
     }
 }

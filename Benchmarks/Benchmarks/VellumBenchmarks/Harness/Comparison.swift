@@ -10,6 +10,8 @@ struct Comparison {
     var sides: [(name: String, limit: Double?)]
     /// How many nanoseconds Vellum may take at the median, whatever the others take.
     var limit: Double?
+    /// What is asked of differences between sides.
+    var increments: [Outcome.Increment] = []
     /// How many operations one measured call makes.
     var batch = 1
     var rounds = 2000
@@ -21,7 +23,11 @@ struct Comparison {
 /// How many entries there are.
 enum Scale: Int {
     case thousand = 1000
+    case tenThousand = 10_000
     case twentyThousand = 20_000
+    /// Every airport of the list.
+    case airports = 28_298
+    case hundredThousand = 100_000
     case million = 1_000_000
     case hundred = 100
     case eight = 8
@@ -29,7 +35,10 @@ enum Scale: Int {
     var title: String {
         switch self {
         case .million: "1 M"
+        case .hundredThousand: "100 k"
+        case .airports: "28 k"
         case .twentyThousand: "20 k"
+        case .tenThousand: "10 k"
         case .thousand: "1 k"
         case .hundred, .eight: "\(rawValue)"
         }

@@ -16,7 +16,8 @@ final class Runner {
         self.comparison = comparison
         outcome = Outcome(
             work: comparison.work, subject: comparison.subject, scale: comparison.scale.title,
-            sides: comparison.sides.map { Outcome.Side(name: $0.name, limit: $0.limit) }, limit: comparison.limit)
+            sides: comparison.sides.map { Outcome.Side(name: $0.name, limit: $0.limit) }, limit: comparison.limit,
+            increments: comparison.increments)
     }
 
     static func register(_ comparison: Comparison) {

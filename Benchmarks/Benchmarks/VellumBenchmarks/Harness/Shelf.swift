@@ -65,8 +65,8 @@ struct Shelf<Value: Subject> {
     }
 
     private func inChunks(_ body: ([Value]) throws -> Void) throws {
-        for start in stride(from: 0, to: count, by: 1000) {
-            try body((start..<min(start + 1000, count)).map(Value.make))
+        for start in stride(from: 0, to: count, by: 50_000) {
+            try body((start..<min(start + 50_000, count)).map { Value.make($0, of: count) })
         }
     }
 }

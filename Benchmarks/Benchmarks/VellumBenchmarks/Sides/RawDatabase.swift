@@ -75,6 +75,18 @@ final class RawStatement {
         sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil)
     }
 
+    /// Binds a text, of which SQLite makes a copy.
+    func bind(text: String, _ index: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                _ = sqlite3_bind_text64(
+                    pointer, index, $0.baseAddress, UInt64($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self),
+                    UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+
     @inline(__always)
     func step() throws -> Bool {
         switch sqlite3_step(pointer) {

@@ -1,14 +1,20 @@
 import Foundation
+import Vellum
 
 /// The statements of `Sources/TiersSQLite/Statements.swift` that records of one archive make, through the C API, by hand.
 ///
 /// Works on a file of Vellum's. What Vellum does besides is left out: no checksum, no recency, no memory.
-final class SameSchema<Value: Subject> {
+final class SameSchema<Value: Archivable> {
+    /// Adds to the index what a row holds, where there is one.
+    typealias Indexing = (_ row: Int64, Value) throws -> Void
+
     private let writer: Writer
     private let log: LogKeeper
+    private let indexing: Indexing?
 
-    init(_ path: String, _ synchronous: Synchronous) throws {
+    init(_ path: String, _ synchronous: Synchronous, indexing: (RawDatabase) throws -> Indexing? = { _ in nil }) throws {
         let database = try RawDatabase(path, RawDatabase.writing(synchronous))
+        self.indexing = try indexing(database)
         let writer = try Writer(database)
         self.writer = writer
         log = try LogKeeper(path, writer: database, synchronous) { body in try writer.lock.withLock { _ in try body() } }
@@ -19,7 +25,10 @@ final class SameSchema<Value: Subject> {
         let encoded = try values.map { (key: $0.primaryKey, bytes: try $0.archive()) }
         let isLong = try writer.lock.withLock { _ in
             try writer.begin.run()
-            for (key, bytes) in encoded { try writer.record(key, bytes) }
+            for (index, (key, bytes)) in encoded.enumerated() {
+                let row = try writer.record(key, bytes)
+                try indexing?(row, values[index])
+            }
             try writer.storeTotals()
             try writer.commit.run()
             return log.isLong
@@ -32,7 +41,8 @@ final class SameSchema<Value: Subject> {
         let bytes = try value.archive()
         let isLong = try writer.lock.withLock { _ in
             try writer.begin.run()
-            try writer.record(key, bytes)
+            let row = try writer.record(key, bytes)
+            try indexing?(row, value)
             try writer.storeTotals()
             try writer.commit.run()
             return log.isLong
@@ -67,14 +77,15 @@ private final class Writer {
         load.reset()
     }
 
-    func record(_ key: String, _ data: Data) throws {
+    /// - Returns: The number of the row.
+    func record(_ key: String, _ data: Data) throws -> Int64 {
         var key = key
-        try key.withUTF8 { key in
+        return try key.withUTF8 { key in
             try data.withUnsafeBytes { try record(UnsafeRawBufferPointer(key), $0) }
         }
     }
 
-    private func record(_ key: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) throws {
+    private func record(_ key: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) throws -> Int64 {
         now += 1
         find.bind(key, 1)
         let present = try find.step() ? (row: find.int(0), bytes: find.int(1)) : nil
@@ -86,6 +97,7 @@ private final class Writer {
             update.bind(data, 6)
             try update.run()
             bytes += Int64(data.count) - present.bytes
+            return present.row
         } else {
             insert.bind(next, 1)
             insert.bind(key, 2)
@@ -95,6 +107,7 @@ private final class Writer {
             insert.bind(data, 8)
             try insert.run()
             (next, entries, bytes) = (next + 1, entries + 1, bytes + Int64(data.count))
+            return next - 1
         }
     }
 

@@ -9,12 +9,17 @@ protocol Subject: Archivable, Sendable, FetchableRecord, PersistableRecord {
     /// The `index`-th of endlessly many, each with a key of its own. Keys come in no order.
     static func make(_ index: Int) -> Self
 
+    /// The same where it matters how many there are.
+    static func make(_ index: Int, of count: Int) -> Self
+
     /// Makes the table for GRDB.
     static func createTable(_ database: Database) throws
 }
 
 extension Subject {
     static var databaseTableName: String { "records" }
+
+    static func make(_ index: Int, of count: Int) -> Self { make(index) }
 
     static func key(_ index: Int) -> String { make(index).primaryKey }
 

@@ -1,0 +1,31 @@
+import Foundation
+
+/// A query in SQL on Vellum's file, prepared once, on a connection of its own; each read commits by itself. Then the decode.
+///
+/// What Vellum does besides is left out: no checksum, no plan, no check of dates, no order among equals.
+final class QueryByHand<Value: Subject> {
+    private let statement: RawStatement
+
+    init(_ path: String, _ sql: String) throws {
+        statement = try RawDatabase(path, RawDatabase.reading).prepare(sql)
+    }
+
+    func values(_ bind: (RawStatement) -> Void) throws -> [Value] {
+        defer { statement.reset() }
+        bind(statement)
+        var values: [Value] = []
+        while try statement.step() { values.append(try Value.decode(statement.data(0))) }
+        return values
+    }
+
+    func count(_ bind: (RawStatement) -> Void) throws -> Int {
+        defer { statement.reset() }
+        bind(statement)
+        return try statement.step() ? Int(statement.int(0)) : 0
+    }
+}
+
+/// The bytes of the objects whose columns satisfy the condition.
+func selectByHand(_ condition: String) -> String {
+    "SELECT e.bytes FROM columns_1 c JOIN entries_1 e ON e.id = c.id WHERE \(condition)"
+}
