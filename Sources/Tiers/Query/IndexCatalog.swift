@@ -65,12 +65,14 @@ public struct IndexCatalog<Value>: Sendable {
         let incomparable = operands.incomparable
         collections.append(
             .init(operands: operands) { value in
-                var found: Set<IndexValue> = []
+                var found: [IndexValue] = []
                 for element in elements(value) {
                     guard let value = element.indexValue else { return nil }
-                    if value != incomparable { found.insert(value) }
+                    if value != incomparable { found.append(value) }
                 }
-                return found.sorted()
+                guard found.count > 1 else { return found }
+                found.sort()
+                return found.indices.compactMap { $0 > 0 && found[$0] == found[$0 - 1] ? nil : found[$0] }
             })
         shape.collections.append(name)
     }
@@ -146,8 +148,8 @@ extension IndexCatalog.Operands {
             if value == incomparable || value == .null { return .isIn([]) }
             bounds.append(IndexBound(value, isIncluded: bound.isIncluded))
         }
-        // What compares with nothing comes after everything else, and is in no range.
-        if bounds[1] == nil, let incomparable { bounds[1] = IndexBound(incomparable, isIncluded: false) }
+        // What compares with nothing comes before everything else, and is in no range.
+        if bounds[0] == nil, let incomparable { bounds[0] = IndexBound(incomparable, isIncluded: false) }
         return .isBetween(lower: bounds[0], upper: bounds[1])
     }
 }

@@ -36,13 +36,14 @@ extension IndexValue: Comparable {
 }
 
 extension IndexValue {
-    /// The place of a number among all numbers: -0.0 is 0.0, and what is not a number comes last.
+    /// The place of a number among all numbers: -0.0 is 0.0, and what is not a number comes first.
     init(orderOf number: Double) {
         self = number.isNaN ? .notANumber : .integer(Self.place(of: number == 0 ? 0 : number))
     }
 
-    /// Where every number that is none stands: after infinity.
-    static let notANumber = IndexValue.integer(.max)
+    /// Where every number that is none stands: before all others, so that an index enters a range behind them and needs no second
+    /// bound.
+    static let notANumber = IndexValue.integer(.min)
 
     /// Bit patterns of positive numbers are in their order; those of negative ones are in the opposite order.
     private static func place(of number: Double) -> Int64 {

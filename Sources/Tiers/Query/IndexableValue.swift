@@ -15,7 +15,7 @@ public protocol IndexableValue {
     /// every query.
     var indexValue: IndexValue? { get }
 
-    /// Where those values stand that compare with nothing, not even with themselves, where the type has such.
+    /// Where those values stand that compare with nothing, not even with themselves, where the type has such: before all others.
     static var incomparableIndexValue: IndexValue? { get }
 }
 

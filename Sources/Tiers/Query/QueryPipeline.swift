@@ -75,6 +75,16 @@ struct QueryPipeline<Value> {
         }
     }
 
+    /// Leaves out what is of these rows.
+    func without(_ rows: Set<Int64>) -> QueryPipeline {
+        QueryPipeline { () throws(StoreError) in
+            while let item = try self.next() {
+                if !rows.contains(item.origin.row) { return item }
+            }
+            return nil
+        }
+    }
+
     /// Leaves out the first, and asks for no more than the limit.
     func window(skip: Int, limit: Int?) -> QueryPipeline {
         var toSkip = skip

@@ -100,16 +100,25 @@ final class QuerySource<Value> {
 
     /// All rows but those seen, once the first have turned out not to be enough.
     private func afterFirstLook(_ seen: [Int64], _ tier: any QueryableTier) -> QueryPipeline<Value> {
-        var cursor: RowCursor?
+        var rest: QueryPipeline<Value>?
         return QueryPipeline { () throws(StoreError) in
-            if cursor == nil {
-                let answer = try tier.answer(validAt: self.now, reading: ReadLimit(entries: 0)) { _ in self.plan.pushed }
-                let seen = Set(seen)
-                cursor = RowCursor(rows: (answer?.rows ?? []).filter { !seen.contains($0) }[...])
-            }
-            guard let cursor else { return nil }
-            return try self.next(cursor, tier)
+            if let rest { return try rest.next() }
+            let all = try self.allRows(but: Set(seen), tier)
+            rest = all
+            return try all.next()
         }
+    }
+
+    private func allRows(but seen: Set<Int64>, _ tier: any QueryableTier) throws(StoreError) -> QueryPipeline<Value> {
+        let answer = try tier.answer(validAt: now, reading: ReadLimit(entries: 0)) { $0.isUsable ? plan.pushed : nil }
+        guard let answer else {
+            // Another program has dropped the index since.
+            return scan(tier, after: .min).filtered(plan.condition).without(seen)
+        }
+        let cursor = RowCursor(rows: (answer.rows + answer.uncovered).filter { !seen.contains($0) }[...])
+        let found = QueryPipeline { () throws(StoreError) in try self.next(cursor, tier) }
+        guard let row = answer.coveredThrough else { return found }
+        return found.followed(by: scan(tier, after: row).filtered(plan.condition).without(seen))
     }
 
     // MARK: Reading

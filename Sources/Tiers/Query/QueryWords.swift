@@ -35,9 +35,9 @@ extension ColumnTest {
         case .isEqual: return "\(name) = ?"
         case .isIn(let values): return "\(name) is one of \(values.count)"
         case .isBetween(let lower, let upper):
-            // That numbers are below what is none goes without saying.
-            let said = upper.flatMap { $0.value == .notANumber ? nil : $0 }
-            let tests = [lower.map { $0.isIncluded ? ">= ?" : "> ?" }, said.map { $0.isIncluded ? "<= ?" : "< ?" }]
+            // That numbers come after what is none goes without saying.
+            let said = lower.flatMap { $0.value == .notANumber ? nil : $0 }
+            let tests = [said.map { $0.isIncluded ? ">= ?" : "> ?" }, upper.map { $0.isIncluded ? "<= ?" : "< ?" }]
             return tests.compactMap { test in test.map { "\(name) \($0)" } }.joined(separator: " and ")
         case .beginsWith: return "\(name) begins with ?"
         case .hasElement: return ""

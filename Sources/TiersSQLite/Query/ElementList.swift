@@ -3,28 +3,30 @@ internal import Tiers
 
 /// The elements of a collection in one value, so that they can be found in their table again without a second index there.
 ///
-/// For each element its kind in one byte, then an integer in eight, or a length in eight and so many bytes.
+/// For each element its kind in one byte, then an integer in eight bytes, or a length and so many bytes. A length takes a byte for
+/// each seven bits (LEB128).
 enum ElementList {
     static func encode(_ elements: [IndexValue]) -> Data {
-        var data = Data()
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(elements.count * 16)
         for element in elements {
             switch element {
             case .null:
-                data.append(0)
+                bytes.append(0)
             case .integer(let value):
-                data.append(1)
-                data.append(littleEndian: UInt64(bitPattern: value))
+                bytes.append(1)
+                withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
             case .text(let text):
-                data.append(2)
-                data.append(littleEndian: UInt64(text.utf8.count))
-                data.append(contentsOf: text.utf8)
-            case .bytes(let bytes):
-                data.append(3)
-                data.append(littleEndian: UInt64(bytes.count))
-                data.append(bytes)
+                bytes.append(2)
+                bytes.append(length: text.utf8.count)
+                bytes.append(contentsOf: text.utf8)
+            case .bytes(let data):
+                bytes.append(3)
+                bytes.append(length: data.count)
+                bytes.append(contentsOf: data)
             }
         }
-        return data
+        return Data(bytes)
     }
 
     /// The elements; nothing if the bytes are no such list.
@@ -35,12 +37,14 @@ enum ElementList {
             switch kind {
             case 0: elements.append(.null)
             case 1:
-                guard let number = rest.popNumber() else { return nil }
-                elements.append(.integer(Int64(bitPattern: number)))
+                guard rest.count >= 8 else { return nil }
+                let number = UnsafeRawBufferPointer(rebasing: rest.prefix(8)).loadUnaligned(as: Int64.self)
+                rest = rest.dropFirst(8)
+                elements.append(.integer(Int64(littleEndian: number)))
             case 2, 3:
-                guard let count = rest.popNumber(), count <= rest.count else { return nil }
-                let content = rest.prefix(Int(count))
-                rest = rest.dropFirst(Int(count))
+                guard let count = rest.popLength(), count <= rest.count else { return nil }
+                let content = rest.prefix(count)
+                rest = rest.dropFirst(count)
                 elements.append(kind == 2 ? .text(String(decoding: content, as: UTF8.self)) : .bytes(Data(content)))
             default: return nil
             }
@@ -49,17 +53,26 @@ enum ElementList {
     }
 }
 
-extension Data {
-    fileprivate mutating func append(littleEndian number: UInt64) {
-        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+extension [UInt8] {
+    fileprivate mutating func append(length: Int) {
+        var left = UInt64(length)
+        while left >= 0x80 {
+            append(UInt8(left & 0x7F) | 0x80)
+            left >>= 7
+        }
+        append(UInt8(left))
     }
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    fileprivate mutating func popNumber() -> UInt64? {
-        guard count >= 8 else { return nil }
-        defer { self = dropFirst(8) }
-        return UInt64(littleEndian: UnsafeRawBufferPointer(rebasing: prefix(8)).loadUnaligned(as: UInt64.self))
+    fileprivate mutating func popLength() -> Int? {
+        var length: UInt64 = 0
+        for shift in stride(from: 0 as UInt64, to: 56, by: 7) {
+            guard let byte = popFirst() else { return nil }
+            length |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return Int(length) }
+        }
+        return nil
     }
 }
 

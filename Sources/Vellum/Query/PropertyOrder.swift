@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Tiers
 
-/// The order that an index and a sort on values agree on: that of `<`, with `nil` first, and what compares with nothing, such as
-/// what is not a number, last.
+/// The order that an index and a sort on values agree on: that of `<`, with `nil` first, then what compares with nothing, such as
+/// what is not a number.
 enum PropertyOrder {
     /// Below zero if the left one comes first, above if the right one does.
     static func comparison<Property: Comparable>(of type: Property.Type) -> (Property, Property) -> Int {
@@ -11,7 +11,7 @@ enum PropertyOrder {
             if left < right { return -1 }
             if right < left { return 1 }
             if left == right { return 0 }
-            return (left == left ? 0 : 1) - (right == right ? 0 : 1)
+            return (left == left ? 1 : 0) - (right == right ? 1 : 0)
         }
     }
 

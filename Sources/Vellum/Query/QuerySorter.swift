@@ -10,8 +10,7 @@ internal import Tiers
 /// .getResults()
 /// ```
 ///
-/// Sorting is stable. `nil` comes before everything else, and what is not a number after all numbers; descending, the other way
-/// around.
+/// Sorting is stable. `nil` comes before everything else, then what is not a number; descending, the other way around.
 @dynamicMemberLookup
 public struct QuerySorter<Result> {
     var orderings: [Ordering<Result>] = []

@@ -6,11 +6,11 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct IndexValueTests {
     static let numbers: [Double] = [
-        -.infinity, -.greatestFiniteMagnitude, -1.5, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, 1.nextUp, 1.5,
-        .greatestFiniteMagnitude, .infinity, .nan,
+        .nan, -.infinity, -.greatestFiniteMagnitude, -1.5, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, 1.nextUp, 1.5,
+        .greatestFiniteMagnitude, .infinity,
     ]
 
-    @Test func numbersKeepTheirOrderAndWhatIsNoneComesLast() throws {
+    @Test func numbersKeepTheirOrderAndWhatIsNoneComesFirst() throws {
         let values = try Self.numbers.map { try #require($0.indexValue) }
         #expect(values == values.sorted())
         #expect(Set(values).count == values.count)

@@ -30,12 +30,12 @@ struct SortDescriptorTests {
         #expect(try sorted([2, nil, 1], SortDescriptor(\.small, order: .reverse), by: \.small) == [2, 1, nil])
     }
 
-    @Test func whatIsNotANumberIsLastAscending() throws {
+    @Test func whatIsNotANumberIsFirstAscending() throws {
         let ratios = [Double.nan, .infinity, 0, -.infinity, -.nan, 1]
 
-        #expect(try sorted(ratios, SortDescriptor(\.ratio), by: \.ratio).map(\.isNaN).suffix(2) == [true, true])
-        #expect(try sorted(ratios, SortDescriptor(\.ratio), by: \.ratio).prefix(4) == [-.infinity, 0, 1, .infinity])
-        #expect(try sorted(ratios, SortDescriptor(\.ratio, order: .reverse), by: \.ratio).suffix(4) == [.infinity, 1, 0, -.infinity])
+        #expect(try sorted(ratios, SortDescriptor(\.ratio), by: \.ratio).map(\.isNaN).prefix(2) == [true, true])
+        #expect(try sorted(ratios, SortDescriptor(\.ratio), by: \.ratio).suffix(4) == [-.infinity, 0, 1, .infinity])
+        #expect(try sorted(ratios, SortDescriptor(\.ratio, order: .reverse), by: \.ratio).prefix(4) == [.infinity, 1, 0, -.infinity])
     }
 
     @Test func zerosAreEqual() throws {

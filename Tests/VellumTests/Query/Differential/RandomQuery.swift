@@ -198,7 +198,7 @@ extension RandomQuery.Order {
             }, isDescending: isDescending)
     }
 
-    /// What is no number comes after all numbers.
+    /// What is no number comes before all numbers.
     private static func makeNumber(
         _ words: String, _ path: any KeyPath<Specimen, Double> & Sendable, _ isDescending: Bool
     ) -> RandomQuery.Order {
@@ -206,7 +206,7 @@ extension RandomQuery.Order {
             words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
             compare: { left, right in
                 let (left, right) = (left[keyPath: path], right[keyPath: path])
-                return left.isNaN || right.isNaN ? (left.isNaN ? 1 : 0) - (right.isNaN ? 1 : 0) : order(left, right)
+                return left.isNaN || right.isNaN ? (right.isNaN ? 1 : 0) - (left.isNaN ? 1 : 0) : order(left, right)
             }, isDescending: isDescending)
     }
 
