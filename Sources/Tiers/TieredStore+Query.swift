@@ -12,10 +12,7 @@ extension TieredStore {
     /// - Complexity: O(log n + r) for r candidates of an index, O(n) without one; one decode for each candidate.
     /// - Throws: ``StoreError`` if the disk fails, or a condition throws.
     public func fetch(_ query: QueryDescription<Value>) throws(StoreError) -> [Value] {
-        let execution = QueryExecution(query, in: self, isLazy: query.hasLimit)
-        var values: [Value] = []
-        while let item = try execution.next() { values.append(item.value) }
-        return values
+        try QueryExecution(query, in: self, isLazy: query.hasLimit).all()
     }
 
     /// The first value that the query asks for. Not a use.

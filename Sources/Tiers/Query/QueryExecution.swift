@@ -22,6 +22,14 @@ final class QueryExecution<Value> {
         return try pipeline.next()
     }
 
+    /// All values.
+    func all() throws(StoreError) -> [Value] {
+        var values: [Value] = []
+        if try source.readAll(into: &values) { return values }
+        while let item = try next() { values.append(item.value) }
+        return values
+    }
+
     /// How many values there are, if the tier alone can tell.
     func countWithoutDecoding() throws(StoreError) -> Int? { try source.countWithoutDecoding() }
 

@@ -34,6 +34,52 @@ final class QuerySource<Value> {
         }
     }
 
+    // MARK: All at once
+
+    /// Adds all values to the array, where nothing is to be done but to read, to decode and to filter.
+    ///
+    /// - Returns: Whether it was so. The way of a pipeline costs each value a few calls more.
+    func readAll(into values: inout [Value]) throws(StoreError) -> Bool {
+        guard let tier = store.queryableDisk, store.memory.aloneCount == 0 else { return false }
+        if plan.pushed.isScan { return try scanAll(tier, into: &values) }
+        guard plan.isFullyPushed else { return false }
+        let answer = try tier.answer(validAt: now, reading: ReadLimit(entries: largestBite)) { coverage in
+            guard coverage.isWhole else { return nil }
+            asked = plan.pushed
+            return plan.pushed
+        }
+        guard let answer else { return false }
+        values.reserveCapacity(answer.rows.count)
+        for entry in answer.entries {
+            if let value = value(of: entry) { values.append(value) }
+        }
+        let cursor = RowCursor(rows: answer.rows.dropFirst(answer.looked))
+        while let item = try next(cursor, tier) { values.append(item.value) }
+        return true
+    }
+
+    private func scanAll(_ tier: any QueryableTier, into values: inout [Value]) throws(StoreError) -> Bool {
+        var conditions: [Condition<Value>] = []
+        for step in query.steps {
+            guard case .filter(let condition) = step else { return false }
+            conditions.append(condition)
+        }
+        let matches = Condition.all(conditions).evaluation
+        var last = Int64.min
+        while case let entries = try tier.entries(after: last, ReadLimit(entries: largestBite)), let newest = entries.last?.entry.row {
+            last = newest
+            for entry in entries {
+                guard let value = value(of: entry) else { continue }
+                do {
+                    if try matches(value) { values.append(value) }
+                } catch {
+                    throw .failedQuery(error)
+                }
+            }
+        }
+        return true
+    }
+
     // MARK: Beginning
 
     func begin() throws(StoreError) -> QueryPipeline<Value> {
@@ -144,7 +190,7 @@ final class QuerySource<Value> {
     private func next(_ cursor: RowCursor, _ tier: any QueryableTier) throws(StoreError) -> QueryItem<Value>? {
         while true {
             while let entry = cursor.entries.popFirst() {
-                guard let item = try item(entry) else { continue }
+                guard let item = item(entry) else { continue }
                 // It may have changed since the rows were found.
                 if cursor.isLater, try !stillMatches(item.value) { continue }
                 return item
@@ -174,7 +220,7 @@ final class QuerySource<Value> {
         return QueryPipeline { () throws(StoreError) in
             while true {
                 while let entry = entries.popFirst() {
-                    if let item = try self.item(entry) { return item }
+                    if let item = self.item(entry) { return item }
                 }
                 guard !isAtEnd else { return nil }
                 let read = try tier.entries(after: last, ReadLimit(entries: bite))
@@ -190,18 +236,23 @@ final class QuerySource<Value> {
     }
 
     /// The value of an entry, unless it is not valid or cannot be read; then that is reported, and hides no other.
-    private func item(_ stored: StoredEntry) throws(StoreError) -> QueryItem<Value>? {
+    private func value(of stored: StoredEntry) -> Value? {
         guard stored.entry.validity.contains(now) else { return nil }
-        let origin = QueryOrigin(key: stored.key, row: stored.entry.row, revision: stored.revision)
         guard stored.isSound else {
             store.reportUnsound(stored.key)
             return nil
         }
         do throws(StoreError) {
             decoded += 1
-            return QueryItem(value: try store.decode(stored.entry.bytes, of: stored.key), origin: origin)
+            return try store.decode(stored.entry.bytes, of: stored.key)
         } catch {
             return nil  // Reported where it was found.
+        }
+    }
+
+    private func item(_ stored: StoredEntry) -> QueryItem<Value>? {
+        value(of: stored).map {
+            QueryItem(value: $0, origin: QueryOrigin(key: stored.key, row: stored.entry.row, revision: stored.revision))
         }
     }
 
