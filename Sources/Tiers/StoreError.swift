@@ -56,6 +56,8 @@ public struct StoreError: Error, Sendable {
         public static let invalidQuery = Code("invalidQuery")
         /// The condition of a query threw an error when it was asked of an object.
         public static let failedQuery = Code("failedQuery")
+        /// Whoever asked does not want the answer any more.
+        public static let cancelled = Code("cancelled")
         /// Writes of one transaction lie in different files.
         public static let differentFiles = Code("differentFiles")
     }

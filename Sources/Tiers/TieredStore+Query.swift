@@ -62,8 +62,8 @@ extension TieredStore {
         explanation.decodedObjects = execution.decoded
         explanation.unindexedObjects = execution.uncovered
         explanation.remaining = execution.remaining.map(\.words)
-        if let asked = execution.asked, let tier = queryableDisk {
-            (explanation.statement, explanation.access) = try tier.describe(asked)
+        if let asked = execution.asked, let description = try queryableDisk?.describe(asked) {
+            (explanation.statement, explanation.access) = description
             explanation.pushedDown = asked.words(for: catalog?.shape ?? IndexShape())
         }
         return explanation
@@ -117,7 +117,11 @@ public final class QueryCursor<Value> {
     }
 
     /// The next few values; none at the end.
-    public func next() throws(StoreError) -> [Value] {
+    ///
+    /// - Parameter isCancelled: Asked for every object that is looked at.
+    /// - Throws: ``StoreError``, with the code ``StoreError/Code/cancelled`` if `isCancelled` says so.
+    public func next(isCancelled: @escaping () -> Bool = { false }) throws(StoreError) -> [Value] {
+        execution.source?.reader.isCancelled = isCancelled
         var values: [Value] = []
         while values.count < count, let item = try execution.next() { values.append(item.value) }
         return values

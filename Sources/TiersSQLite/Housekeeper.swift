@@ -28,11 +28,14 @@ final class Housekeeper: Sendable {
     }
 
     private let queue = DispatchQueue(label: "vellum.housekeeping", qos: .utility)
+    /// Building runs codecs of users, which may be slow: no other chore waits for it.
+    private let buildingQueue = DispatchQueue(label: "vellum.indexing", qos: .utility)
     private let due = Locked<Set<Chore>>([])
 
     /// Runs `work` after the chore's delay, unless that is to happen already. `work` should hold its file weakly.
     func schedule(_ chore: Chore, _ work: @escaping @Sendable () -> Void) {
         guard due.withLock({ $0.insert(chore).inserted }) else { return }
+        let queue = chore == .buildIndexes ? buildingQueue : queue
         queue.asyncAfter(deadline: .now() + chore.delay) { [weak self] in
             _ = self?.due.withLock { $0.remove(chore) }
             work()
@@ -41,7 +44,9 @@ final class Housekeeper: Sendable {
 
     /// Waits for the chores that are due now, and those that they make due.
     func wait() {
-        // Asked on the queue, where no chore is under way.
-        while queue.sync(execute: { due.withLock { $0.contains(.checkpoint) || $0.contains(.buildIndexes) } }) {}
+        // Asked on the queues, where no chore is under way.
+        while buildingQueue.sync(execute: { due.withLock { $0.contains(.buildIndexes) } })
+            || queue.sync(execute: { due.withLock { $0.contains(.checkpoint) } })
+        {}
     }
 }

@@ -49,13 +49,14 @@ final class Reader {
         let header = connection.logIndexHeader()
         let present = header.map { LogIndex($0) }
         if let lease, lease != present { endLease() }
-        if lease == nil, present != nil, keepingLease {
+        if lease == nil {
+            // Also where the snapshot may not stay: what `body` reads must be of one instant.
             try begin.run()
-            lease = present
+            if keepingLease { lease = present }
         }
         do throws(SQLiteError) {
             let result = try body(self)
-            if !keepingLease { endLease() }
+            if !keepingLease || lease == nil { endLease() }
             return result
         } catch {
             endLease()

@@ -85,9 +85,10 @@ extension SQLiteFile {
         let load = try connection.prepare(SQL.loadIndex)
         load.bind(number, at: 1)
         guard try load.step() else { return true }
-        let (through, strays) = (load.int(3), load.int(5))
+        let (through, until, strays) = (load.int(3), load.int(4), load.int(6))
         let covered = try connection.prepare(SQL.countCoveredEntries(number))
         covered.bind(through, at: 1)
+        covered.bind(until, at: 2)
         guard try covered.step() else { return false }
         let columns = try connection.int(SQL.countColumns(number)) ?? 0
         let listed = try connection.int(SQL.countStrays(number))

@@ -8,6 +8,7 @@ extension SQL {
             columns INTEGER NOT NULL,
             collections INTEGER NOT NULL,
             through INTEGER NOT NULL,
+            until INTEGER NOT NULL,
             built INTEGER NOT NULL,
             strays INTEGER NOT NULL
         );
@@ -16,16 +17,16 @@ extension SQL {
 
     // MARK: The index as a whole
 
-    static let loadIndex = "SELECT definition, columns, collections, through, built, strays FROM indexes WHERE archive = ?1"
+    static let loadIndex = "SELECT definition, columns, collections, through, until, built, strays FROM indexes WHERE archive = ?1"
     static let storeIndex = """
-        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, built, strays)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, built, strays)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """
     static let deleteIndex = "DELETE FROM indexes WHERE archive = ?1"
 
     /// What a query must know of an archive before it is planned.
     static let coverage = """
-        SELECT a.expiring, i.definition, i.through, i.strays, a.entries, i.built
+        SELECT a.expiring, i.definition, i.through, i.until, i.strays, a.entries, i.built, a.next
         FROM archives a LEFT JOIN indexes i ON i.archive = a.id WHERE a.id = ?1
         """
 
@@ -77,10 +78,10 @@ extension SQL {
     // MARK: Strays
 
     static func addStray(_ n: Int64) -> String { "INSERT OR REPLACE INTO strays_\(n)(id, kind) VALUES (?1, ?2)" }
-    static func findStray(_ n: Int64) -> String { "SELECT kind FROM strays_\(n) WHERE id = ?1" }
     static func deleteStray(_ n: Int64) -> String { "DELETE FROM strays_\(n) WHERE id = ?1" }
-    static func straysToLookAt(_ n: Int64) -> String { "SELECT id FROM strays_\(n) WHERE kind < ?1 ORDER BY id" }
-    static func retryStrays(_ n: Int64) -> String { "UPDATE strays_\(n) SET kind = ?1 WHERE kind = ?2" }
+    static func strays(_ n: Int64) -> String { "SELECT id, kind FROM strays_\(n) ORDER BY id" }
+    static func straysOfKind(_ n: Int64) -> String { "SELECT id FROM strays_\(n) WHERE kind = ?1 LIMIT ?2" }
+    static func changeStray(_ n: Int64) -> String { "UPDATE strays_\(n) SET kind = ?2 WHERE id = ?1" }
     static func countStrays(_ n: Int64) -> String { "SELECT count(*) FROM strays_\(n)" }
 
     // MARK: Queries
@@ -89,7 +90,9 @@ extension SQL {
         "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id = ?1"
     }
     static func revisionOfRow(_ n: Int64) -> String { "SELECT checksum FROM entries_\(n) WHERE id = ?1" }
-    static func hasRowsAfter(_ n: Int64) -> String { "SELECT 1 FROM entries_\(n) WHERE id > ?1 LIMIT 1" }
+    static func entriesBetween(_ n: Int64) -> String {
+        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id > ?1 AND id <= ?2 ORDER BY id"
+    }
     static func newestRows(_ n: Int64) -> String {
         "SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1"
     }
@@ -102,7 +105,7 @@ extension SQL {
     // MARK: Checking
 
     static func countColumns(_ n: Int64) -> String { "SELECT count(*) FROM columns_\(n)" }
-    static func countCoveredEntries(_ n: Int64) -> String { "SELECT count(*) FROM entries_\(n) WHERE id <= ?1" }
+    static func countCoveredEntries(_ n: Int64) -> String { "SELECT count(*) FROM entries_\(n) WHERE id <= ?1 OR id > ?2" }
     static func countOrphans(_ n: Int64) -> String {
         "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries_\(n) e WHERE e.id = c.id)"
     }

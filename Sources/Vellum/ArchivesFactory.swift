@@ -193,7 +193,7 @@ public final class ArchivesFactory: Sendable {
         let diskCapacity = try Capacity(said.disk ?? openSizes?.disk ?? defaultMaxDiskSize)
         let engine = try file.store(
             named: name, codec: ArchiveCodec<Archive>(), memory: memoryCapacity, disk: diskCapacity,
-            remembering: remembrance, indexing: open == nil ? indexCatalog(of: Archive.self) ?? IndexCatalog() : nil,
+            remembering: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(),
             durability: durability, whenDifferent: face == .strict ? .refuse : .share)
         state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = engine }
         return (engine, open === engine)

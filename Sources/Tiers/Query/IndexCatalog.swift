@@ -22,6 +22,22 @@ public struct IndexCatalog<Value>: Sendable {
         var indexValue: (Any) -> IndexValue?
         var incomparable: IndexValue?
 
+        /// Whether the path leads to this property, also from a subclass of the class that declares it.
+        func isOf(_ other: AnyKeyPath) -> Bool {
+            if path == other { return true }
+            guard type(of: path).rootType != type(of: other).rootType, type(of: path).valueType == type(of: other).valueType else {
+                return false
+            }
+            // Within one process the description tells apart what it names only by an address.
+            return Self.withoutRoot(path) == Self.withoutRoot(other)
+        }
+
+        private static func withoutRoot(_ path: AnyKeyPath) -> Substring {
+            let description = path.debugDescription
+            let root = String(describing: type(of: path).rootType)
+            return description.dropFirst(description.hasPrefix("\\" + root) ? root.count + 1 : 0)
+        }
+
         init<Operand: IndexableValue>(_ path: AnyKeyPath, _ type: Operand.Type) {
             self.path = path
             indexValue = { ($0 as? Operand)?.indexValue }
@@ -47,7 +63,7 @@ public struct IndexCatalog<Value>: Sendable {
     ) -> Int {
         if let column = column(of: path) { return column }
         properties.append(.init(operands: Operands(path, type), value: { property($0).indexValue }))
-        shape.columns.append(name)
+        shape.columns.append(.init(name: name, encoding: type.indexEncoding))
         return properties.count - 1
     }
 
@@ -68,13 +84,14 @@ public struct IndexCatalog<Value>: Sendable {
                 var found: [IndexValue] = []
                 for element in elements(value) {
                     guard let value = element.indexValue else { return nil }
-                    if value != incomparable { found.append(value) }
+                    // What is nothing, or equals nothing, no one can ask for.
+                    if value != incomparable, value != .null { found.append(value) }
                 }
                 guard found.count > 1 else { return found }
                 found.sort()
                 return found.indices.compactMap { $0 > 0 && found[$0] == found[$0 - 1] ? nil : found[$0] }
             })
-        shape.collections.append(name)
+        shape.collections.append(.init(name: name, encoding: type.indexEncoding))
     }
 
     // MARK: Asking
@@ -95,15 +112,16 @@ public struct IndexCatalog<Value>: Sendable {
     }
 
     /// The column that a property is in.
-    public func column(of path: AnyKeyPath) -> Int? { properties.firstIndex { $0.operands.path == path } }
+    public func column(of path: AnyKeyPath) -> Int? { properties.firstIndex { $0.operands.isOf(path) } }
 
     /// The condition on columns that gives the same answer as a relation of a property, if there is one.
     func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
         if case .hasElement(let element) = relation {
-            guard let number = collections.firstIndex(where: { $0.operands.path == path }) else { return nil }
+            guard let number = collections.firstIndex(where: { $0.operands.isOf(path) }) else { return nil }
             let operands = collections[number].operands
             return operands.indexValue(element).map { value in
-                value == operands.incomparable ? .any([]) : .test(ColumnTest(column: number, relation: .hasElement(value)))
+                value == operands.incomparable || value == .null
+                    ? .any([]) : .test(ColumnTest(column: number, relation: .hasElement([value])))
             }
         }
         guard let column = column(of: path), let relation = properties[column].operands.relation(relation) else { return nil }

@@ -17,6 +17,9 @@ public protocol IndexableValue {
 
     /// Where those values stand that compare with nothing, not even with themselves, where the type has such: before all others.
     static var incomparableIndexValue: IndexValue? { get }
+
+    /// How the values are kept: an index of the same property is another one if this changes.
+    static var indexEncoding: String { get }
 }
 
 /// An indexable type that is not an optional itself.
@@ -24,6 +27,7 @@ public protocol IndexableScalar: IndexableValue {}
 
 extension IndexableValue {
     public static var incomparableIndexValue: IndexValue? { nil }
+    public static var indexEncoding: String { "\(Self.self)" }
 }
 
 extension Optional: IndexableValue where Wrapped: IndexableScalar {
@@ -35,11 +39,13 @@ extension Optional: IndexableValue where Wrapped: IndexableScalar {
     }
 
     public static var incomparableIndexValue: IndexValue? { Wrapped.incomparableIndexValue }
+    public static var indexEncoding: String { Wrapped.indexEncoding + "?" }
 }
 
 extension RawRepresentable where Self: IndexableValue, RawValue: IndexableValue {
     public var indexValue: IndexValue? { rawValue.indexValue }
     public static var incomparableIndexValue: IndexValue? { RawValue.incomparableIndexValue }
+    public static var indexEncoding: String { RawValue.indexEncoding }
 }
 
 extension Bool: IndexableScalar {
@@ -52,6 +58,11 @@ extension FixedWidthInteger where Self: IndexableScalar {
         guard Self.bitWidth <= 64 else { return .bytes(orderedBytes) }
         // The order of unsigned numbers is that of signed ones with the first bit turned over.
         return .integer(Int64(bitPattern: UInt64(truncatingIfNeeded: self) ^ (1 << 63)))
+    }
+
+    /// Integers of up to 64 bits are kept alike but for the largest unsigned ones.
+    public static var indexEncoding: String {
+        Self.bitWidth > 64 ? "\(Self.self)" : Self.isSigned || Self.bitWidth < 64 ? "integer" : "unsigned"
     }
 
     /// The most significant byte first, and below zero before above.
@@ -84,6 +95,7 @@ extension BinaryFloatingPoint where Self: IndexableScalar {
     // Exact: every number of these types is a `Double`.
     public var indexValue: IndexValue? { IndexValue(orderOf: Double(self)) }
     public static var incomparableIndexValue: IndexValue? { .notANumber }
+    public static var indexEncoding: String { "number" }
 }
 
 extension Double: IndexableScalar {}

@@ -40,9 +40,17 @@ public indirect enum Condition<Value> {
             return { try !part($0) }
         case .all(let parts):
             guard let first = parts.first?.evaluation else { return { _ in true } }
+            guard parts.count <= 8 else {
+                let parts = parts.map { $0.evaluation }
+                return { value in try parts.allSatisfy { try $0(value) } }
+            }
             return parts.dropFirst().map { $0.evaluation }.reduce(first) { left, right in { try left($0) && right($0) } }
         case .any(let parts):
             guard let first = parts.first?.evaluation else { return { _ in false } }
+            guard parts.count <= 8 else {
+                let parts = parts.map { $0.evaluation }
+                return { value in try parts.contains { try $0(value) } }
+            }
             return parts.dropFirst().map { $0.evaluation }.reduce(first) { left, right in { try left($0) || right($0) } }
         }
     }

@@ -25,8 +25,10 @@ public struct QueryExplanation: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether SQLite finds the objects by an index and does not look at each.
+    /// Whether SQLite finds the objects by an index, or goes through them in its order, and does not look at each.
     public var usesIndex: Bool {
-        access.contains { $0.contains("SEARCH") || $0.contains("USING COVERING INDEX") || $0.contains("USING INDEX") }
+        // `c` is the table of columns, `x` that of elements.
+        let isSearched = access.contains { $0.hasPrefix("SEARCH c ") || $0.hasPrefix("SEARCH x ") || $0.hasPrefix("SCAN c USING") }
+        return isSearched && !access.contains("SCAN c")
     }
 }

@@ -39,7 +39,7 @@ struct QueryPipeline<Value> {
         var result = self
         for (index, step) in steps.enumerated() {
             switch step {
-            case .filter(let condition): result = result.filtered([condition])
+            case .filter(let condition): result = result.filtered(condition.evaluation)
             case .sort(let orderings): result = result.sorted(by: orderings, keeping: Self.window(after: steps[(index + 1)...]))
             case .skip(let count): result = result.window(skip: count, limit: nil)
             case .limit(let count): result = result.window(skip: 0, limit: count)
@@ -61,9 +61,8 @@ struct QueryPipeline<Value> {
         return nil
     }
 
-    func filtered(_ conditions: [Condition<Value>]) -> QueryPipeline {
-        let matches = Condition.all(conditions).evaluation
-        return QueryPipeline { () throws(StoreError) in
+    func filtered(_ matches: @escaping (Value) throws -> Bool) -> QueryPipeline {
+        QueryPipeline { () throws(StoreError) in
             do {
                 while let item = try self.next() {
                     if try matches(item.value) { return item }

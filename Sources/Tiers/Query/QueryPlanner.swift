@@ -21,12 +21,17 @@ public struct QueryPlanner<Value> {
         return plan
     }
 
+    /// How many tests are pushed down at most.
+    private static var largestCondition: Int { 200 }
+
     /// - Returns: Whether the step is dealt with; if not, it and what follows are left to do.
     private func push(_ step: QueryDescription<Value>.Step, into plan: inout QueryPlan<Value>) -> Bool {
         switch step {
         case .filter(let condition):
             guard !plan.hasWindow else { return false }
-            for part in condition.conjuncts { push(part, into: &plan) }
+            // What is left of them is one step, however many there are.
+            let left = condition.conjuncts.filter { !push($0, into: &plan) }
+            if !left.isEmpty { plan.residual.append(.filter(left.count == 1 ? left[0] : .all(left))) }
             return true
         case .sort(let orderings):
             guard !plan.hasWindow, let order = order(orderings) else { return false }
@@ -45,11 +50,14 @@ public struct QueryPlanner<Value> {
         }
     }
 
-    private func push(_ part: Condition<Value>, into plan: inout QueryPlan<Value>) {
-        let (wider, isExact) = widened(part)
+    /// - Returns: Whether nothing of it is left to do.
+    private func push(_ part: Condition<Value>, into plan: inout QueryPlan<Value>) -> Bool {
+        var (wider, isExact) = widened(part)
+        // SQLite has no room for more in one expression (sqlite.org/limits.html, 5).
+        if let size = wider?.size, plan.pushed.filter.size + size > Self.largestCondition { (wider, isExact) = (nil, false) }
         plan.condition.append(part)
         if let wider { plan.pushed.filter = plan.pushed.filter.and(wider) }
-        if !isExact { plan.residual.append(.filter(part)) }
+        return isExact
     }
 
     private func order(_ orderings: [Ordering<Value>]) -> [ColumnOrder]? {
@@ -77,7 +85,7 @@ public struct QueryPlanner<Value> {
             let (known, isExact) = widened(parts)
             // One that is not known may hold anywhere.
             guard known.count == parts.count else { return (nil, false) }
-            return (.any(known), isExact)
+            return (.any(known.mergingElements), isExact)
         case .not(let part):
             guard case (let inner?, true) = widened(part) else { return (nil, false) }
             return (.not(inner), true)
@@ -129,7 +137,37 @@ extension Condition {
     }
 }
 
+extension [ColumnCondition] {
+    /// Tests for elements of one collection as one test for any of them.
+    fileprivate var mergingElements: [ColumnCondition] {
+        var rest: [ColumnCondition] = []
+        var elements: [Int: [IndexValue]] = [:]
+        for condition in self {
+            guard case .test(let test) = condition, case .hasElement(let values) = test.relation else {
+                rest.append(condition)
+                continue
+            }
+            elements[test.column, default: []] += values
+        }
+        return rest + elements.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .hasElement($0.value))) }
+    }
+}
+
 extension ColumnCondition {
+    /// How many tests and values there are.
+    fileprivate var size: Int {
+        switch self {
+        case .all(let parts), .any(let parts): return parts.reduce(1) { $0 + $1.size }
+        case .not(let part): return 1 + part.size
+        case .test(let test):
+            switch test.relation {
+            // A list of values is no nested expression.
+            case .hasElement(let values), .isIn(let values): return 1 + values.count / 8
+            default: return 1
+            }
+        }
+    }
+
     fileprivate func and(_ other: ColumnCondition) -> ColumnCondition {
         switch (self, other) {
         case (.all(let left), .all(let right)): .all(left + right)

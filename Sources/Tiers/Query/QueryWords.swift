@@ -28,7 +28,10 @@ extension ColumnCondition {
 
 extension ColumnTest {
     fileprivate func words(for shape: IndexShape) -> String {
-        if case .hasElement = relation { return "\(shape.collections[column]) contains ?" }
+        if case .hasElement(let elements) = relation, elements.count > 1 {
+            return "\(shape.collections[column].name) contains one of \(elements.count)"
+        }
+        if case .hasElement = relation { return "\(shape.collections[column].name) contains ?" }
         let name = shape.name(column)
         switch relation {
         case .isNull: return "\(name) is nil"
@@ -46,7 +49,7 @@ extension ColumnTest {
 }
 
 extension IndexShape {
-    fileprivate func name(_ column: Int) -> String { columns[column] }
+    fileprivate func name(_ column: Int) -> String { columns[column].name }
 }
 
 extension QueryDescription.Step {

@@ -22,17 +22,23 @@ public protocol QueryableTier: Tier {
         validAt now: WallInstant, reading limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(StoreError) -> TierAnswer?
 
-    /// How many rows match. Returns `nil` where the index does not cover everything, or `planning` says so.
+    /// How many rows match. Returns `nil` where `planning` says so.
     func count(validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?) throws(StoreError) -> Int?
 
     /// The entries of the rows that are still there, in the order asked for, and how many of the rows were looked at.
     func entries(of rows: ArraySlice<Int64>, _ limit: ReadLimit) throws(StoreError) -> (entries: [StoredEntry], looked: Int)
 
-    /// The entries after a row, by row: as they were first recorded.
-    func entries(after row: Int64, _ limit: ReadLimit) throws(StoreError) -> [StoredEntry]
+    /// The entries after a row and up to another, by row: as they were first recorded.
+    func entries(after row: Int64, through last: Int64, _ limit: ReadLimit) throws(StoreError) -> [StoredEntry]
 
-    /// The tier's own words for a query, and for how it would answer it.
-    func describe(_ query: TierQuery) throws(StoreError) -> (statement: String, access: [String])
+    /// The row that was given out last.
+    func lastRow() throws(StoreError) -> Int64
+
+    /// These rows could not be decoded when the index was built, and can be now: they have a place in it.
+    func indexAgain(_ rows: [Int64]) throws(StoreError)
+
+    /// The tier's own words for a query, and for how it would answer it; `nil` if there is no index any more.
+    func describe(_ query: TierQuery) throws(StoreError) -> (statement: String, access: [String])?
 }
 
 /// An entry as a query meets it.
@@ -80,20 +86,36 @@ public struct IndexCoverage: Sendable {
 public struct TierAnswer: Sendable {
     /// The rows that match, in order.
     public var rows: [Int64]
-    /// Rows that the index does not cover, and that may match.
+    /// Rows that have no place in the index, and that may match.
     public var uncovered: [Int64]
-    /// The index covers no row after this one, where it is not built to its end.
-    public var coveredThrough: Int64?
+    /// Those of them that could not be decoded when they were last looked at.
+    public var undecodable: [Int64]
+    /// The rows after one and up to another that the index does not cover yet.
+    public var unbuilt: UnbuiltRows?
     /// The first of the rows' entries, at the same instant, and how many of the rows they are.
     public var entries: [StoredEntry]
     public var looked: Int
 
-    public init(rows: [Int64], uncovered: [Int64], coveredThrough: Int64?, entries: [StoredEntry], looked: Int) {
+    public init(
+        rows: [Int64], uncovered: [Int64], undecodable: [Int64], unbuilt: UnbuiltRows?, entries: [StoredEntry], looked: Int
+    ) {
         self.rows = rows
         self.uncovered = uncovered
-        self.coveredThrough = coveredThrough
+        self.undecodable = undecodable
+        self.unbuilt = unbuilt
         self.entries = entries
         self.looked = looked
+    }
+}
+
+/// Rows that the builder of an index has not come to.
+public struct UnbuiltRows: Hashable, Sendable {
+    public var after: Int64
+    public var through: Int64
+
+    public init(after: Int64, through: Int64) {
+        self.after = after
+        self.through = through
     }
 }
 
@@ -118,6 +140,6 @@ public enum IndexedOutcome: Sendable {
     case values(IndexedValues)
     /// A value of it has no certain place in the index: queries look at it one by one.
     case noPlace
-    /// It cannot be decoded: no query finds it.
+    /// It cannot be decoded now: queries look at it one by one, too, in case that changes.
     case undecodable
 }

@@ -12,6 +12,9 @@ public struct TierQuery: Hashable, Sendable {
 
     public init() {}
 
+    /// How many of the first rows the window is within, if it ends.
+    var end: Int? { limit.map(offset.saturatingAdd) }
+
     /// Whether it asks nothing of the columns.
     public var isScan: Bool { filter == .all([]) && order.isEmpty }
 }
@@ -35,8 +38,8 @@ public struct ColumnTest: Hashable, Sendable {
         case isBetween(lower: IndexBound?, upper: IndexBound?)
         /// The text begins with these characters: whole ones, as Swift counts them.
         case beginsWith(String)
-        /// The collection holds the element. The column is the number of the collection.
-        case hasElement(IndexValue)
+        /// The collection holds one of the elements. The column is the number of the collection.
+        case hasElement([IndexValue])
     }
 
     public var column: Int

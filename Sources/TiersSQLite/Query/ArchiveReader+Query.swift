@@ -9,12 +9,15 @@ extension ArchiveReader {
         var hasExpiring = true
         var definition: String?
         var through: Int64 = 0
+        var until: Int64 = 0
         var strays: Int64 = 0
         var entries: Int64 = 0
         var built: Int64 = 0
+        var lastRow: Int64 = 0
 
-        /// - Parameter strays: How many strays may match.
-        func index(of shape: IndexShape?, strays: Int) -> IndexCoverage {
+        var unbuilt: UnbuiltRows? { through == .max ? nil : UnbuiltRows(after: through, through: until) }
+
+        func index(of shape: IndexShape?) -> IndexCoverage {
             let isUsable = definition != nil && definition == shape?.definition
             return IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && strays == 0)
         }
@@ -26,54 +29,56 @@ extension ArchiveReader {
         read.bind(id, at: 1)
         guard try read.step() else { return Coverage() }
         return Coverage(
-            hasExpiring: read.int(0) != 0, definition: read.text(1), through: read.int(2), strays: read.int(3), entries: read.int(4),
-            built: read.int(5))
+            hasExpiring: read.int(0) != 0, definition: read.text(1), through: read.int(2), until: read.int(3), strays: read.int(4),
+            entries: read.int(5), built: read.int(6), lastRow: read.int(7) - 1)
     }
 
     func answer(
         _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(SQLiteError) -> TierAnswer? {
         let coverage = try coverage()
-        let uncovered = coverage.strays > 0 ? try straysToLookAt() : []
-        guard let query = planning(coverage.index(of: shape, strays: uncovered.count)) else { return nil }
+        guard let query = planning(coverage.index(of: shape)) else { return nil }
         let rows = try rows(of: QueryPrinter(.rows, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil))
+        let strays = coverage.strays > 0 ? try strays() : []
         let (entries, looked) = try entries(of: rows[...], limit)
         return TierAnswer(
-            rows: rows, uncovered: uncovered, coveredThrough: coverage.through == .max ? nil : coverage.through, entries: entries,
-            looked: looked)
+            rows: rows, uncovered: strays.map { $0.row }, undecodable: strays.filter { $0.kind == .undecodable }.map { $0.row },
+            unbuilt: coverage.unbuilt, entries: entries, looked: looked)
     }
 
     func count(
         _ shape: IndexShape?, validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(SQLiteError) -> Int? {
         let coverage = try coverage()
-        let strays = coverage.strays > 0 ? try straysToLookAt().count : 0
-        guard let query = planning(coverage.index(of: shape, strays: strays)) else { return nil }
+        guard let query = planning(coverage.index(of: shape)) else { return nil }
         let printer = QueryPrinter(.count, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil)
         let count = try prepared(query: printer.sql)
-        defer { count.reset() }
+        defer { count.clear() }
         count.bind(printer.bindings)
         return try count.step() ? Int(count.int(0)) : 0
     }
 
     private func rows(of query: QueryPrinter) throws(SQLiteError) -> [Int64] {
         let find = try prepared(query: query.sql)
-        defer { find.reset() }
+        defer { find.clear() }
         find.bind(query.bindings)
         var rows: [Int64] = []
         while try find.step() { rows.append(find.int(0)) }
         return rows
     }
 
-    /// Strays that may match.
-    private func straysToLookAt() throws(SQLiteError) -> [Int64] { try strays(before: .undecodable) }
+    private func strays() throws(SQLiteError) -> [(row: Int64, kind: IndexWriter.StrayKind)] {
+        let list = try connection.prepare(SQL.strays(id))
+        var strays: [(row: Int64, kind: IndexWriter.StrayKind)] = []
+        while try list.step() { strays.append((list.int(0), IndexWriter.StrayKind(rawValue: list.int(1)) ?? .unknown)) }
+        return strays
+    }
 
-    /// Strays that the builder must look at.
-    func unknownStrays() throws(SQLiteError) -> [Int64] { try strays(before: .noPlace) }
-
-    private func strays(before kind: IndexWriter.StrayKind) throws(SQLiteError) -> [Int64] {
-        let find = try connection.prepare(SQL.straysToLookAt(id))
-        find.bind(kind.rawValue, at: 1)
+    /// A few of the strays that the builder must look at.
+    func unknownStrays(limit: Int) throws(SQLiteError) -> [Int64] {
+        let find = try connection.prepare(SQL.straysOfKind(id))
+        find.bind(IndexWriter.StrayKind.unknown.rawValue, at: 1)
+        find.bind(Int64(limit), at: 2)
         var rows: [Int64] = []
         while try find.step() { rows.append(find.int(0)) }
         return rows
@@ -97,10 +102,11 @@ extension ArchiveReader {
         return (entries, looked)
     }
 
-    func entries(after row: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
-        let read = try prepared(query: SQL.entriesAfter(id))
+    func entries(after row: Int64, through last: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
+        let read = try prepared(query: SQL.entriesBetween(id))
         defer { read.reset() }
         read.bind(row, at: 1)
+        read.bind(last, at: 2)
         var entries: [StoredEntry] = []
         var bytes = 0
         while entries.count < limit.entries, bytes < limit.bytes, try read.step() {
@@ -120,8 +126,12 @@ extension ArchiveReader {
 
     // MARK: Explaining and checking
 
-    func describe(_ query: TierQuery, validAt now: WallInstant) throws(SQLiteError) -> (statement: String, access: [String]) {
-        let printer = QueryPrinter(.rows, of: query, archive: id, validAt: try coverage().hasExpiring ? now : nil)
+    func describe(
+        _ query: TierQuery, _ shape: IndexShape?, validAt now: WallInstant
+    ) throws(SQLiteError) -> (statement: String, access: [String])? {
+        let coverage = try coverage()
+        guard coverage.index(of: shape).isUsable else { return nil }
+        let printer = QueryPrinter(.rows, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil)
         let explain = try connection.prepare(SQL.explain(printer.sql))
         explain.bind(printer.bindings)
         var access: [String] = []

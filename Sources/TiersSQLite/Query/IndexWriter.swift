@@ -4,7 +4,8 @@ internal import Tiers
 /// The index of one archive, as the writing connection keeps it in step with the rows. Used inside the writer's lock, in a
 /// transaction.
 ///
-/// Every row up to `through` is in the table of columns or in the list of strays; the rows after it wait for the builder.
+/// Every row up to `through` and after `until` is in the table of columns or in the list of strays; those between wait for the
+/// builder.
 /// Whoever writes a row without knowing what the index holds of it, such as a program that declares another index, takes the
 /// row out of the columns and puts it in the list, so that no query finds what is no longer so.
 final class IndexWriter {
@@ -25,9 +26,14 @@ final class IndexWriter {
         var collections: Int
         /// Rows up to here are dealt with; `Int64.max` once all are.
         var through: Int64
+        /// The last row that there was when the index was begun: later ones are indexed by whoever writes them.
+        var until: Int64
         /// How many rows the builder looked at.
         var built: Int64
         var strays: Int64
+
+        /// Whether the builder has still to come to the row.
+        func awaitsBuilder(_ number: Int64) -> Bool { number > through && number <= until }
     }
 
     /// Why a row is a stray.
@@ -36,13 +42,13 @@ final class IndexWriter {
         case unknown = 0
         /// A value of it has no certain place.
         case noPlace = 1
-        /// It cannot be decoded, as far as this program knows.
+        /// It could not be decoded.
         case undecodable = 2
     }
 
     private enum Kind: Hashable {
         case load, store, insertColumns, readColumns, deleteColumns, addElement(Int), deleteElement(Int)
-        case addStray, findStray, deleteStray, revision
+        case addStray, deleteStray, revision
     }
 
     init(archive: Int64, connection: Connection) {
@@ -64,7 +70,7 @@ final class IndexWriter {
         if try load.step() {
             row = Row(
                 definition: load.text(0) ?? "", columns: Int(load.int(1)), collections: Int(load.int(2)), through: load.int(3),
-                built: load.int(4), strays: load.int(5))
+                until: load.int(4), built: load.int(5), strays: load.int(6))
         }
         if row?.definition != storedRow?.definition { statements = statements.filter { $0.key == .load || $0.key == .store } }
         storedRow = row
@@ -80,8 +86,9 @@ final class IndexWriter {
         store.bind(Int64(row.columns), at: 3)
         store.bind(Int64(row.collections), at: 4)
         store.bind(row.through, at: 5)
-        store.bind(row.built, at: 6)
-        store.bind(row.strays, at: 7)
+        store.bind(row.until, at: 6)
+        store.bind(row.built, at: 7)
+        store.bind(row.strays, at: 8)
         try store.run()
         storedRow = row
     }
@@ -93,14 +100,12 @@ final class IndexWriter {
 
     /// Makes the index hold what this process says: keeps it where it does already, or begins it anew.
     ///
-    /// - Parameter isEmpty: Whether the archive has no entries, and nothing need be built.
-    func declare(isEmpty: Bool, anew: Bool = false) throws(SQLiteError) {
+    /// - Parameters:
+    ///   - last: The last row that there is.
+    ///   - isEmpty: Whether the archive has no entries, and nothing need be built.
+    func declare(last: Int64, isEmpty: Bool, anew: Bool = false) throws(SQLiteError) {
         guard let shape else { return }
-        if isOurs, !shape.isEmpty, !anew {
-            // A newer version of the type may be able to decode what an older one could not.
-            if row?.strays ?? 0 > 0 { try retryUndecodable() }
-            return
-        }
+        if isOurs, !shape.isEmpty, !anew { return }
         statements.removeAll()
         if let old = row {
             try connection.execute(SQL.dropIndexTables(archive, collections: old.collections))
@@ -115,14 +120,7 @@ final class IndexWriter {
             SQL.createIndexTables(archive, columns: shape.columns.count, collections: shape.collections.count, indexes: shape.indexes))
         row = Row(
             definition: shape.definition, columns: shape.columns.count, collections: shape.collections.count,
-            through: isEmpty ? .max : 0, built: 0, strays: 0)
-    }
-
-    private func retryUndecodable() throws(SQLiteError) {
-        let retry = try connection.prepare(SQL.retryStrays(archive))
-        retry.bind(StrayKind.unknown.rawValue, at: 1)
-        retry.bind(StrayKind.undecodable.rawValue, at: 2)
-        try retry.run()
+            through: isEmpty ? .max : 0, until: last, built: 0, strays: 0)
     }
 
     // MARK: Rows
@@ -131,7 +129,7 @@ final class IndexWriter {
     ///
     /// - Parameter values: What the index is to hold of it, where whoever wrote it knows.
     func didStore(_ number: Int64, _ values: IndexedValues?, isNew: Bool) throws(SQLiteError) {
-        guard let row, number <= row.through else { return }
+        guard let row, !row.awaitsBuilder(number) else { return }
         guard isOurs else { return try makeStray(number, .unknown, isNew: isNew) }
         guard let values else { return try makeStray(number, .noPlace, isNew: isNew) }
         try put(number, values, isNew: isNew)
@@ -139,7 +137,7 @@ final class IndexWriter {
 
     /// A row was removed.
     func didRemove(_ number: Int64) throws(SQLiteError) {
-        guard let row, number <= row.through else { return }
+        guard let row, !row.awaitsBuilder(number) else { return }
         try removeColumns(number)
         try removeStray(number)
     }
@@ -227,22 +225,34 @@ final class IndexWriter {
         row?.strays -= connection.changes
     }
 
+    /// The rows can be decoded after all: the builder looks at them again.
+    func lookAgain(at rows: [Int64]) throws(SQLiteError) {
+        guard isOurs else { return }
+        let change = try connection.prepare(SQL.changeStray(archive))
+        for number in rows {
+            change.bind(number, at: 1)
+            change.bind(StrayKind.unknown.rawValue, at: 2)
+            try change.run()
+        }
+    }
+
     // MARK: Building
 
     /// Takes in what the builder found out about rows, as far as they are still as it read them.
     ///
     /// - Parameters:
-    ///   - through: The row up to which the builder has looked, where it went through the rows in order.
-    func take(_ found: [(row: Int64, revision: UInt32, outcome: IndexedOutcome)], after: Int64?, isAtEnd: Bool) throws(SQLiteError) {
+    ///   - after: The row after which these come, where the builder goes through the rows in order; nothing for strays.
+    ///   - isAtEnd: Whether there are no more of them.
+    func take(_ found: [BuiltRow], after: Int64?, isAtEnd: Bool) throws(SQLiteError) {
         guard isOurs, after == nil || row?.through == after else { return }
-        for (number, revision, outcome) in found {
-            let isSame = try self.revision(of: number) == revision
-            guard isSame else {
+        for built in found {
+            let number = built.row
+            guard try revision(of: number) == built.revision else {
                 // It changed or left meanwhile. A stray that changed is no stray any more, or is one for its writer's reasons.
-                if after != nil, try self.revision(of: number) != nil { try makeStray(number, .unknown, isNew: false) }
+                if after != nil, try revision(of: number) != nil { try makeStray(number, .unknown, isNew: false) }
                 continue
             }
-            switch outcome {
+            switch built.outcome {
             case .values(let values): try put(number, values, isNew: after != nil)
             case .noPlace: try makeStray(number, .noPlace, isNew: after != nil)
             case .undecodable: try makeStray(number, .undecodable, isNew: after != nil)
@@ -251,7 +261,7 @@ final class IndexWriter {
         guard after != nil else { return }
         row?.built += Int64(found.count)
         if let last = found.last?.row { row?.through = last }
-        if isAtEnd, let through = row?.through, try !hasRows(after: through) { row?.through = .max }
+        if isAtEnd { row?.through = .max }
     }
 
     private func revision(of number: Int64) throws(SQLiteError) -> UInt32? {
@@ -259,12 +269,6 @@ final class IndexWriter {
         defer { read.reset() }
         read.bind(number, at: 1)
         return try read.step() ? UInt32(truncatingIfNeeded: read.int(0)) : nil
-    }
-
-    private func hasRows(after number: Int64) throws(SQLiteError) -> Bool {
-        let find = try connection.prepare(SQL.hasRowsAfter(archive))
-        find.bind(number, at: 1)
-        return try find.step()
     }
 
     // MARK: Statements

@@ -129,9 +129,11 @@ struct QueryPrinter {
             sql += ")"
         case .beginsWith(let start):
             print(column, beginsWith: start)
-        case .hasElement(let value):
-            sql += "EXISTS (\(SQL.select("1"))elements_\(archive)_\(test.column) y WHERE "
-            print("y.value = ? AND y.id = \(rows).id)", value)
+        case .hasElement(let values):
+            // A list of rows, and not a question for each row: so that SQLite can begin with it.
+            sql += "\(rows).id IN (\(SQL.select("id"))elements_\(archive)_\(test.column) WHERE value IN ("
+            for (index, value) in values.enumerated() { print(index == 0 ? "?" : ", ?", value) }
+            sql += "))"
         }
     }
 
@@ -159,10 +161,10 @@ extension ColumnCondition {
         return parts.flatMap(\.conjuncts)
     }
 
-    /// The collection and the element, if that is what is asked.
+    /// The collection and the element, if one is asked for.
     fileprivate var element: (Int, IndexValue)? {
-        guard case .test(let test) = self, case .hasElement(let value) = test.relation else { return nil }
-        return (test.column, value)
+        guard case .test(let test) = self, case .hasElement(let values) = test.relation, values.count == 1 else { return nil }
+        return (test.column, values[0])
     }
 
     /// Whether it asks for a column that is no collection.
@@ -170,7 +172,7 @@ extension ColumnCondition {
         switch self {
         case .all(let parts), .any(let parts): parts.contains(where: \.asksColumns)
         case .not(let part): part.asksColumns
-        case .test: element == nil
+        case .test(let test): if case .hasElement = test.relation { false } else { true }
         }
     }
 }

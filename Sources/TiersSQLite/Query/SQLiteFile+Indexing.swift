@@ -14,7 +14,7 @@ extension SQLiteFile {
             archive.index.shape = shape
             let coverage = try ArchiveReader(id: tier.number, checksum: archive.checksum, connection: writer.connection).coverage()
             guard !shape.isEmpty else { return coverage.definition == nil }
-            return coverage.index(of: shape, strays: Int(coverage.strays)).isWhole
+            return coverage.index(of: shape).isWhole
         }
         if isSettled, try !disagrees(shape, tier) { return }
         try beginIndex(of: tier, anew: isSettled)
@@ -37,12 +37,25 @@ extension SQLiteFile {
             guard let writer, let archive = writer.archive(tier.number) else { return nil }
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                try archive.index.declare(isEmpty: archive.row.entries == 0, anew: anew)
+                try archive.index.declare(last: archive.row.next - 1, isEmpty: archive.row.entries == 0, anew: anew)
             }
             hasOpenBatch.store(false, ordering: .releasing)
             return WriteState(writer)
         }
         if let state { lookAfter(state) }
+    }
+
+    /// Rows that could not be decoded can be now.
+    func indexAgain(_ rows: [Int64], of number: Int64) throws(SQLiteError) {
+        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            guard let writer, let archive = writer.archive(number) else { return }
+            try writer.transaction { () throws(SQLiteError) in
+                try archive.load()
+                try archive.index.lookAgain(at: rows)
+            }
+            hasOpenBatch.store(false, ordering: .releasing)
+        }
+        scheduleBuilding()
     }
 
     // MARK: Building
@@ -65,32 +78,51 @@ extension SQLiteFile {
 
     private func buildIndex(_ number: Int64, _ checksum: Checksum, _ shape: IndexShape) throws(SQLiteError) -> Bool {
         guard let owner = writer.withLock({ $0?.archive(number)?.owner }) else { return false }
-        try commitBatch()
         let limit = ReadLimit(entries: 256, bytes: 1 << 20)
         let work = try read(archive: number, checksum) { (archive) throws(SQLiteError) -> BuildingWork? in
             let coverage = try archive.coverage()
-            guard coverage.index(of: shape, strays: 0).isUsable else { return nil }
-            if coverage.through < .max {
-                return BuildingWork(after: coverage.through, entries: try archive.entries(after: coverage.through, limit))
+            guard coverage.index(of: shape).isUsable else { return nil }
+            if let unbuilt = coverage.unbuilt {
+                return BuildingWork(
+                    after: unbuilt.after, entries: try archive.entries(after: unbuilt.after, through: unbuilt.through, limit))
             }
             guard coverage.strays > 0 else { return nil }
-            let rows = try archive.unknownStrays()
+            let rows = try archive.unknownStrays(limit: limit.entries)
             return rows.isEmpty ? nil : BuildingWork(after: nil, entries: try archive.entries(of: rows[...], limit).entries)
         }
         guard let work = work ?? nil else { return false }
 
-        // No lock is held here: the owner runs a codec.
-        let found = work.entries.map { entry in
-            (
-                row: entry.entry.row, revision: entry.revision,
-                outcome: entry.isSound ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            )
+        // No lock is held here: the owner runs a codec. It may be slow, so that what is found is taken in now and then.
+        var after = work.after
+        var found: [BuiltRow] = []
+        let clock = ContinuousClock()
+        var begun = clock.now
+        for (index, entry) in work.entries.enumerated() {
+            let outcome = entry.isSound ? owner.indexed(entry.entry, of: entry.key) : .undecodable
+            found.append(BuiltRow(row: entry.entry.row, revision: entry.revision, outcome: outcome))
+            let isLast = index == work.entries.count - 1
+            guard isLast || found.reduce(0, { $0 + $1.weight(shape) }) >= Self.largestStep || clock.now - begun > .milliseconds(50) else {
+                continue
+            }
+            // A bite that was ended by its bytes may not be the last.
+            try take(found, after: after, isAtEnd: false, of: number, owner)
+            if after != nil { after = entry.entry.row }
+            found = []
+            begun = clock.now
         }
+        if work.entries.isEmpty { try take([], after: after, isAtEnd: true, of: number, owner) }
+        return true
+    }
+
+    /// How many rows of an index are written in one transaction: each may be on a page of its own, and the log is bounded.
+    private static var largestStep: Int { 512 }
+
+    private func take(_ found: [BuiltRow], after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any TierOwner) throws(SQLiteError) {
         let (state, progress) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (WriteState?, IndexProgress?) in
             guard let writer, let archive = writer.archive(number) else { return (nil, nil) }
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                try archive.index.take(found, after: work.after, isAtEnd: work.entries.isEmpty || found.count < limit.entries)
+                try archive.index.take(found, after: after, isAtEnd: isAtEnd)
             }
             hasOpenBatch.store(false, ordering: .releasing)
             let progress = archive.index.row.map { row in
@@ -102,7 +134,20 @@ extension SQLiteFile {
         }
         if let state { lookAfter(state) }
         if let progress { owner.tierDidReport(.indexed(progress)) }
-        return true
+    }
+}
+
+/// What the builder found out about a row.
+struct BuiltRow: Sendable {
+    var row: Int64
+    /// What the entry was when it was read.
+    var revision: UInt32
+    var outcome: IndexedOutcome
+
+    /// How many rows it is written to.
+    fileprivate func weight(_ shape: IndexShape) -> Int {
+        guard case .values(let values) = outcome else { return 1 }
+        return 1 + shape.indexes.count + values.elements.reduce(0) { $0 + $1.count }
     }
 }
 

@@ -12,7 +12,7 @@ extension SQLiteTier: QueryableTier {
     public func indexProgress() throws(StoreError) -> IndexProgress {
         try query { (archive) throws(SQLiteError) in
             let coverage = try archive.coverage()
-            let isComplete = coverage.index(of: self.indexShape, strays: 0).isUsable && coverage.through == .max
+            let isComplete = coverage.index(of: self.indexShape).isUsable && coverage.through == .max
             let total = Int(coverage.entries)
             return IndexProgress(indexed: isComplete ? total : min(total, Int(coverage.built)), total: total, isComplete: isComplete)
         }
@@ -23,7 +23,7 @@ extension SQLiteTier: QueryableTier {
     ) throws(StoreError) -> TierAnswer? {
         let answer = try query { (archive) throws(SQLiteError) in try archive.answer(self.indexShape, validAt: now, limit, planning) }
         // Another program may have written what it could not index.
-        if let answer, !answer.uncovered.isEmpty { file.scheduleBuilding() }
+        if let answer, answer.uncovered.count > answer.undecodable.count { file.scheduleBuilding() }
         return answer
     }
 
@@ -35,13 +35,22 @@ extension SQLiteTier: QueryableTier {
         try query { (archive) throws(SQLiteError) in try archive.entries(of: rows, limit) }
     }
 
-    public func entries(after row: Int64, _ limit: ReadLimit) throws(StoreError) -> [StoredEntry] {
-        try query { (archive) throws(SQLiteError) in try archive.entries(after: row, limit) }
+    public func entries(after row: Int64, through last: Int64, _ limit: ReadLimit) throws(StoreError) -> [StoredEntry] {
+        try query { (archive) throws(SQLiteError) in try archive.entries(after: row, through: last, limit) }
     }
 
-    public func describe(_ query: TierQuery) throws(StoreError) -> (statement: String, access: [String]) {
+    public func lastRow() throws(StoreError) -> Int64 {
+        try query { (archive) throws(SQLiteError) in try archive.coverage().lastRow }
+    }
+
+    public func indexAgain(_ rows: [Int64]) throws(StoreError) {
+        try checkOpen()
+        try file.noting { () throws(SQLiteError) in try file.indexAgain(rows, of: number) }
+    }
+
+    public func describe(_ query: TierQuery) throws(StoreError) -> (statement: String, access: [String])? {
         let now = file.clock.now()
-        return try self.query { (archive) throws(SQLiteError) in try archive.describe(query, validAt: now) }
+        return try self.query { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
     }
 
     /// Reads for a query. Relaxed writes that wait in an open transaction are committed first, so that a query, which may take

@@ -103,6 +103,12 @@ final class Statement {
     /// Makes the statement ready to be bound and run again. What was read by pointer is gone.
     func reset() { sqlite3_reset(pointer) }
 
+    /// Resets, and lets go of what is bound.
+    func clear() {
+        sqlite3_reset(pointer)
+        sqlite3_clear_bindings(pointer)
+    }
+
     // MARK: Reading the row
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }

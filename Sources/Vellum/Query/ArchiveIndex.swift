@@ -95,12 +95,12 @@ public struct ArchiveIndex<Root> {
         switch content {
         case .properties(let properties, let name):
             let columns = properties.map { property in
-                let name = PropertyName.of(property.path, Root.self, name).unique(among: catalog.shape.columns)
+                let name = PropertyName.of(property.path, Root.self, name).unique(among: catalog.shape.columns.map(\.name))
                 return property.addColumn(to: &catalog, name: name)
             }
             catalog.addIndex(columns)
         case .elements(let elements, let name):
-            let name = PropertyName.of(elements.path, Root.self, name).unique(among: catalog.shape.collections)
+            let name = PropertyName.of(elements.path, Root.self, name).unique(among: catalog.shape.collections.map(\.name))
             elements.addCollection(to: &catalog, name: name)
         }
     }

@@ -24,7 +24,7 @@ extension ArchiveStore {
     ///   - order: Most significant first. Equal objects, and all where there is no order, come as their keys were first
     ///     recorded. `nil` comes first, and last where the order is reversed.
     ///   - limit: How many objects at most.
-    ///   - offset: How many objects to leave out at the beginning.
+    ///   - offset: How many objects to leave out at the beginning. Where an index answers, one that cannot be decoded counts.
     /// - Complexity: O(log n + r) with one decode for each of r candidates that an index leaves; O(n) without an index. A sort
     ///   that no index serves holds twice the limit, or everything where there is none.
     /// - Throws: ``VellumError`` if the limit or offset is negative, the predicate throws, or the disk fails.
@@ -61,7 +61,8 @@ extension ArchiveStore {
 
     /// Deletes the objects that satisfy the predicate, in one transaction, and returns how many there were.
     ///
-    /// An object that someone changes between the finding and the deleting stays.
+    /// An object that someone changes between the finding and the deleting stays. One transaction of very many objects makes the
+    /// write-ahead log larger than its 8 MiB until the next checkpoint.
     ///
     /// - Complexity: As for ``fetch(where:sortedBy:limit:offset:)``, and O(log n) for each object. Keys of all of them are held.
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails. Then nothing is deleted.
@@ -76,8 +77,8 @@ extension ArchiveStore {
     /// for try await user in store.stream(where: #Predicate { $0.age > 30 }) { … }
     /// ```
     ///
-    /// Holds a few objects at a time, however many match, and eight bytes for each candidate of an index. Reads on a thread that
-    /// may wait. Nothing is locked between two objects: no writer and no checkpoint waits for a slow loop. Ends early when its
+    /// Holds a few objects at a time, however many match, and eight bytes for each candidate of an index; but a sort that no index
+    /// serves holds twice the limit, or everything where there is none. Reads on a thread that may wait. Nothing is locked between two objects: no writer and no checkpoint waits for a slow loop. Ends early when its
     /// task is cancelled.
     ///
     /// Each object is met once. What is recorded, changed or deleted while the stream runs is met before or after the

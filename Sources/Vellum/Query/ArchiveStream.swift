@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Tiers
 
 /// The results of a query, one after the other. Made by ``ArchiveStore/stream(where:sortedBy:limit:offset:)``.
@@ -49,17 +50,31 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         }
 
         func more() async throws -> [Archive] {
-            try await Offload.run { Handover(objects: try self.read()) }.objects
+            let isCancelled = Flag()
+            return try await withTaskCancellationHandler {
+                try await Offload.run { Handover(objects: try self.read { isCancelled.isSet }) }.objects
+            } onCancel: {
+                isCancelled.set()
+            }
         }
 
-        private func read() throws -> [Archive] {
+        private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
             do throws(StoreError) {
                 if cursor == nil { cursor = QueryCursor(try query(), in: engine, atOnce: ArchiveStream.objectsAtOnce) }
-                return try cursor?.next() ?? []
+                return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
+                if error.code == .cancelled { throw CancellationError() }
                 throw VellumError(error)
             }
         }
+    }
+
+    /// Something that is set once, from any thread.
+    private final class Flag: Sendable {
+        private let value = Atomic(false)
+
+        var isSet: Bool { value.load(ordering: .relaxed) }
+        func set() { value.store(true, ordering: .relaxed) }
     }
 
     // Unchecked because the objects are protected by being new: they go from the thread that made them to the one that asked.

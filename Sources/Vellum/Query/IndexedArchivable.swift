@@ -10,7 +10,13 @@ internal import Tiers
 /// }
 /// ```
 ///
-/// An index changes how fast a query is, never what it answers. The indexes are read once, when the archive is opened.
+/// An index changes how fast a query is, never what it answers. The list is read once, when the archive is opened; if it changed,
+/// indexes are built from what is recorded, while the archive is used (``ArchiveStore/indexProgress()``).
+///
+/// - Important: An indexed property must come back from the data as it went in. One that is not encoded, or that is encoded less
+///   exactly than it is, is indexed as it was recorded, and found by that.
+/// - Note: An index takes room in the file beside what the limits count, and each adds to the cost of recording. Of conditions on several
+///   properties, an index over all of them is the fastest, the ones compared for equality first.
 public protocol IndexedArchivable: Archivable {
     /// The type whose properties are indexed: this one, or the class that declares them for its subclasses.
     associatedtype IndexRoot = Self

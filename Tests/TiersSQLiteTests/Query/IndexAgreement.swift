@@ -14,7 +14,7 @@ extension TieredStore<Person> {
         let catalog = try #require(self.catalog)
         return try sqliteTier.read { (archive) throws(SQLiteError) in
             var wrong: [String] = []
-            for stored in try archive.entries(after: .min, ReadLimit(entries: .max, bytes: .max)) {
+            for stored in try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)) {
                 let held = try archive.indexed(stored.entry.row, catalog.shape)
                 let person = try? JSONDecoder().decode(Person.self, from: stored.entry.bytes)
                 if held != person.flatMap(catalog.values(of:)) { wrong.append(stored.key.normalized) }

@@ -16,8 +16,12 @@ struct ArchiveStoreQueryTests {
     @Test func objectsAreFetchedByAPredicateInOrder() throws {
         let large = try store.fetch(where: #Predicate { $0.people > 130 && $0.name.contains("e") }, sortedBy: [SortDescriptor(\.people)])
         #expect(large.map(\.name) == ["Bern", "Basel", "Kiel"])
-        #expect(try store.fetch(sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 2, offset: 1).map(\.name) == ["Kiel", "Basel"])
-        #expect(try store.fetch(where: #Predicate { $0.country == "CH" }, sortedBy: [SortDescriptor(\.people)]).map(\.name) == ["Bern", "Basel"])
+        #expect(
+            try store.fetch(sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 2, offset: 1).map(\.name) == ["Kiel", "Basel"])
+        #expect(
+            try store.fetch(where: #Predicate { $0.country == "CH" }, sortedBy: [SortDescriptor(\.people)]).map(\.name) == [
+                "Bern", "Basel",
+            ])
         #expect(try store.fetch().map(\.name) == City.examples.map(\.name))
     }
 
@@ -102,7 +106,8 @@ struct ArchiveStoreQueryTests {
             transaction.delete(archiveWithKey: "Bern", in: store)
             #expect(try store.count(where: #Predicate { $0.country == "CH" }) == 2)
         }
-        #expect(try store.fetch(where: #Predicate { $0.country == "CH" }, sortedBy: [SortDescriptor(\.people)]).map(\.name) == ["Zug", "Basel"])
+        #expect(
+            try store.fetch(where: #Predicate { $0.country == "CH" }, sortedBy: [SortDescriptor(\.people)]).map(\.name) == ["Zug", "Basel"])
     }
 
     @Test func indexesOutliveTheProcess() throws {

@@ -21,7 +21,9 @@ struct ArchiveStreamTests {
         let some = #Predicate<City> { $0.people > 300 && $0.tags.contains("tag 1") }
         #expect(try await names(store.stream(where: some)) == store.fetch(where: some).map(\.name))
         let order = [SortDescriptor(\City.country), SortDescriptor(\City.people, order: .reverse)]
-        #expect(try await names(store.stream(sortedBy: order, limit: 200, offset: 5)) == store.fetch(sortedBy: order, limit: 200, offset: 5).map(\.name))
+        #expect(
+            try await names(store.stream(sortedBy: order, limit: 200, offset: 5))
+                == store.fetch(sortedBy: order, limit: 200, offset: 5).map(\.name))
         #expect(try await names(store.stream(where: #Predicate { $0.name == "city 7" })) == ["city 7"])
     }
 

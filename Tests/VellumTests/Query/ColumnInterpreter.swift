@@ -14,7 +14,7 @@ extension ColumnCondition {
 
 extension ColumnTest {
     fileprivate func matches(_ values: IndexedValues) -> Bool {
-        if case .hasElement(let element) = relation { return values.elements[column].contains(element) }
+        if case .hasElement(let elements) = relation { return elements.contains(where: values.elements[column].contains) }
         let value = values.columns[column]
         if case .isNull = relation { return value == .null }
         guard value != .null else { return false }
