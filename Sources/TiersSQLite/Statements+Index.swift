@@ -102,6 +102,16 @@ extension SQL {
     static func count(_ rows: String) -> String { "SELECT count(*) FROM (\(rows))" }
     static func explain(_ sql: String) -> String { "EXPLAIN QUERY PLAN \(sql)" }
 
+    // MARK: Statistics
+
+    static let hasStatistics = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'"
+    static func isAnalysed(_ n: Int64) -> String { "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'columns_\(n)'" }
+    /// Looks at some hundreds of rows of each index (sqlite.org/lang_analyze.html, 4.1).
+    static func analyse(_ n: Int64, collections: Int) -> String {
+        let tables = ["columns_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
+        return "PRAGMA analysis_limit = 400;\n" + tables.map { "ANALYZE \($0);" }.joined(separator: "\n")
+    }
+
     // MARK: Checking
 
     static func countColumns(_ n: Int64) -> String { "SELECT count(*) FROM columns_\(n)" }

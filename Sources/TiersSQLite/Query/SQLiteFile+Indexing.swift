@@ -16,9 +16,9 @@ extension SQLiteFile {
             guard !shape.isEmpty else { return coverage.definition == nil }
             return coverage.index(of: shape).isWhole
         }
-        if isSettled, try !disagrees(shape, tier) { return }
-        try beginIndex(of: tier, anew: isSettled)
-        scheduleBuilding()
+        let mustBegin = if isSettled { try disagrees(shape, tier) } else { true }
+        if mustBegin { try beginIndex(of: tier, anew: isSettled) }
+        if !shape.isEmpty { scheduleBuilding() }
     }
 
     /// Whether the newest rows say that the index does not hold what it should, although its definition is the same: the
@@ -62,7 +62,7 @@ extension SQLiteFile {
 
     func scheduleBuilding() {
         schedule(.buildIndexes) { (file) throws(SQLiteError) in
-            if try file.buildIndexes() { file.scheduleBuilding() }
+            if try file.buildIndexes() { file.scheduleBuilding() } else { try file.analyseIndexes() }
         }
     }
 
@@ -112,6 +112,22 @@ extension SQLiteFile {
         }
         if work.entries.isEmpty { try take([], after: after, isAtEnd: true, of: number, owner) }
         return true
+    }
+
+    /// Tells SQLite how selective the indexes are, once each has something to tell of: it chooses between two by their order of
+    /// declaration otherwise.
+    private func analyseIndexes() throws(SQLiteError) {
+        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            guard let writer, writer.batch == nil else { return }
+            let connection = writer.connection
+            for archive in writer.allArchives {
+                guard let shape = archive.index.shape, !shape.isEmpty else { continue }
+                let coverage = try ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection).coverage()
+                guard coverage.index(of: shape).isUsable, coverage.entries >= 1000 else { continue }
+                if try connection.int(SQL.hasStatistics) ?? 0 > 0, try connection.int(SQL.isAnalysed(archive.id)) ?? 0 > 0 { continue }
+                try connection.execute(SQL.analyse(archive.id, collections: shape.collections.count))
+            }
+        }
     }
 
     /// How many rows of an index are written in one transaction: each may be on a page of its own, and the log is bounded.

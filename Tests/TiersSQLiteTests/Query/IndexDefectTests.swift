@@ -128,6 +128,24 @@ struct IndexDefectTests {
         #expect(try store.count(QueryDescription([.filter(.all(ages))])) == 20)
     }
 
+    /// Without statistics SQLite takes one of two indexes by the order of their declaration.
+    @Test(arguments: [false, true])
+    func theMoreSelectiveIndexIsUsed(_ isFirst: Bool) throws {
+        var catalog = IndexCatalog<Person>()
+        let paths: [KeyPath<Person, Int>] = isFirst ? [\.name.utf8.count, \.age] : [\.age, \.name.utf8.count]
+        for path in paths { catalog.addIndex([catalog.addColumn(path, name: "\(path == \.age)")]) }
+        try setup.people(catalog).record((0..<3000).map { Person("\($0 + 10_000)", age: $0) })
+        try setup.close()
+        let store = try setup.people(catalog)
+        try store.waitForIndex()
+        let both = Condition<Person>.all([
+            .test(Test(\Person.name.utf8.count, .isEqual(5)) { _ in true }), Question.age(777),
+        ])
+        let column = isFirst ? 1 : 0
+        let access = try store.explain(QueryDescription([.filter(both)])).access
+        #expect(access.contains { $0.contains("(c\(column)=?") }, "\(access)")
+    }
+
     @Test func buildingKeepsTheLogShort() throws {
         try setup.people(IndexCatalog()).record(
             (0..<4000).map { number in Person("person \(number)", tags: (0..<40).map { "\((number &* 7919 &+ $0 &* 104_729) % 100_003)" }) }
