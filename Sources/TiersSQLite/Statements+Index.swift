@@ -31,8 +31,8 @@ extension SQL {
         """
 
     static func createIndexTables(_ n: Int64, columns: Int, collections: Int, indexes: [[Int]]) -> String {
-        let names = (0..<columns).map { "c\($0)" } + (0..<collections).map { "e\($0)" }
-        var sql = ["CREATE TABLE columns_\(n)(\((["id INTEGER PRIMARY KEY"] + names).joined(separator: ", ")));"]
+        let names = ["id INTEGER PRIMARY KEY"] + columnNames(columns, collections)
+        var sql = ["CREATE TABLE columns_\(n)(\(names.joined(separator: ", ")));"]
         for (number, columns) in indexes.enumerated() {
             sql.append("CREATE INDEX index_\(n)_\(number) ON columns_\(n)(\(columns.map { "c\($0)" }.joined(separator: ", ")));")
         }
@@ -44,13 +44,15 @@ extension SQL {
     }
 
     static func dropIndexTables(_ n: Int64, collections: Int) -> String {
-        let tables = ["columns_\(n)", "strays_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
-        return tables.map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n")
+        indexTables(n, collections).map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n")
     }
 
     static func emptyIndexTables(_ n: Int64, collections: Int) -> String {
-        let tables = ["columns_\(n)", "strays_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
-        return tables.map { "DELETE FROM \($0);" }.joined(separator: "\n")
+        indexTables(n, collections).map { "DELETE FROM \($0);" }.joined(separator: "\n")
+    }
+
+    private static func indexTables(_ n: Int64, _ collections: Int) -> [String] {
+        ["columns_\(n)", "strays_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
     }
 
     // MARK: The rows of the index
@@ -86,13 +88,9 @@ extension SQL {
 
     // MARK: Queries
 
-    static func entryOfRow(_ n: Int64) -> String {
-        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id = ?1"
-    }
+    static func entryOfRow(_ n: Int64) -> String { entriesWithKeys(n, "id = ?1") }
     static func revisionOfRow(_ n: Int64) -> String { "SELECT checksum FROM entries_\(n) WHERE id = ?1" }
-    static func entriesBetween(_ n: Int64) -> String {
-        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id > ?1 AND id <= ?2 ORDER BY id"
-    }
+    static func entriesBetween(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 AND id <= ?2 ORDER BY id") }
     static func newestRows(_ n: Int64) -> String {
         "SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1"
     }

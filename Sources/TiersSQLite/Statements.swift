@@ -90,6 +90,11 @@ enum SQL {
     /// The order of the columns that make an entry, where a whole one is read.
     private static let entryColumns = "id, written, expires, version, checksum, bytes"
 
+    /// Whole entries with their keys, which come last.
+    static func entriesWithKeys(_ n: Int64, _ condition: String) -> String {
+        "SELECT \(entryColumns), key FROM entries_\(n) WHERE \(condition)"
+    }
+
     static func readEntry(_ n: Int64) -> String { "SELECT \(entryColumns) FROM entries_\(n) WHERE key = ?1" }
     static func findEntry(_ n: Int64) -> String { "SELECT id, length(bytes), written, expires, checksum FROM entries_\(n) WHERE key = ?1" }
 
@@ -176,11 +181,7 @@ enum SQL {
     // MARK: Checking and salvage
 
     static let integrityCheck = "PRAGMA integrity_check(100)"
-    static func entriesAfter(_ n: Int64) -> String {
-        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id > ?1 ORDER BY id"
-    }
-    static func entriesBefore(_ n: Int64) -> String {
-        "SELECT id, written, expires, version, checksum, bytes, key FROM entries_\(n) WHERE id < ?1 ORDER BY id DESC"
-    }
+    static func entriesAfter(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 ORDER BY id") }
+    static func entriesBefore(_ n: Int64) -> String { entriesWithKeys(n, "id < ?1 ORDER BY id DESC") }
     static func countEntries(_ n: Int64) -> String { "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM entries_\(n)" }
 }

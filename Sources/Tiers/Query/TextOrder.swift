@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
+internal import Foundation
 
 /// The order of strings: that of the UTF-8 bytes of their normal forms (NFC), which is the order that Swift's `<` documents.
 ///

@@ -58,22 +58,18 @@ final class Statement {
 
     /// Binds a text by its bytes, which need not stay.
     func bind(text: some Collection<UInt8>, at index: Int32) {
+        guard !text.isEmpty else {
+            sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8))  // A null pointer would bind NULL.
+            return
+        }
         let isBound: Void? = text.withContiguousStorageIfAvailable { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
-                // A null pointer would bind NULL.
                 _ = sqlite3_bind_text64(
-                    pointer, index, characters.baseAddress ?? Self.noCharacters, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
+                    pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
             }
         }
         precondition(isBound != nil, "A text to bind must be contiguous.")
     }
-
-    // Unchecked because it is written once, here, and never again.
-    nonisolated(unsafe) private static let noCharacters: UnsafePointer<CChar> = {
-        let pointer = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-        pointer.initialize(to: 0)
-        return UnsafePointer(pointer)
-    }()
 
     /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
