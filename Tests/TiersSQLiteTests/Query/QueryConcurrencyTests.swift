@@ -34,8 +34,12 @@ struct QueryConcurrencyTests {
                         let found = try store.fetch(QueryDescription([.filter(Question.age(thread % 2))]))
                         let names = found.map(\.name)
                         let everyone = try store.count(QueryDescription([.filter(.any([Question.age(0), Question.age(1)]))]))
-                        guard found.contains(where: { $0.age != thread % 2 }) || Set(names).count != names.count || everyone != 100 else { continue }
-                        complaints.withLock { $0.append("\(found.filter { $0.age != thread % 2 }.count) wrong of \(found.count), \(everyone)") }
+                        guard found.contains(where: { $0.age != thread % 2 }) || Set(names).count != names.count || everyone != 100 else {
+                            continue
+                        }
+                        complaints.withLock {
+                            $0.append("\(found.filter { $0.age != thread % 2 }.count) wrong of \(found.count), \(everyone)")
+                        }
                     }
                 }
             } catch {
