@@ -49,8 +49,18 @@ extension SQLiteFile {
             return (store, tier)
         }
         // Outside the lock: it may ask the codec about a few entries.
-        if let tier, let catalog { try tier.declareIndex(catalog.shape) }
+        if let tier, let catalog { try declareIndex(catalog.shape, of: tier, for: store) }
         return store
+    }
+
+    /// Where there is no room to change the index, the archive opens all the same: queries are right without it.
+    private func declareIndex<Value>(_ shape: IndexShape, of tier: SQLiteTier, for store: TieredStore<Value>) throws(StoreError) {
+        do throws(StoreError) {
+            try tier.declareIndex(shape)
+        } catch  where [.diskFull, .busy, .readOnly].contains(error.code) {
+            Log.notice("The indexes of an archive could not be changed; its queries do without. \(error)")
+            store.report(error)
+        }
     }
 
     /// The store over the archive of that name, if it is open.
