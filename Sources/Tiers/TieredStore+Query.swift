@@ -80,9 +80,6 @@ extension TieredStore {
 
     // MARK: Steps
 
-    /// The disk, if it answers queries.
-    var queryableDisk: (any QueryableTier)? { disk as? any QueryableTier ?? disk.underlying as? any QueryableTier }
-
     /// What lives in memory alone, as it was used, the least recent first.
     func valuesInMemoryAlone(at now: WallInstant) -> [(key: EntryKey, payload: Remembered<Value>)] {
         guard memory.aloneCount > 0 else { return [] }

@@ -20,6 +20,8 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let disk: any Tier
     @usableFromInline let codec: any Codec<Value>
     @usableFromInline let clock: WallClock
+    /// The disk, if it answers queries.
+    let queryableDisk: (any QueryableTier)?
     /// What is indexed of the values, if anything.
     @usableFromInline let catalog: IndexCatalog<Value>?
     private let remembrance: Locked<Remembrance<Value>>
@@ -55,6 +57,7 @@ public final class TieredStore<Value>: Sendable {
         self.catalog = catalog
         owner = StoreOwner(memory: self.memory, codec: codec, catalog: catalog)
         self.disk = disk
+        queryableDisk = disk as? any QueryableTier ?? disk.underlying as? any QueryableTier
         self.codec = codec
         self.remembrance = Locked(remembrance)
         self.durability = durability

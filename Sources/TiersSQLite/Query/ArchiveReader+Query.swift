@@ -7,7 +7,10 @@ extension ArchiveReader {
     /// What a query must know of the archive before it is planned.
     struct Coverage {
         var hasExpiring = true
-        var definition: String?
+        /// Whether there is an index, of whatever definition.
+        var hasIndex = false
+        /// Whether it is of the definition that was asked for.
+        var isUsable = false
         var through: Int64 = 0
         var until: Int64 = 0
         var strays: Int64 = 0
@@ -17,27 +20,25 @@ extension ArchiveReader {
 
         var unbuilt: UnbuiltRows? { through == .max ? nil : UnbuiltRows(after: through, through: until) }
 
-        func index(of shape: IndexShape?) -> IndexCoverage {
-            let isUsable = definition != nil && definition == shape?.definition
-            return IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && strays == 0)
-        }
+        var index: IndexCoverage { IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && strays == 0) }
     }
 
-    func coverage() throws(SQLiteError) -> Coverage {
+    func coverage(of shape: IndexShape?) throws(SQLiteError) -> Coverage {
         let read = try prepared(&readCoverage, SQL.coverage)
         defer { read.reset() }
         read.bind(id, at: 1)
         guard try read.step() else { return Coverage() }
         return Coverage(
-            hasExpiring: read.int(0) != 0, definition: read.text(1), through: read.int(2), until: read.int(3), strays: read.int(4),
+            hasExpiring: read.int(0) != 0, hasIndex: !read.isNull(1), isUsable: shape.map { read.isText($0.definition, at: 1) } ?? false,
+            through: read.int(2), until: read.int(3), strays: read.int(4),
             entries: read.int(5), built: read.int(6), lastRow: read.int(7) - 1)
     }
 
     func answer(
         _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(SQLiteError) -> TierAnswer? {
-        let coverage = try coverage()
-        guard let query = planning(coverage.index(of: shape)) else { return nil }
+        let coverage = try coverage(of: shape)
+        guard let query = planning(coverage.index) else { return nil }
         let rows = try rows(of: QueryPrinter(.rows, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil))
         let strays = coverage.strays > 0 ? try strays() : []
         let (entries, looked) = try entries(of: rows[...], limit)
@@ -49,8 +50,8 @@ extension ArchiveReader {
     func count(
         _ shape: IndexShape?, validAt now: WallInstant, _ planning: (IndexCoverage) -> TierQuery?
     ) throws(SQLiteError) -> Int? {
-        let coverage = try coverage()
-        guard let query = planning(coverage.index(of: shape)) else { return nil }
+        let coverage = try coverage(of: shape)
+        guard let query = planning(coverage.index) else { return nil }
         let printer = QueryPrinter(.count, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil)
         let count = try prepared(query: printer.sql)
         defer { count.clear() }
@@ -129,8 +130,8 @@ extension ArchiveReader {
     func describe(
         _ query: TierQuery, _ shape: IndexShape?, validAt now: WallInstant
     ) throws(SQLiteError) -> (statement: String, access: [String])? {
-        let coverage = try coverage()
-        guard coverage.index(of: shape).isUsable else { return nil }
+        let coverage = try coverage(of: shape)
+        guard coverage.isUsable else { return nil }
         let printer = QueryPrinter(.rows, of: query, archive: id, validAt: coverage.hasExpiring ? now : nil)
         let explain = try connection.prepare(SQL.explain(printer.sql))
         explain.bind(printer.bindings)

@@ -12,9 +12,8 @@ extension SQLiteFile {
         let isSettled = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> Bool in
             guard let writer, let archive = writer.archive(tier.number) else { return true }
             archive.index.shape = shape
-            let coverage = try ArchiveReader(id: tier.number, checksum: archive.checksum, connection: writer.connection).coverage()
-            guard !shape.isEmpty else { return coverage.definition == nil }
-            return coverage.index(of: shape).isWhole
+            let coverage = try ArchiveReader(id: tier.number, checksum: archive.checksum, connection: writer.connection).coverage(of: shape)
+            return shape.isEmpty ? !coverage.hasIndex : coverage.index.isWhole
         }
         let mustBegin = if isSettled { try disagrees(shape, tier) } else { true }
         if mustBegin { try beginIndex(of: tier, anew: isSettled) }
@@ -80,8 +79,8 @@ extension SQLiteFile {
         guard let owner = writer.withLock({ $0?.archive(number)?.owner }) else { return false }
         let limit = ReadLimit(entries: 256, bytes: 1 << 20)
         let work = try read(archive: number, checksum) { (archive) throws(SQLiteError) -> BuildingWork? in
-            let coverage = try archive.coverage()
-            guard coverage.index(of: shape).isUsable else { return nil }
+            let coverage = try archive.coverage(of: shape)
+            guard coverage.isUsable else { return nil }
             if let unbuilt = coverage.unbuilt {
                 return BuildingWork(
                     after: unbuilt.after, entries: try archive.entries(after: unbuilt.after, through: unbuilt.through, limit))
@@ -122,8 +121,8 @@ extension SQLiteFile {
             let connection = writer.connection
             for archive in writer.allArchives {
                 guard let shape = archive.index.shape, !shape.isEmpty else { continue }
-                let coverage = try ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection).coverage()
-                guard coverage.index(of: shape).isUsable, coverage.entries >= 1000 else { continue }
+                let coverage = try ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection).coverage(of: shape)
+                guard coverage.isUsable, coverage.entries >= 1000 else { continue }
                 if try connection.int(SQL.hasStatistics) ?? 0 > 0, try connection.int(SQL.isAnalysed(archive.id)) ?? 0 > 0 { continue }
                 try connection.execute(SQL.analyse(archive.id, collections: shape.collections.count))
             }

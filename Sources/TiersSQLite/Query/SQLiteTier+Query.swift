@@ -11,8 +11,8 @@ extension SQLiteTier: QueryableTier {
 
     public func indexProgress() throws(StoreError) -> IndexProgress {
         try query { (archive) throws(SQLiteError) in
-            let coverage = try archive.coverage()
-            let isComplete = coverage.index(of: self.indexShape).isUsable && coverage.through == .max
+            let coverage = try archive.coverage(of: self.indexShape)
+            let isComplete = coverage.isUsable && coverage.through == .max
             let total = Int(coverage.entries)
             return IndexProgress(indexed: isComplete ? total : min(total, Int(coverage.built)), total: total, isComplete: isComplete)
         }
@@ -40,7 +40,7 @@ extension SQLiteTier: QueryableTier {
     }
 
     public func lastRow() throws(StoreError) -> Int64 {
-        try query { (archive) throws(SQLiteError) in try archive.coverage().lastRow }
+        try query { (archive) throws(SQLiteError) in try archive.coverage(of: nil).lastRow }
     }
 
     public func indexAgain(_ rows: [Int64]) throws(StoreError) {

@@ -119,6 +119,13 @@ final class Statement {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// Whether the column is this text, to the byte.
+    func isText(_ text: String, at column: Int32) -> Bool {
+        guard let start = sqlite3_column_text(pointer, column) else { return false }
+        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
+        return text.utf8.elementsEqual(bytes)
+    }
+
     /// The bytes of the column; valid until the next step or reset.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)
