@@ -22,22 +22,6 @@ public struct IndexCatalog<Value>: Sendable {
         var indexValue: (Any) -> IndexValue?
         var incomparable: IndexValue?
 
-        /// Whether the path leads to this property, also from a subclass of the class that declares it.
-        func isOf(_ other: AnyKeyPath) -> Bool {
-            if path == other { return true }
-            guard type(of: path).rootType != type(of: other).rootType, type(of: path).valueType == type(of: other).valueType else {
-                return false
-            }
-            // Within one process the description tells apart what it names only by an address.
-            return Self.withoutRoot(path) == Self.withoutRoot(other)
-        }
-
-        private static func withoutRoot(_ path: AnyKeyPath) -> Substring {
-            let description = path.debugDescription
-            let root = String(describing: type(of: path).rootType)
-            return description.dropFirst(description.hasPrefix("\\" + root) ? root.count + 1 : 0)
-        }
-
         init<Operand: IndexableValue>(_ path: AnyKeyPath, _ type: Operand.Type) {
             self.path = path
             indexValue = { ($0 as? Operand)?.indexValue }
@@ -112,12 +96,12 @@ public struct IndexCatalog<Value>: Sendable {
     }
 
     /// The column that a property is in.
-    public func column(of path: AnyKeyPath) -> Int? { properties.firstIndex { $0.operands.isOf(path) } }
+    public func column(of path: AnyKeyPath) -> Int? { properties.firstIndex { $0.operands.path == path } }
 
     /// The condition on columns that gives the same answer as a relation of a property, if there is one.
     func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
         if case .hasElement(let element) = relation {
-            guard let number = collections.firstIndex(where: { $0.operands.isOf(path) }) else { return nil }
+            guard let number = collections.firstIndex(where: { $0.operands.path == path }) else { return nil }
             let operands = collections[number].operands
             return operands.indexValue(element).map { value in
                 value == operands.incomparable || value == .null

@@ -49,53 +49,53 @@ struct QueryPrinter {
         if now != nil { sql += " JOIN entries_\(archive) e ON e.id = \(rows).id" }
 
         sql += " WHERE "
-        if let (_, value) = element { print("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
+        if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
         for (index, part) in parts.enumerated() {
             if index > 0 || element != nil { sql += " AND " }
-            print(part)
+            write(part)
         }
         if let now {
             // What ``Validity`` says of an entry.
-            print(" AND (e.expires IS NULL OR (e.expires > ?", .integer(now.rawValue))
-            print(" AND e.written <= ?))", .integer(now.advanced(byMilliseconds: Validity.slack).rawValue))
+            write(" AND (e.expires IS NULL OR (e.expires > ?", .integer(now.rawValue))
+            write(" AND e.written <= ?))", .integer(now.advanced(byMilliseconds: Validity.slack).rawValue))
         }
-        if purpose == .rows { printOrder(query.order) }
+        if purpose == .rows { writeOrder(query.order) }
         if hasWindow {
-            print(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
-            print(" OFFSET ?", .integer(Int64(query.offset)))
+            write(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
+            write(" OFFSET ?", .integer(Int64(query.offset)))
         }
         if purpose == .count, hasWindow { sql = SQL.count(sql) }
     }
 
-    private mutating func printOrder(_ order: [ColumnOrder]) {
+    private mutating func writeOrder(_ order: [ColumnOrder]) {
         sql += " ORDER BY "
         for column in order { sql += column.isDescending ? "c.c\(column.column) DESC, " : "c.c\(column.column), " }
         sql += rows
         sql += ".id"
     }
 
-    /// Prints a part with one `?` in it.
-    private mutating func print(_ text: String, _ value: IndexValue) {
+    /// Writes a part with one `?` in it.
+    private mutating func write(_ text: String, _ value: IndexValue) {
         sql += text
         bindings.append(.value(value))
     }
 
     // MARK: Conditions
 
-    private mutating func print(_ condition: ColumnCondition) {
+    private mutating func write(_ condition: ColumnCondition) {
         switch condition {
-        case .all(let parts): print(parts, " AND ", "1")
-        case .any(let parts): print(parts, " OR ", "0")
+        case .all(let parts): write(parts, " AND ", "1")
+        case .any(let parts): write(parts, " OR ", "0")
         case .not(let part):
             // What compares with nothing is not known to SQL, and false here.
             sql += "("
-            print(part)
+            write(part)
             sql += ") IS NOT TRUE"
-        case .test(let test): print(test)
+        case .test(let test): write(test)
         }
     }
 
-    private mutating func print(_ parts: [ColumnCondition], _ word: String, _ none: String) {
+    private mutating func write(_ parts: [ColumnCondition], _ word: String, _ none: String) {
         guard !parts.isEmpty else {
             sql += none
             return
@@ -103,36 +103,36 @@ struct QueryPrinter {
         sql += "("
         for (index, part) in parts.enumerated() {
             if index > 0 { sql += word }
-            print(part)
+            write(part)
         }
         sql += ")"
     }
 
-    private mutating func print(_ test: ColumnTest) {
+    private mutating func write(_ test: ColumnTest) {
         let column = "c.c\(test.column)"
         switch test.relation {
         case .isNull:
             sql += "\(column) IS NULL"
         case .isEqual(let value):
-            print("\(column) = ?", value)
+            write("\(column) = ?", value)
         case .isIn(let values):
             sql += "\(column) IN ("
-            for (index, value) in values.enumerated() { print(index == 0 ? "?" : ", ?", value) }
+            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
             sql += ")"
         case .isBetween(nil, nil):
             sql += "\(column) IS NOT NULL"
         case .isBetween(let lower, let upper):
             sql += "("
-            if let lower { print("\(column) \(lower.isIncluded ? ">=" : ">") ?", lower.value) }
+            if let lower { write("\(column) \(lower.isIncluded ? ">=" : ">") ?", lower.value) }
             if lower != nil, upper != nil { sql += " AND " }
-            if let upper { print("\(column) \(upper.isIncluded ? "<=" : "<") ?", upper.value) }
+            if let upper { write("\(column) \(upper.isIncluded ? "<=" : "<") ?", upper.value) }
             sql += ")"
         case .beginsWith(let start):
-            print(column, beginsWith: start)
+            write(column, beginsWith: start)
         case .hasElement(let values):
             // A list of rows, and not a question for each row: so that SQLite can begin with it.
             sql += "\(rows).id IN (\(SQL.select("id"))elements_\(archive)_\(test.column) WHERE value IN ("
-            for (index, value) in values.enumerated() { print(index == 0 ? "?" : ", ?", value) }
+            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
             sql += "))"
         }
     }
@@ -140,18 +140,18 @@ struct QueryPrinter {
     /// Strings that begin with the bytes are a range. Whether they begin with the characters, too, depends on what comes next: a
     /// mark would make another character of the last one. No scalar below U+0300 does that, but for a line feed after a
     /// carriage return.
-    private mutating func print(_ column: String, beginsWith start: String) {
+    private mutating func write(_ column: String, beginsWith start: String) {
         guard let last = start.unicodeScalars.last else {
             sql += "\(column) IS NOT NULL"
             return
         }
-        print("(\(column) >= ?", .text(start))
+        write("(\(column) >= ?", .text(start))
         sql += " AND \(column) < ? AND ("
         bindings.append(.end(of: start))
         if last.value < 0x300, last != "\r" {
-            print("substr(CAST(\(column) AS BLOB), ?, 1) < x'CC' OR ", .integer(Int64(start.utf8.count + 1)))
+            write("substr(CAST(\(column) AS BLOB), ?, 1) < x'CC' OR ", .integer(Int64(start.utf8.count + 1)))
         }
-        print("\(Connection.beginsFunction)(\(column), ?)))", .text(start))
+        write("\(Connection.beginsFunction)(\(column), ?)))", .text(start))
     }
 }
 

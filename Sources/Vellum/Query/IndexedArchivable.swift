@@ -18,7 +18,8 @@ internal import Tiers
 /// - Note: An index takes room in the file beside what the limits count, and each adds to the cost of recording. Of conditions on several
 ///   properties, an index over all of them is the fastest, the ones compared for equality first.
 public protocol IndexedArchivable: Archivable {
-    /// The type whose properties are indexed: this one, or the class that declares them for its subclasses.
+    /// The type whose properties are indexed: this one, or the class that declares them for its subclasses. To Swift a subclass's
+    /// property is another one than its parent's, so the queries of a subclass's own archive are answered by decoding.
     associatedtype IndexRoot = Self
 
     /// What is indexed.
