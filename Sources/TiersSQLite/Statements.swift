@@ -183,5 +183,4 @@ enum SQL {
     static let integrityCheck = "PRAGMA integrity_check(100)"
     static func entriesAfter(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 ORDER BY id") }
     static func entriesBefore(_ n: Int64) -> String { entriesWithKeys(n, "id < ?1 ORDER BY id DESC") }
-    static func countEntries(_ n: Int64) -> String { "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM entries_\(n)" }
 }

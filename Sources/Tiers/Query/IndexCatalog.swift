@@ -113,7 +113,8 @@ public struct IndexCatalog<Value>: Sendable {
     }
 }
 
-// Unchecked because the closures come from key paths and conformances alone, and read nothing else.
+// Unchecked because what the closures read is protected by being theirs alone: they are made here, of key paths and
+// conformances, and read nothing but the value that they are given.
 extension IndexCatalog.Property: @unchecked Sendable {}
 extension IndexCatalog.Collection: @unchecked Sendable {}
 

@@ -28,11 +28,14 @@ extension ColumnCondition {
 
 extension ColumnTest {
     fileprivate func words(for shape: IndexShape) -> String {
-        if case .hasElement(let elements) = relation, elements.count > 1 {
-            return "\(shape.collections[column].name) contains one of \(elements.count)"
+        switch relation {
+        case .hasElement(let elements):
+            return "\(shape.collections[column].name) contains \(elements.count == 1 ? "?" : "one of \(elements.count)")"
+        default: return words(for: shape.name(column))
         }
-        if case .hasElement = relation { return "\(shape.collections[column].name) contains ?" }
-        let name = shape.name(column)
+    }
+
+    private func words(for name: String) -> String {
         switch relation {
         case .isNull: return "\(name) is nil"
         case .isEqual: return "\(name) = ?"
@@ -43,7 +46,7 @@ extension ColumnTest {
             let tests = [said.map { $0.isIncluded ? ">= ?" : "> ?" }, upper.map { $0.isIncluded ? "<= ?" : "< ?" }]
             return tests.compactMap { test in test.map { "\(name) \($0)" } }.joined(separator: " and ")
         case .beginsWith: return "\(name) begins with ?"
-        case .hasElement: return ""
+        case .hasElement: return "\(name) contains ?"
         }
     }
 }

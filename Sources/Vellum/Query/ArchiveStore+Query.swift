@@ -27,7 +27,8 @@ extension ArchiveStore {
     ///   - offset: How many objects to leave out at the beginning. Where an index answers, one that cannot be decoded counts.
     /// - Complexity: O(log n + r) with one decode for each of r candidates that an index leaves; O(n) without an index. A sort
     ///   that no index serves holds twice the limit, or everything where there is none.
-    /// - Throws: ``VellumError`` if the limit or offset is negative, the predicate throws, or the disk fails.
+    /// - Throws: ``VellumError`` if the limit or offset is negative, the predicate throws for an object that it is asked of, or the disk
+    ///   fails. Of an object that an index leaves out it is not asked.
     public func fetch(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> [Archive] {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TiersTesting
 
@@ -159,6 +160,20 @@ struct IndexDefectTests {
         }
         #expect(largest <= 8 << 20)
         #expect(try store.disagreements() == [])
+    }
+
+    /// The codec stands still in the middle of building; relaxed writes are committed all the same.
+    @Test func aSlowCodecHoldsUpNoOtherChore() throws {
+        try setup.people(IndexCatalog()).record(Person.crowd(600))
+        try setup.close()
+        let gate = DecodingGate(open: 300)
+        let store = try setup.people(codec: gate, durability: .relaxed)
+        gate.waitUntilClosed()
+        try store.record(Person("late"), forKey: "late")
+        let file = try store.sqliteTier.file
+        while file.hasOpenBatch.load(ordering: .acquiring) { sched_yield() }
+        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries_1") == 601)
+        gate.open()
     }
 
     @Test func anExplanationCountsWhatIsNotBuiltYet() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Tiers
 @testable import Vellum
 
 @Suite(.timeLimit(.minutes(1)))
@@ -50,6 +51,36 @@ struct ArchiveStreamTests {
             return count
         }
         await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    /// It looks at every object and finds none: it must not go on to the last.
+    @Test func aStreamThatIsCancelledWhileItLooksEnds() async throws {
+        try store.record(contentsOf: City.many(3000))
+        let asked = Counter()
+        let cursor = QueryCursor(
+            QueryDescription<City>([
+                .filter(
+                    .test(
+                        Test { _ in
+                            asked.add()
+                            return false
+                        }))
+            ]), in: store.engine, atOnce: 64)
+        let error = #expect(throws: StoreError.self) { try cursor.next { asked.value >= 100 } }
+        #expect(error?.code == .cancelled)
+        #expect(asked.value == 100)
+
+        let stream = store.stream(where: #Predicate { $0.name == "nowhere" })
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            for try await _ in stream {}
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    private final class Counter {
+        private(set) var value = 0
+        func add() { value += 1 }
     }
 
     /// The loop writes to the archive that it reads, and each object is met once.
