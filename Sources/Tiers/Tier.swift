@@ -23,10 +23,11 @@ public protocol Tier: AnyObject, Sendable {
     /// - Complexity: O(1).
     func totals() throws(StoreError) -> TierTotals
 
-    /// The keys of what is valid at `now` with their last uses, most recently used first; at most `limit` of them. Not a use.
+    /// The keys of what may be had at `now` by a reader who takes entries for as long as `expiration` says, with their last
+    /// uses, most recently used first; at most `limit` of them. Not a use.
     ///
     /// - Complexity: O(limit × log n), and O(p log p) for p uses that the tier was not told of yet.
-    func keysByUse(limit: Int, validAt now: WallInstant) throws(StoreError) -> [KeyUse]
+    func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(StoreError) -> [KeyUse]
 
     /// Applies all the writes, or none, as durably as `durability` asks, evicting what they need room for.
     ///

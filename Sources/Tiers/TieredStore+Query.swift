@@ -83,7 +83,7 @@ extension TieredStore {
     /// What lives in memory alone, as it was used, the least recent first.
     func valuesInMemoryAlone(at now: WallInstant) -> [(key: EntryKey, payload: Remembered<Value>)] {
         guard memory.aloneCount > 0 else { return [] }
-        return memory.newest(.max).reversed().filter { $0.item.row == 0 && $0.item.validity.contains(now) }.map {
+        return memory.newest(.max).reversed().filter { $0.item.row == 0 && $0.item.isValid(at: now, $0.key) }.map {
             ($0.key, $0.item.payload)
         }
     }

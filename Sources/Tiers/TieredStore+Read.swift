@@ -7,28 +7,29 @@ extension TieredStore {
     ///
     /// Blocks for a read of the disk if memory has nothing.
     ///
+    /// - Parameter expiration: For how long the caller takes entries that have no age of their own.
     /// - Complexity: O(1) in memory, O(log n) on disk.
     /// - Throws: ``StoreError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be
     ///   decoded. A miss is no error.
     @inlinable
-    public func value(forKey key: EntryKey) throws(StoreError) -> Lookup<Value> {
+    public func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> Lookup<Value> {
         let now = clock.now()
-        if let value = try valueInMemory(forKey: key, now) { return .hit(value) }
-        return try valueOnDisk(forKey: key, now)
+        if let value = try valueInMemory(forKey: key, now, expiration) { return .hit(value) }
+        return try valueOnDisk(forKey: key, now, expiration)
     }
 
-    /// The value under the key, or `nil` for whatever reason: ``value(forKey:)`` for who does not ask why.
+    /// The value under the key, or `nil` for whatever reason: ``value(forKey:under:)`` for who does not ask why.
     @inlinable
-    public func find(_ key: EntryKey) throws(StoreError) -> Value? {
+    public func find(_ key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> Value? {
         let now = clock.now()
-        if let value = try valueInMemory(forKey: key, now) { return value }
-        return try valueOnDisk(forKey: key, now).value
+        if let value = try valueInMemory(forKey: key, now, expiration) { return value }
+        return try valueOnDisk(forKey: key, now, expiration).value
     }
 
     @inlinable
-    func valueInMemory(forKey key: EntryKey, _ now: WallInstant) throws(StoreError) -> Value? {
+    func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
         var wakesDisk = false
-        switch memory.use(key, at: now, wakesDisk: &wakesDisk) {
+        switch memory.use(key, at: now, under: expiration, wakesDisk: &wakesDisk) {
         case .value(let value):
             if wakesDisk { disk.usesAreWaiting(isPressing: false) }
             return value
@@ -48,8 +49,8 @@ extension TieredStore {
     }
 
     @inlinable
-    func valueOnDisk(forKey key: EntryKey, _ now: WallInstant) throws(StoreError) -> Lookup<Value> {
-        let ticket = memory.ticket(forMissed: key, at: now)
+    func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Lookup<Value> {
+        let ticket = memory.ticket(forMissed: key)
         let entry: Entry
         switch try entryOnDisk(forKey: key) {
         case .hit(let found): entry = found
@@ -57,7 +58,7 @@ extension TieredStore {
             owner.counters.withLock { $0.misses += 1 }
             return .miss(miss)
         }
-        guard entry.validity.contains(now) else {
+        guard isValid(entry, of: key, at: now, expiration) else {
             owner.counters.withLock { $0.misses += 1 }
             return .miss(.expired)
         }
@@ -71,35 +72,54 @@ extension TieredStore {
     }
 
     /// Whether something valid is recorded under the key. Not a use, and decodes nothing.
-    public func contains(_ key: EntryKey) throws(StoreError) -> Bool {
-        try metadata(forKey: key) != nil
+    public func contains(_ key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> Bool {
+        try metadata(forKey: key, under: expiration) != nil
     }
 
     /// What is known of the entry under the key. Not a use, and decodes nothing.
     ///
     /// - Complexity: O(log n), and reads the entry's bytes to check them.
-    public func metadata(forKey key: EntryKey) throws(StoreError) -> EntryMetadata? {
+    public func metadata(forKey key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> EntryMetadata? {
         let now = clock.now()
         let inMemory = memory.peek(key)
         if let inMemory, inMemory.row == 0 {
-            guard inMemory.validity.contains(now) else { return nil }
-            return EntryMetadata(size: DataSize(bytes: inMemory.cost), written: nil, lastUse: inMemory.stamp, expires: inMemory.validity)
+            guard inMemory.isValid(at: now, key, under: expiration) else { return nil }
+            return EntryMetadata(
+                size: DataSize(bytes: inMemory.cost), written: inMemory.validity.written, lastUse: inMemory.stamp,
+                expires: inMemory.validity.end(of: key, lastUse: inMemory.stamp, under: expiration))
         }
-        guard let entry = try entryOnDisk(forKey: key).value, entry.validity.contains(now) else { return nil }
+        guard let entry = try entryOnDisk(forKey: key).value, isValid(entry, of: key, at: now, expiration) else { return nil }
         let onDisk = try disk.lastUse(ofKey: key)
         let lastUse = inMemory?.stamp ?? onDisk ?? UseStamp(startOf: entry.written)
-        return EntryMetadata(size: entry.bytes.dataSize, written: entry.written, lastUse: lastUse, expires: entry.validity)
+        return EntryMetadata(
+            size: entry.bytes.dataSize, written: entry.written, lastUse: lastUse,
+            expires: entry.validity.end(of: key, lastUse: lastUse, under: expiration))
+    }
+
+    /// Whether a reader may have what was read from the disk. Memory may know of later uses.
+    @inlinable
+    func isValid(_ entry: Entry, of key: EntryKey, at now: WallInstant, _ expiration: Expiration = .never) -> Bool {
+        let validity = entry.validity
+        if validity.isOwn ? validity.idle == .max : expiration.idle == .max {
+            return validity.contains(now, key, lastUse: .never, under: expiration)
+        }
+        return validity.contains(now, key, lastUse: lastUse(of: entry, key), under: expiration)
+    }
+
+    @usableFromInline
+    func lastUse(of entry: Entry, _ key: EntryKey) -> UseStamp {
+        max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never)
     }
 
     /// The keys of everything valid, most recently used first; at most `limit` of them. Not a use.
     ///
     /// - Complexity: O(limit × log n), and O(p log p) for p uses that the disk was not told of yet.
-    public func keys(limit: Int = .max) throws(StoreError) -> [EntryKey] {
+    public func keys(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [EntryKey] {
         guard limit > 0 else { return [] }
         let now = clock.now()
-        let onDisk = try disk.keysByUse(limit: limit, validAt: now)
+        let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration)
         guard memory.aloneCount > 0 else { return onDisk.map(\.key) }
-        let alone = memory.newest(.max).filter { $0.item.row == 0 && $0.item.validity.contains(now) }
+        let alone = memory.newest(.max).filter { $0.item.row == 0 && $0.item.isValid(at: now, $0.key, under: expiration) }
         let all = onDisk + alone.map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
         return all.sorted { $0.lastUse > $1.lastUse }.prefix(limit).map(\.key)
     }
@@ -110,10 +130,10 @@ extension TieredStore {
     /// others write meanwhile.
     ///
     /// - Complexity: O(limit × log n), with one decode for each value that memory does not keep as such.
-    public func values(limit: Int = .max) throws(StoreError) -> [Value] {
+    public func values(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [Value] {
         guard limit > 0 else { return [] }
         var values: [Value] = []
-        for key in try keys(limit: limit) {
+        for key in try keys(limit: limit, under: expiration) {
             do throws(StoreError) {
                 if let value = try peekValue(forKey: key) { values.append(value) }
             } catch  where error.concernsOneEntry {
@@ -199,17 +219,17 @@ extension StoreError {
 public struct EntryMetadata: Hashable, Sendable {
     /// Encoded bytes.
     public let size: DataSize
-    /// When it was recorded; not kept for an entry that lives in memory alone.
-    public let written: Date?
+    /// When it was recorded.
+    public let written: Date
     /// When it was last recorded or accessed, to a few milliseconds.
     public let lastUsed: Date
     /// When it expires, if ever.
     public let expires: Date?
 
-    init(size: DataSize, written: WallInstant?, lastUse: UseStamp, expires validity: Validity) {
+    init(size: DataSize, written: WallInstant, lastUse: UseStamp, expires end: WallInstant) {
         self.size = size
-        self.written = written?.date
+        self.written = written.date
         self.lastUsed = lastUse.instant.date
-        self.expires = validity.until.rawValue == .max ? nil : validity.until.date
+        self.expires = end == .never ? nil : end.date
     }
 }

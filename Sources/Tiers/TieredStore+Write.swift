@@ -8,11 +8,12 @@ extension TieredStore {
     /// Encodes on the caller's thread, then blocks for the disk. A value that is larger than one tier's limit skips that
     /// tier and evicts nothing there.
     ///
+    /// - Parameter expiration: How long it is valid, whoever reads; `nil` leaves that to each reader.
     /// - Complexity: O(log n), and O(log n) for each entry that must leave.
     /// - Throws: ``StoreError`` if the value cannot be encoded, is larger than every limit, or the disk fails. Then the old
     ///   value stays.
     @inlinable
-    public func record(_ value: Value, forKey key: EntryKey, expiration: Expiration = .never) throws(StoreError) {
+    public func record(_ value: Value, forKey key: EntryKey, expiration: Expiration? = nil) throws(StoreError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
         try transaction.carryOut()
@@ -88,7 +89,7 @@ public struct StoreTransaction {
     /// - Throws: ``StoreError`` if the value cannot be encoded or is larger than every limit; the transaction is as before.
     @inlinable
     public mutating func record<Value>(
-        _ value: Value, forKey key: EntryKey, in store: TieredStore<Value>, onlyIfAbsent: Bool = false, expiration: Expiration = .never
+        _ value: Value, forKey key: EntryKey, in store: TieredStore<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
     ) throws(StoreError) {
         let bytes = try store.encode(value)
         let (memory, disk) = store.capacities
@@ -96,9 +97,10 @@ public struct StoreTransaction {
             throw .tooLarge(bytes.dataSize, memory, disk)
         }
         let now = store.clock.now()
-        if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.validity.contains(now) { return }
+        if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.isValid(at: now, key) { return }
 
-        let entry = Entry(bytes: bytes, written: now, expires: expiration.end(from: now), indexed: store.catalog?.values(of: value))
+        let entry = Entry(
+            bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
         let change: TierWrite.Change = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let remembered = store.remembered(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)

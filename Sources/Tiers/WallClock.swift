@@ -25,6 +25,9 @@ public struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
         rawValue = Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
     }
 
+    /// After every moment.
+    public static let never = WallInstant(rawValue: .max)
+
     public var date: Date { Date(timeIntervalSince1970: Double(rawValue) / 1000) }
 
     @inlinable

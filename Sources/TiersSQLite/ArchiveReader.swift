@@ -39,7 +39,7 @@ final class ArchiveReader {
 
     private func found(_ row: Statement, key: UnsafeRawBufferPointer) -> Found {
         let entry = row.entry
-        return checksum.of(entry, key: key) == UInt32(truncatingIfNeeded: row.int(4)) ? .entry(entry) : .damaged
+        return checksum.of(entry, key: key) == row.checksum ? .entry(entry) : .damaged
     }
 
     /// The number of the entry and the last use that is written down.
@@ -65,7 +65,9 @@ final class ArchiveReader {
 
     /// The keys of valid entries by last use, newest first: three orders merged, those of the marks, of the tail, and of the
     /// uses that were not written down yet.
-    func keysByUse(limit: Int, validAt now: WallInstant, pending: [Use]) throws(SQLiteError) -> [KeyUse] {
+    func keysByUse(
+        limit: Int, validAt now: WallInstant, under expiration: Expiration, pending: [Use]
+    ) throws(SQLiteError) -> [KeyUse] {
         let settled = try connection.int(SQL.settled(id)) ?? 0
         var pending = pending.sorted { $0.stamp > $1.stamp }[...]
         var marks = try Cursor(connection.prepare(SQL.newestMarks(id)))
@@ -91,8 +93,11 @@ final class ArchiveReader {
                 try tail.advance()
             }
             // Each entry is met first under its last use, whichever order tells it.
-            guard let found, listed.insert(found.row).inserted, found.validity.contains(now) else { continue }
-            keys.append(KeyUse(key: found.key, lastUse: UseStamp(rawValue: next)))
+            let lastUse = UseStamp(rawValue: next)
+            guard let found, listed.insert(found.row).inserted,
+                found.validity.contains(now, found.key, lastUse: lastUse, under: expiration)
+            else { continue }
+            keys.append(KeyUse(key: found.key, lastUse: lastUse))
         }
         return keys
     }
@@ -107,7 +112,7 @@ final class ArchiveReader {
             key = EntryKey(String(decoding: statement.bytes(2), as: UTF8.self))
             validity = Validity(
                 written: WallInstant(rawValue: statement.int(3)),
-                expires: statement.optionalInt(4).map(WallInstant.init(rawValue:)))
+                expires: statement.optionalInt(4).map(WallInstant.init(rawValue:)), idle: statement.optionalInt(5))
         }
 
         init?(_ use: Use, _ byRow: Statement) throws(SQLiteError) {
@@ -155,11 +160,16 @@ final class ArchiveReader {
     }
 }
 
+// A row that begins with `SQL.entryColumns`.
 extension Statement {
-    /// The entry of a row that begins with `SQL.entryColumns`.
+    var checksum: UInt32 { UInt32(truncatingIfNeeded: int(3)) }
+
+    /// The key, where it was asked for; valid until the next step.
+    var entryKey: UnsafeRawBufferPointer { bytes(7) }
+
     var entry: Entry {
         Entry(
-            bytes: data(5), written: WallInstant(rawValue: int(1)),
-            expires: optionalInt(2).map(WallInstant.init(rawValue:)), version: text(3), row: int(0))
+            bytes: data(4), written: WallInstant(rawValue: int(1)), expires: optionalInt(2).map(WallInstant.init(rawValue:)),
+            idle: optionalInt(5), lastUse: UseStamp(rawValue: int(6)), row: int(0))
     }
 }

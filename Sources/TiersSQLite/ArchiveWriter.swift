@@ -161,7 +161,7 @@ final class ArchiveWriter {
     ) throws(SQLiteError) {
         let present = try find(key)
         outcome.wasPresent = present != nil
-        if onlyIfAbsent, let present, present.validity.contains(entry.written) {
+        if onlyIfAbsent, let present, present.validity.contains(entry.written, key, lastUse: present.lastUse) {
             outcome.wasDeclined = true
             return
         }
@@ -184,7 +184,7 @@ final class ArchiveWriter {
             row.bytes += Int64(entry.bytes.count)
             try index.didStore(outcome.row, entry.indexed, isNew: true)
         }
-        if entry.expires != nil { row.expiring = 1 }
+        if entry.validity.isOwn { row.expiring = 1 }
         outcome.evicted = try evict()
     }
 
@@ -192,6 +192,7 @@ final class ArchiveWriter {
         var row: Int64
         var bytes: Int64
         var validity: Validity
+        var lastUse: UseStamp
         var revision: UInt32
     }
 
@@ -202,9 +203,13 @@ final class ArchiveWriter {
             find.bind(bytes, at: 1)
             guard try find.step() else { return nil }
             let validity = Validity(
-                written: WallInstant(rawValue: find.int(2)), expires: find.optionalInt(3).map(WallInstant.init(rawValue:)))
+                written: WallInstant(rawValue: find.int(2)), expires: find.optionalInt(3).map(WallInstant.init(rawValue:)),
+                idle: find.optionalInt(5))
+            let written = UseStamp(rawValue: find.int(6))
+            let lastUse = validity.idle == .max ? written : max(written, owner?.latestUse(ofKey: key, row: find.int(0)) ?? .never)
             return Present(
-                row: find.int(0), bytes: find.int(1), validity: validity, revision: UInt32(truncatingIfNeeded: find.int(4)))
+                row: find.int(0), bytes: find.int(1), validity: validity, lastUse: lastUse,
+                revision: UInt32(truncatingIfNeeded: find.int(4)))
         }
     }
 
@@ -215,7 +220,7 @@ final class ArchiveWriter {
             insert.bind(keyBytes, at: 2)
             insert.bind(entry.written.rawValue, at: 3)
             insert.bind(entry.expires?.rawValue, at: 4)
-            insert.bind(entry.version, at: 5)
+            insert.bind(entry.idle, at: 5)
             insert.bind(stamp.rawValue, at: 6)
             insert.bind(Int64(checksum), at: 7)
             insert.bind(bytes, at: 8)
@@ -229,7 +234,7 @@ final class ArchiveWriter {
             update.bind(number, at: 1)
             update.bind(entry.written.rawValue, at: 2)
             update.bind(entry.expires?.rawValue, at: 3)
-            update.bind(entry.version, at: 4)
+            update.bind(entry.idle, at: 4)
             update.bind(Int64(checksum), at: 5)
             update.bind(bytes, at: 6)
             try update.run()
@@ -244,7 +249,7 @@ final class ArchiveWriter {
         try key.withBytes { (keyBytes) throws(SQLiteError) in
             let result = entry.bytes.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
                 let checksum = checksum.of(
-                    key: keyBytes, written: entry.written.rawValue, expires: entry.expires?.rawValue, version: entry.version, bytes: bytes)
+                    key: keyBytes, written: entry.written.rawValue, expires: entry.expires?.rawValue, idle: entry.idle, bytes: bytes)
                 return Result { () throws(SQLiteError) in try body(keyBytes, bytes, checksum) }
             }
             try result.get()

@@ -2,7 +2,7 @@ internal import CChecksum
 internal import Foundation
 internal import Tiers
 
-/// The checksum of an entry: CRC-32C over archive, key, dates, version and bytes, so that what is read is never
+/// The checksum of an entry: CRC-32C over archive, key, dates and bytes, so that what is read is never
 /// another entry's value, nor an old value under a new date.
 struct Checksum {
     private let ofArchive: UInt32
@@ -14,18 +14,17 @@ struct Checksum {
 
     /// - Parameter key: The bytes of the key's normal form.
     func of(
-        key: UnsafeRawBufferPointer, written: Int64, expires: Int64?, version: String?, bytes: UnsafeRawBufferPointer
+        key: UnsafeRawBufferPointer, written: Int64, expires: Int64?, idle: Int64?, bytes: UnsafeRawBufferPointer
     ) -> UInt32 {
         var crc = Self.extend(ofArchive, key)
         // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
-        withUnsafeBytes(of: (Int64(key.count), written, expires ?? .max, Int64(version?.utf8.count ?? -1))) { crc = Self.extend(crc, $0) }
-        if var version { version.withUTF8 { crc = Self.extend(crc, UnsafeRawBufferPointer($0)) } }
+        withUnsafeBytes(of: (Int64(key.count), written, expires ?? .max, idle ?? -1)) { crc = Self.extend(crc, $0) }
         return Self.extend(crc, bytes)
     }
 
     func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
         entry.bytes.withUnsafeBytes { bytes in
-            of(key: key, written: entry.written.rawValue, expires: entry.expires?.rawValue, version: entry.version, bytes: bytes)
+            of(key: key, written: entry.written.rawValue, expires: entry.expires?.rawValue, idle: entry.idle, bytes: bytes)
         }
     }
 

@@ -129,8 +129,8 @@ private final class Salvage {
             guard isForward || number > first else { return true }
             if isForward { first = number } else { last = number }
             let entry = statement.entry
-            let keyBytes = statement.bytes(6)
-            guard checksum.of(entry, key: keyBytes) == UInt32(truncatingIfNeeded: statement.int(4)) else { continue }
+            let keyBytes = statement.entryKey
+            guard checksum.of(entry, key: keyBytes) == statement.checksum else { continue }
             found.append((EntryKey(String(decoding: keyBytes, as: UTF8.self)), entry))
         }
         return false

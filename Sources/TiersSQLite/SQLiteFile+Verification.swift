@@ -67,10 +67,10 @@ extension SQLiteFile {
         entries.bind(.min, at: 1)
         var totals = TierTotals()
         while try entries.step() {
-            let (entry, key) = (entries.entry, entries.bytes(6))
+            let (entry, key) = (entries.entry, entries.entryKey)
             totals.entries += 1
             totals.bytes += entry.bytes.count
-            if checksum.of(entry, key: key) == UInt32(truncatingIfNeeded: entries.int(4)) {
+            if checksum.of(entry, key: key) == entries.checksum {
                 archive.soundEntries += 1
             } else {
                 archive.damagedEntries.append(EntryKey(String(decoding: key, as: UTF8.self)))

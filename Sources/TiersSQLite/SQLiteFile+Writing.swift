@@ -149,6 +149,14 @@ extension TierWrite {
         case .remove, .removeUnchanged, .removeAll: 0
         }
     }
+
+    /// Whether it stores an entry whose validity hangs on its last use.
+    var isSliding: Bool {
+        switch change {
+        case .store(let entry), .storeIfAbsent(let entry): entry.idle != nil
+        case .remove, .removeUnchanged, .removeAll: false
+        }
+    }
 }
 
 extension SQLiteError {

@@ -17,6 +17,8 @@ public final class SQLiteTier: Tier {
     let checksum: Checksum
     private let shape = Locked<IndexShape?>(nil)
     private let isClosed = Atomic(false)
+    /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
+    let hasSlidingUses = Atomic(false)
     private let owner = Locked(WeakOwner())
     private let limit: Locked<Capacity>
 
@@ -46,7 +48,9 @@ public final class SQLiteTier: Tier {
 
     public func entry(forKey key: EntryKey) throws(StoreError) -> Lookup<Entry> {
         switch try read({ (archive) throws(SQLiteError) in try archive.entry(forKey: key) }) {
-        case .entry(let entry): return .hit(entry)
+        case .entry(let entry):
+            if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }
+            return .hit(entry)
         case nil: return .miss(.absent)
         case .damaged:
             throw .unsoundEntry
@@ -63,9 +67,11 @@ public final class SQLiteTier: Tier {
         try read { (archive) throws(SQLiteError) in try archive.totals() }
     }
 
-    public func keysByUse(limit: Int, validAt now: WallInstant) throws(StoreError) -> [KeyUse] {
+    public func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(StoreError) -> [KeyUse] {
         let pending = currentOwner?.pendingUses() ?? []
-        return try read { (archive) throws(SQLiteError) in try archive.keysByUse(limit: limit, validAt: now, pending: pending) }
+        return try read { (archive) throws(SQLiteError) in
+            try archive.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
+        }
     }
 
     func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
@@ -99,6 +105,7 @@ public final class SQLiteTier: Tier {
             }
             try tier.checkOpen()
         }
+        if writes.contains(where: \.isSliding) { hasSlidingUses.store(true, ordering: .relaxed) }
         try file.commit(writes, through: self, durability: durability, committed: committed)
     }
 

@@ -5,10 +5,18 @@ enum Schema {
     /// "VELM", written into the file's header, so that a database of another program is not taken for ours.
     static let applicationID: Int32 = 0x5645_4C4D
     /// The format that this version writes. A higher number than this is refused.
-    static let formatVersion = 2
+    static let formatVersion = 3
 
-    /// The step from each format to the next; the first makes an empty file one of ours.
-    private static let migrations = [SQL.createFile, SQL.createIndexes]
+    /// The step from a format to the next; the first makes an empty file one of ours.
+    private static func migrate(_ connection: Connection, from version: Int) throws(SQLiteError) {
+        switch version {
+        case 0: try connection.execute(SQL.createFile)
+        case 1: try connection.execute(SQL.createIndexes)
+        default:
+            for number in try connection.ints(SQL.archiveNumbers) { try connection.execute(SQL.addIdleAge(number)) }
+            try connection.execute(SQL.createClaims)
+        }
+    }
 
     /// Makes sure that the connection's file is an archive file of today's format. Several processes may do so at once.
     ///
@@ -29,7 +37,7 @@ enum Schema {
         try connection.execute(SQL.beginWriting)
         do {
             // Once more, now that no other process can change it.
-            for step in migrations[try version(of: connection)...] { try connection.execute(step) }
+            for version in try version(of: connection)..<formatVersion { try migrate(connection, from: version) }
             try connection.execute(SQL.setApplicationID(applicationID))
             try connection.execute(SQL.setFormatVersion(formatVersion))
             try connection.execute(SQL.commit)

@@ -45,6 +45,9 @@ enum SQL {
 
     // MARK: Schema
 
+    static let archiveNumbers = "SELECT id FROM archives"
+    static func addIdleAge(_ n: Int64) -> String { "ALTER TABLE entries_\(n) ADD COLUMN idle INTEGER" }
+
     static let createFile = """
         CREATE TABLE archives(
             id INTEGER PRIMARY KEY,
@@ -68,10 +71,10 @@ enum SQL {
             key BLOB NOT NULL UNIQUE,
             written INTEGER NOT NULL,
             expires INTEGER,
-            version TEXT,
             stamp INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
-            bytes BLOB NOT NULL
+            bytes BLOB NOT NULL,
+            idle INTEGER
         );
         CREATE TABLE uses_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
         CREATE TABLE marks_\(n)(stamp INTEGER PRIMARY KEY, id INTEGER NOT NULL);
@@ -88,22 +91,37 @@ enum SQL {
     // MARK: Entries
 
     /// The order of the columns that make an entry, where a whole one is read.
-    private static let entryColumns = "id, written, expires, version, checksum, bytes"
+    private static func entryColumns(_ n: Int64) -> String { "id, written, expires, checksum, bytes, idle, \(lastUse(n))" }
+
+    /// The last use that is written down, where validity hangs on it.
+    private static func lastUse(_ n: Int64) -> String {
+        """
+        CASE WHEN idle IS NULL THEN 0 \
+        ELSE max(stamp, coalesce((SELECT u.stamp FROM uses_\(n) u WHERE u.id = entries_\(n).id), 0)) END
+        """
+    }
+
+    /// The moment at which entry `e` has not been used for too long.
+    static func idleEnd(_ n: Int64) -> String {
+        "(max(e.stamp, coalesce((SELECT u.stamp FROM uses_\(n) u WHERE u.id = e.id), 0)) >> 20) + e.idle"
+    }
 
     /// Whole entries with their keys, which come last.
     static func entriesWithKeys(_ n: Int64, _ condition: String) -> String {
-        "SELECT \(entryColumns), key FROM entries_\(n) WHERE \(condition)"
+        "SELECT \(entryColumns(n)), key FROM entries_\(n) WHERE \(condition)"
     }
 
-    static func readEntry(_ n: Int64) -> String { "SELECT \(entryColumns) FROM entries_\(n) WHERE key = ?1" }
-    static func findEntry(_ n: Int64) -> String { "SELECT id, length(bytes), written, expires, checksum FROM entries_\(n) WHERE key = ?1" }
+    static func readEntry(_ n: Int64) -> String { "SELECT \(entryColumns(n)) FROM entries_\(n) WHERE key = ?1" }
+    static func findEntry(_ n: Int64) -> String {
+        "SELECT id, length(bytes), written, expires, checksum, idle, \(lastUse(n)) FROM entries_\(n) WHERE key = ?1"
+    }
 
     static func insertEntry(_ n: Int64) -> String {
-        "INSERT INTO entries_\(n)(id, key, written, expires, version, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        "INSERT INTO entries_\(n)(id, key, written, expires, idle, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
     }
 
     static func updateEntry(_ n: Int64) -> String {
-        "UPDATE entries_\(n) SET written = ?2, expires = ?3, version = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1"
+        "UPDATE entries_\(n) SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1"
     }
 
     static func deleteEntry(_ n: Int64) -> String { "DELETE FROM entries_\(n) WHERE id = ?1" }
@@ -156,18 +174,18 @@ enum SQL {
 
     static func newestMarks(_ n: Int64) -> String {
         """
-        SELECT m.stamp, m.id, e.key, e.written, e.expires
+        SELECT m.stamp, m.id, e.key, e.written, e.expires, e.idle
         FROM marks_\(n) m JOIN uses_\(n) u ON u.id = m.id AND u.stamp = m.stamp JOIN entries_\(n) e ON e.id = m.id
         ORDER BY m.stamp DESC
         """
     }
 
     static func settled(_ n: Int64) -> String { "SELECT settled FROM archives WHERE id = \(n)" }
-    static func listedEntry(_ n: Int64) -> String { "SELECT 0, id, key, written, expires FROM entries_\(n) WHERE id = ?1" }
+    static func listedEntry(_ n: Int64) -> String { "SELECT 0, id, key, written, expires, idle FROM entries_\(n) WHERE id = ?1" }
 
     static func newestUnsettled(_ n: Int64) -> String {
         """
-        SELECT e.stamp, e.id, e.key, e.written, e.expires FROM entries_\(n) e
+        SELECT e.stamp, e.id, e.key, e.written, e.expires, e.idle FROM entries_\(n) e
         WHERE e.id > ?1 AND NOT EXISTS (SELECT 1 FROM uses_\(n) u WHERE u.id = e.id) ORDER BY e.id DESC
         """
     }

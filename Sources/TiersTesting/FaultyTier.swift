@@ -62,9 +62,9 @@ public final class FaultyTier: Tier {
         return try base.totals()
     }
 
-    public func keysByUse(limit: Int, validAt now: WallInstant) throws(StoreError) -> [KeyUse] {
+    public func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(StoreError) -> [KeyUse] {
         try attempt(.list)
-        return try base.keysByUse(limit: limit, validAt: now)
+        return try base.keysByUse(limit: limit, validAt: now, under: expiration)
     }
 
     public func commit(_ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void) throws(StoreError) {

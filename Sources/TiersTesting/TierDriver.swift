@@ -22,9 +22,9 @@ public final class TierDriver: TierOwner {
 
     @discardableResult
     public func store(
-        _ bytes: some Sequence<UInt8>, _ key: EntryKey, expires: WallInstant? = nil, version: String? = nil, onlyIfAbsent: Bool = false
+        _ bytes: some Sequence<UInt8>, _ key: EntryKey, expires: WallInstant? = nil, idle: Int64? = nil, onlyIfAbsent: Bool = false
     ) throws(StoreError) -> WriteOutcome {
-        let entry = Entry(bytes: Data(bytes), written: clock.now, expires: expires, version: version)
+        let entry = Entry(bytes: Data(bytes), written: clock.now, expires: expires, idle: idle)
         return try write(key, onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry))
     }
 
@@ -56,7 +56,7 @@ public final class TierDriver: TierOwner {
 
     /// The keys, most recently used first.
     public func keys() throws(StoreError) -> [String] {
-        try tier.keysByUse(limit: .max, validAt: clock.now).map(\.key.normalized)
+        try tier.keysByUse(limit: .max, validAt: clock.now, under: .never).map(\.key.normalized)
     }
 
     /// A stamp for a use that happens now.

@@ -4,15 +4,15 @@ internal import Tiers
 extension TierLaw {
     /// What a tier holds is what was stored last.
     static let contents: [TierLaw] = [
-        TierLaw("what was stored is found, with its dates and version") { make in
+        TierLaw("what was stored is found, with its dates") { make in
             let driver = TierDriver(try make(.unlimited))
             let expires = driver.clock.now.advanced(byMilliseconds: 1000)
-            try driver.store([1, 2, 3], "a", expires: expires, version: "v2")
+            try driver.store([1, 2, 3], "a", expires: expires, idle: 500)
             let entry = try driver.tier.entry(forKey: "a").value
             try expect(entry.map { Array($0.bytes) }, [1, 2, 3], "bytes")
             try expect(entry?.written, driver.clock.now, "written")
             try expect(entry?.expires, expires, "expires")
-            try expect(entry?.version, "v2", "version")
+            try expect(entry?.idle, 500, "idle")
         },
         TierLaw("what was never stored is a miss") { make in
             let tier = try make(.unlimited)

@@ -40,7 +40,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the object cannot be encoded, is larger than every limit, or the disk fails. Then what was
     ///   recorded before is still there.
     @inlinable
-    public func record(_ object: Archive, expiration: Expiration = .never) throws {
+    public func record(_ object: Archive, expiration: Expiration? = nil) throws {
         try strictly { () throws(StoreError) in
             var transaction = StoreTransaction()
             try add(object, to: &transaction, expiration: expiration)
@@ -52,7 +52,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Complexity: O(m log n) for m objects, which are all encoded in memory first.
     @inlinable
-    public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration = .never) throws {
+    public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration? = nil) throws {
         try strictly { () throws(StoreError) in
             var transaction = StoreTransaction()
             for object in objects { try add(object, to: &transaction, expiration: expiration) }
@@ -61,7 +61,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     }
 
     @inlinable
-    func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration = .never) throws(StoreError) {
+    func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration? = nil) throws(StoreError) {
         try transaction.record(object, forKey: EntryKey(object.primaryKey), in: engine, expiration: expiration)
         try nesting.add(propertiesOf: object, to: &transaction, factory)
     }

@@ -30,6 +30,11 @@ public struct LRUList<Payload> {
             self.validity = validity
             self.isUntold = isUntold
         }
+
+        /// Whether a reader may have the entry now.
+        public func isValid(at now: WallInstant, _ key: EntryKey, under expiration: Expiration = .never) -> Bool {
+            validity.contains(now, key, lastUse: stamp, under: expiration)
+        }
     }
 
     @usableFromInline typealias Slot = Int32
@@ -119,6 +124,12 @@ public struct LRUList<Payload> {
             Item(
                 payload: payload, cost: facts.cost, stamp: facts.stamp, row: facts.row, validity: facts.validity, isUntold: facts.isUntold)
         }
+    }
+
+    /// Whether a reader may have the entry now.
+    @inlinable
+    func isValid(_ slot: Slot, at now: WallInstant, _ key: EntryKey, under expiration: Expiration) -> Bool {
+        facts[Int(slot)].validity.contains(now, key, lastUse: facts[Int(slot)].stamp, under: expiration)
     }
 
     /// The most recently used entries, newest first. O(limit).

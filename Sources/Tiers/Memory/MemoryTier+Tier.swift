@@ -7,8 +7,9 @@ extension MemoryTier: Tier where Payload == Entry {
 
     public func lastUse(ofKey key: EntryKey) -> UseStamp? { peek(key)?.stamp }
 
-    public func keysByUse(limit: Int, validAt now: WallInstant) -> [KeyUse] {
-        newest(.max).lazy.filter { $0.item.validity.contains(now) }.prefix(limit).map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
+    public func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) -> [KeyUse] {
+        newest(.max).lazy.filter { $0.item.isValid(at: now, $0.key, under: expiration) }.prefix(limit)
+            .map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
     }
 
     public func commit(_ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void) throws(StoreError) {
@@ -23,7 +24,7 @@ extension MemoryTier: Tier where Payload == Entry {
         let present = peek(write.key)
         outcome.wasPresent = present != nil
         switch write.change {
-        case .storeIfAbsent(let entry) where present?.validity.contains(entry.written) ?? false:
+        case .storeIfAbsent(let entry) where present?.isValid(at: entry.written, write.key) ?? false:
             outcome.wasDeclined = true
         case .store(let entry), .storeIfAbsent(let entry):
             var held = entry

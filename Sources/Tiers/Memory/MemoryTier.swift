@@ -68,27 +68,25 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     /// The payload under the key if it is valid, and a use of it.
     ///
-    /// - Parameter wakesDisk: Set if it is the first use for a while that the disk must be told of.
+    /// - Parameters:
+    ///   - expiration: For how long the reader takes entries that have no age of their own.
+    ///   - wakesDisk: Set if it is the first use for a while that the disk must be told of.
     @inlinable
-    public func use(_ key: EntryKey, at now: WallInstant, wakesDisk: inout Bool) -> Payload? {
+    public func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, wakesDisk: inout Bool) -> Payload? {
         shelf.withLock { shelf in
-            guard let slot = shelf.list.slot(of: key), shelf.list.facts[Int(slot)].validity.contains(now) else { return nil }
+            guard let slot = shelf.list.slot(of: key), shelf.list.isValid(slot, at: now, key, under: expiration) else { return nil }
             shelf.hits &+= 1
             wakesDisk = shelf.list.touch(slot, stamp: shelf.nextStamp(at: now))
             return shelf.list.payloads[Int(slot)]
         }
     }
 
-    /// A ticket for whoever missed the key and now looks elsewhere. An entry that is no longer valid makes room.
-    public func ticket(forMissed key: EntryKey, at now: WallInstant) -> FillTicket {
-        let (ticket, expired) = shelf.withLock { shelf in
-            let isExpired = shelf.list.peek(key).map { !$0.validity.contains(now) } ?? false
+    /// A ticket for whoever missed the key and now looks elsewhere.
+    public func ticket(forMissed key: EntryKey) -> FillTicket {
+        shelf.withLock { shelf in
             let stripe = Self.stripe(of: key)
-            let ticket = FillTicket(stripe: stripe, generation: shelf.generations[stripe])
-            return (ticket, isExpired ? shelf.list.remove(key) : nil)
+            return FillTicket(stripe: stripe, generation: shelf.generations[stripe])
         }
-        withExtendedLifetime(expired) {}  // Released here, outside the lock.
-        return ticket
     }
 
     /// The entry under the key, valid or not. Not a use.

@@ -118,8 +118,7 @@ extension ArchiveReader {
     }
 
     private func stored(_ row: Statement) -> StoredEntry {
-        let (entry, key) = (row.entry, row.bytes(6))
-        let revision = UInt32(truncatingIfNeeded: row.int(4))
+        let (entry, key, revision) = (row.entry, row.entryKey, row.checksum)
         return StoredEntry(
             key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, revision: revision,
             isSound: checksum.of(entry, key: key) == revision)

@@ -56,8 +56,12 @@ struct QueryPrinter {
         }
         if let now {
             // What ``Validity`` says of an entry.
-            write(" AND (e.expires IS NULL OR (e.expires > ?", .integer(now.rawValue))
-            write(" AND e.written <= ?))", .integer(now.advanced(byMilliseconds: Validity.slack).rawValue))
+            write(" AND (coalesce(e.expires, ?)", .integer(.max))
+            write(" = ? AND e.idle IS NULL", .integer(.max))
+            write(" OR e.written <= ?", .integer(now.advanced(byMilliseconds: Validity.slack).rawValue))
+            write(" AND coalesce(e.expires, ?)", .integer(.max))
+            write(" > ?", .integer(now.rawValue))
+            write(" AND (e.idle IS NULL OR \(SQL.idleEnd(archive)) > ?))", .integer(now.rawValue))
         }
         if purpose == .rows { writeOrder(query.order) }
         if hasWindow {

@@ -58,6 +58,8 @@ extension SQLiteTier: QueryableTier {
     private func query<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         try file.noting { () throws(SQLiteError) in
             if file.hasOpenBatch.load(ordering: .acquiring) { try file.commitBatch() }
+            // What is valid may hang on uses that only the owner knows of yet.
+            if hasSlidingUses.load(ordering: .relaxed) { while try file.writeUses(number) {} }
         }
         return try read(body)
     }

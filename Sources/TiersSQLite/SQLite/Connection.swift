@@ -62,6 +62,14 @@ final class Connection {
         return try statement.step() ? statement.int(0) : nil
     }
 
+    /// The first column of every row.
+    func ints(_ sql: String) throws(SQLiteError) -> [Int64] {
+        let statement = try prepare(sql)
+        var ints: [Int64] = []
+        while try statement.step() { ints.append(statement.int(0)) }
+        return ints
+    }
+
     /// How many rows the last statement changed.
     var changes: Int64 { sqlite3_changes64(handle) }
 

@@ -18,7 +18,7 @@ struct MemoryTierConcurrencyTests {
                         case 0..<5:
                             var wakesDisk = false
                             if tier.use(key, at: now, wakesDisk: &wakesDisk) == nil {
-                                let ticket = tier.ticket(forMissed: key, at: now)
+                                let ticket = tier.ticket(forMissed: key)
                                 _ = tier.fill(1, forKey: key, cost: 10, row: 1, validity: .forever, ticket: ticket, at: now)
                             }
                         case 5..<8:

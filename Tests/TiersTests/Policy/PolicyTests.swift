@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import Tiers
+@testable import Tiers
 
 @Suite(.timeLimit(.minutes(1)))
 struct PolicyTests {
@@ -18,21 +18,20 @@ struct PolicyTests {
     }
 
     @Test func infinityAndWhatComesNearItIsForEver() throws {
-        let now = WallInstant(rawValue: 1_767_225_600_000)
-        #expect(try Expiration.after(seconds: .infinity).end(from: now) == nil)
-        #expect(try Expiration.after(seconds: 1e300).end(from: now) == nil)
-        #expect(try Expiration.after(.seconds(Int64.max)).end(from: now) == nil)
-        #expect(Expiration.never.end(from: now) == nil)
+        #expect(try Expiration.after(seconds: .infinity) == .never)
+        #expect(try Expiration.after(seconds: 1e300) == .never)
+        #expect(try Expiration.after(.seconds(Int64.max)) == .never)
+        #expect(try Expiration.unused(for: .seconds(Int64.max)) == .never)
     }
 
     /// P20: seconds are seconds, and a year is a year.
     @Test func agesAreCountedInSeconds() throws {
-        let now = WallInstant(rawValue: 0)
-        #expect(try Expiration.after(seconds: 1.5).end(from: now)?.rawValue == 1500)
-        #expect(try Expiration.after(.milliseconds(1)).end(from: now)?.rawValue == 1)
-        #expect(try Expiration.after(.nanoseconds(1)).end(from: now)?.rawValue == 1)
-        #expect(try Expiration.after(seconds: 365 * 24 * 3600).end(from: now)?.rawValue == 31_536_000_000)
-        #expect(try Expiration.after(.zero).end(from: now)?.rawValue == 0)
+        #expect(try Expiration.after(seconds: 1.5).age == 1500)
+        #expect(try Expiration.after(.milliseconds(1)).age == 1)
+        #expect(try Expiration.after(.nanoseconds(1)).age == 1)
+        #expect(try Expiration.after(seconds: 365 * 24 * 3600).age == 31_536_000_000)
+        #expect(try Expiration.after(.zero).age == 0)
+        #expect(try Expiration.unused(for: .seconds(2), atMost: .seconds(3)).idle == 2000)
         #expect(throws: StoreError.self) { try Expiration.after(.seconds(-1)) }
     }
 
@@ -40,13 +39,20 @@ struct PolicyTests {
     @Test func anEntryDatedInTheFutureIsExpiredButForASlack() {
         let written = WallInstant(rawValue: 10_000_000)
         let validity = Validity(written: written, expires: written.advanced(byMilliseconds: 1000))
-        #expect(validity.contains(written))
-        #expect(validity.contains(written.advanced(byMilliseconds: 999)))
-        #expect(!validity.contains(written.advanced(byMilliseconds: 1000)))
-        #expect(validity.contains(written.advanced(byMilliseconds: -Validity.slack)))
-        #expect(!validity.contains(written.advanced(byMilliseconds: -Validity.slack - 1)))
-        #expect(Validity(written: written, expires: nil).contains(WallInstant(rawValue: .min)))
-        #expect(Validity(written: written, expires: nil).contains(WallInstant(rawValue: .max)))
+        func isValid(_ milliseconds: Int64, _ validity: Validity, under expiration: Expiration = .never) -> Bool {
+            validity.contains(written.advanced(byMilliseconds: milliseconds), "a", lastUse: .never, under: expiration)
+        }
+        #expect(isValid(0, validity) && isValid(999, validity) && isValid(-Validity.slack, validity))
+        #expect(!isValid(1000, validity) && !isValid(-Validity.slack - 1, validity))
+
+        let plain = Validity(written: written, expires: nil)
+        #expect(isValid(.min / 2, plain) && isValid(.max / 2, plain))
+        #expect(isValid(999, plain, under: Expiration(age: 1000)) && !isValid(1000, plain, under: Expiration(age: 1000)))
+        #expect(!isValid(-Validity.slack - 1, plain, under: Expiration(age: 1000)))
+
+        // An age of its own is all that counts, also where it is for ever.
+        let immortal = Validity(written: written, expires: .never)
+        #expect(isValid(.max / 2, immortal, under: Expiration(age: 0)))
     }
 
     @Test func durabilitiesAreOrderedByWhatTheySurvive() {

@@ -53,7 +53,9 @@ private final class ForgetfulTier: Tier {
     func entry(forKey key: EntryKey) -> Lookup<Entry> { base.entry(forKey: key) }
     func lastUse(ofKey key: EntryKey) -> UseStamp? { base.lastUse(ofKey: key) }
     func totals() -> TierTotals { base.totals() }
-    func keysByUse(limit: Int, validAt now: WallInstant) -> [KeyUse] { base.keysByUse(limit: limit, validAt: now) }
+    func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) -> [KeyUse] {
+        base.keysByUse(limit: limit, validAt: now, under: expiration)
+    }
 
     func commit(_ all: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void) throws(StoreError) {
         var kept: [TierWrite] = []
