@@ -21,7 +21,7 @@ struct RecoveryTests {
         "UPDATE entries_1 SET bytes = zeroblob(200) WHERE id = 5",
         "UPDATE entries_1 SET written = written + 1 WHERE id = 5",
         "UPDATE entries_1 SET expires = 99999999999999 WHERE id = 5",
-        "UPDATE entries_1 SET version = 'x' WHERE id = 5",
+        "UPDATE entries_1 SET idle = 5 WHERE id = 5",
         "UPDATE entries_1 SET bytes = (SELECT bytes FROM entries_1 WHERE id = 6) WHERE id = 5",
     ])
     func anEntryThatWasChangedIsDamagedAndHidesNoOther(_ sql: String) async throws {
