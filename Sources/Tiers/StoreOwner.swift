@@ -56,6 +56,22 @@ final class StoreOwner<Value>: TierOwner {
     }
 
     @usableFromInline
+    func tierDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {
+        let lost: [EntryKey]
+        if cause.wasEvicted {
+            lost = memory.markAlone(entries.map(\.key))
+        } else {
+            let leftovers = memory.remove(entries)
+            DispatchQueue.global().async { withExtendedLifetime(leftovers) {} }
+            lost = entries.map(\.key)
+        }
+        guard !lost.isEmpty else { return }
+        counters.withLock { $0.removals[cause, default: 0] += lost.count }
+        guard events.isObserved else { return }
+        for key in lost { events.send(.removed(key, cause)) }
+    }
+
+    @usableFromInline
     func tierDidLoseWrites(_ error: StoreError) {
         // The disk may be calling inside a lock of its own: what memory held is released elsewhere.
         let leftovers = memory.removeAll()

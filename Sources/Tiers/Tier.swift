@@ -56,6 +56,12 @@ public protocol Tier: AnyObject, Sendable {
     /// Takes the last uses of an owner that goes away.
     func record(uses: [Use])
 
+    /// Says for how long the store above takes entries that have no age of their own, and that it may ask for any entry for so
+    /// many milliseconds beyond its end. What nobody wants any more the tier may remove by itself, and tells its owner.
+    ///
+    /// A tier to which nothing is said keeps what has no age of its own.
+    func claim(_ expiration: Expiration, grace: Int64) throws(StoreError)
+
     /// Makes everything acknowledged before it survive power loss, the order of use included.
     func flush() throws(StoreError)
 
@@ -65,6 +71,7 @@ public protocol Tier: AnyObject, Sendable {
 
 extension Tier {
     public var underlying: any Tier { self }
+    public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) {}
 }
 
 /// What a tier may ask of the store that owns it, and what it tells it. The tier may call from any thread, and while
@@ -90,6 +97,10 @@ public protocol TierOwner: AnyObject, Sendable {
     /// Something happened that the owner's observers should know.
     func tierDidReport(_ event: StoreEvent)
 
+    /// Entries left the tier by no write of the owner's: those whose time was over leave memory, too; of others memory may keep
+    /// what it has.
+    func tierDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause)
+
     /// Writes that the tier took under ``Durability/relaxed`` could not be kept: what the owner remembers may be wrong.
     func tierDidLoseWrites(_ error: StoreError)
 
@@ -98,7 +109,19 @@ public protocol TierOwner: AnyObject, Sendable {
 }
 
 extension TierOwner {
+    public func tierDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
     public func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }
+}
+
+/// An entry that is no longer there.
+public struct RemovedEntry: Hashable, Sendable {
+    public var key: EntryKey
+    public var row: Int64
+
+    public init(key: EntryKey, row: Int64) {
+        self.key = key
+        self.row = row
+    }
 }
 
 /// A key and the last use of its entry.

@@ -22,6 +22,17 @@ extension TieredStore {
         return removed + alone.count
     }
 
+    /// Says for how long a reader takes entries that have no age of their own: those that no reader takes any more, within a week
+    /// of its last opening the store, are removed by and by, a few at a time, without anyone reading them.
+    ///
+    /// A reader that says nothing may find that others' entries are gone. Without any claim an entry stays that has no age of its
+    /// own.
+    ///
+    /// - Parameter grace: For how long beyond its end an old entry may still be asked for.
+    public func claim(_ expiration: Expiration, grace: Duration = .zero) throws(StoreError) {
+        try disk.claim(expiration, grace: Expiration.milliseconds(grace))
+    }
+
     /// Gives memory back until at most `size` is held there. What left is still on disk.
     ///
     /// - Complexity: O(entries that leave).

@@ -12,25 +12,55 @@ internal import Tiers
 extension ArchiveWriter {
     /// Whether the archive holds more than it may, by what the file says now.
     func isOverLimit(reading connection: Connection) throws(SQLiteError) -> Bool {
-        let totals = try ArchiveReader(id: id, checksum: checksum, connection: connection).totals()
+        var totals = try ArchiveReader(id: id, checksum: checksum, connection: connection).totals()
+        for elder in elders {
+            let others = try ArchiveReader(id: elder.id, checksum: elder.checksum, connection: connection).totals()
+            totals.bytes += others.bytes
+            totals.entries += others.entries
+        }
         return capacity.isExceeded(byBytes: totals.bytes, entries: totals.entries)
     }
 
     /// Whether the archive holds more than it may, in the open transaction.
-    var isOverLimit: Bool { capacity.isExceeded(byBytes: Int(row.bytes), entries: Int(row.entries)) }
-
-    /// Removes the coldest entries until the archive keeps its limit. Returns their keys.
-    func evict(atMost limit: Int = .max) throws(SQLiteError) -> [EntryKey] {
-        var evicted: [EntryKey] = []
-        while isOverLimit, evicted.count < limit {
-            guard let key = try removeColdest(before: UseStamp(rawValue: .max)) else { break }
-            evicted.append(key)
+    var isOverLimit: Bool {
+        var (bytes, entries) = (row.bytes, row.entries)
+        for elder in elders {
+            bytes += elder.row.bytes
+            entries += elder.row.entries
         }
-        return evicted
+        return capacity.isExceeded(byBytes: Int(bytes), entries: Int(entries))
+    }
+
+    /// Removes the coldest entries until the archive keeps its limit.
+    ///
+    /// - Returns: The keys of what left this archive, and how many entries left it and its elders.
+    func evict(atMost limit: Int = .max) throws(SQLiteError) -> (keys: [EntryKey], count: Int) {
+        var keys: [EntryKey] = []
+        var count = 0
+        while isOverLimit, count < limit {
+            if try !evictFromElder() {
+                guard let key = try removeColdest(before: UseStamp(rawValue: .max)) else { break }
+                keys.append(key)
+            }
+            count += 1
+        }
+        return (keys, count)
+    }
+
+    /// Removes the coldest entry of an archive that this one replaced, if there is one.
+    private func evictFromElder() throws(SQLiteError) -> Bool {
+        guard let elder = elders.first(where: { $0.row.entries > 0 }) else { return false }
+        guard let removed = try elder.removeColdestEntry(before: UseStamp(rawValue: .max)) else { return false }
+        elder.lostByElder.append(removed)
+        return true
     }
 
     /// Removes the coldest entry if its last use was before `bound`, and returns its key.
     func removeColdest(before bound: UseStamp) throws(SQLiteError) -> EntryKey? {
+        try removeColdestEntry(before: bound)?.key
+    }
+
+    private func removeColdestEntry(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
         while true {
             let marked = try oldest(.oldestMark)
             let unsettled = try oldest(.oldestUnsettled)
@@ -91,8 +121,8 @@ extension ArchiveWriter {
         return told.map { max($0, here) } ?? here
     }
 
-    private func remove(_ candidate: Candidate) throws(SQLiteError) -> EntryKey? {
+    private func remove(_ candidate: Candidate) throws(SQLiteError) -> RemovedEntry? {
         try delete(row: candidate.row, bytes: candidate.bytes)
-        return candidate.key
+        return candidate.key.map { RemovedEntry(key: $0, row: candidate.row) }
     }
 }

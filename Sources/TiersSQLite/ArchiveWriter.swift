@@ -18,10 +18,24 @@ final class ArchiveWriter {
     /// What is kept beside the rows for queries.
     let index: IndexWriter
 
-    /// The tier that this serves.
-    let tier: ObjectIdentifier?
+    /// Until when entries are wanted, and where some will not be any more.
+    var retention = Retention()
+    var sweepMap = SweepMap()
+    /// What this process says of the retention.
+    var claims: [Claim] = []
+    /// What the archive has in common with those it replaced, if it did.
+    var family: String?
+    /// When the file was last told that this process has the archive open.
+    var presenceWritten = WallInstant(rawValue: .min)
+    /// What the archives of the same family that this one replaced still hold counts toward this one's limit, and leaves first.
+    var elders: [ArchiveWriter] = []
+    /// What left an elder in the open transaction to make room: its owner learns of it.
+    var lostByElder: [RemovedEntry] = []
 
-    private let connection: Connection
+    /// The tier that this serves, if any.
+    private(set) var tier: ObjectIdentifier?
+
+    let connection: Connection
     private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
     private(set) var row = Row()
     private var storedRow: Row?
@@ -45,7 +59,7 @@ final class ArchiveWriter {
     /// The statements that are kept prepared.
     enum StaticStatement: Int, CaseIterable {
         case loadTotals, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
-        case entryExists, insertUse, updateUse, deleteUse, addMark, deleteMark, oldestMark, oldestUnsettled, marksAfter
+        case entryExists, insertUse, updateUse, deleteUse, addMark, deleteMark, oldestMark, oldestUnsettled, marksAfter, datesBetween
 
         func sql(_ n: Int64) -> String {
             switch self {
@@ -64,6 +78,7 @@ final class ArchiveWriter {
             case .oldestMark: SQL.oldestMark(n)
             case .oldestUnsettled: SQL.oldestUnsettled(n)
             case .marksAfter: SQL.marksAfter(n)
+            case .datesBetween: SQL.datesBetween(n)
             }
         }
     }
@@ -98,10 +113,12 @@ final class ArchiveWriter {
             entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4),
             expiring: load.int(5))
         storedRow = row
+        for elder in elders { try elder.load() }
     }
 
     /// Writes ``row`` if it changed, at the end of the transaction.
     func store() throws(SQLiteError) {
+        for elder in elders where elder.tier == nil { try elder.store() }
         try index.store()
         guard let storedRow, storedRow != row else { return }
         let store = try statement(.storeTotals)
@@ -118,9 +135,18 @@ final class ArchiveWriter {
 
     /// Forgets ``row``: another process wrote, or the transaction was rolled back.
     func invalidate() {
+        for elder in elders where elder.tier == nil { elder.invalidate() }
         storedRow = nil
         index.invalidate()
         usesInTransaction.removeAll()
+        lostByElder.removeAll()
+    }
+
+    /// The tier is closed, but the archive may still be the elder of another.
+    func retire() {
+        tier = nil
+        owner = nil
+        elders = []
     }
 
     /// How many rows the last statement changed.
@@ -185,7 +211,8 @@ final class ArchiveWriter {
             try index.didStore(outcome.row, entry.indexed, isNew: true)
         }
         if entry.validity.isOwn { row.expiring = 1 }
-        outcome.evicted = try evict()
+        noteEnd(outcome.row, entry.validity, lastUse: stamp)
+        outcome.evicted = try evict().keys
     }
 
     private struct Present {

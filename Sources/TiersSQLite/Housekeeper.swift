@@ -17,12 +17,15 @@ final class Housekeeper: Sendable {
         case writeUses
         /// Build indexes from stored entries.
         case buildIndexes
+        /// Remove what nobody wants any more.
+        case sweep
 
         var delay: DispatchTimeInterval {
             switch self {
             case .checkpoint, .buildIndexes: .milliseconds(0)
             case .commitBatch, .endLeases: .milliseconds(20)
             case .writeUses: .milliseconds(500)
+            case .sweep: .seconds(1)
             }
         }
     }
@@ -30,23 +33,33 @@ final class Housekeeper: Sendable {
     private let queue = DispatchQueue(label: "vellum.housekeeping", qos: .utility)
     /// Building runs codecs of users, which may be slow: no other chore waits for it.
     private let buildingQueue = DispatchQueue(label: "vellum.indexing", qos: .utility)
-    private let due = Locked<Set<Chore>>([])
+    private let due = Locked<[Chore: DispatchTime]>([:])
 
-    /// Runs `work` after the chore's delay, unless that is to happen already. `work` should hold its file weakly.
-    func schedule(_ chore: Chore, _ work: @escaping @Sendable () -> Void) {
-        guard due.withLock({ $0.insert(chore).inserted }) else { return }
+    /// Runs `work` after the chore's delay, unless that is to happen before then already. `work` should hold its file weakly.
+    func schedule(_ chore: Chore, after delay: DispatchTimeInterval? = nil, _ work: @escaping @Sendable () -> Void) {
+        let time = DispatchTime.now() + (delay ?? chore.delay)
+        let isFirst = due.withLock { due in
+            if let other = due[chore], other <= time { return false }
+            due[chore] = time
+            return true
+        }
+        guard isFirst else { return }
         let queue = chore == .buildIndexes ? buildingQueue : queue
-        queue.asyncAfter(deadline: .now() + chore.delay) { [weak self] in
-            _ = self?.due.withLock { $0.remove(chore) }
-            work()
+        queue.asyncAfter(deadline: time) { [weak self] in
+            let isDue = self?.due.withLock { due in
+                guard due[chore] == time else { return false }  // It was wanted earlier, and done.
+                due[chore] = nil
+                return true
+            }
+            if isDue ?? false { work() }
         }
     }
 
     /// Waits for the chores that are due now, and those that they make due.
     func wait() {
         // Asked on the queues, where no chore is under way.
-        while buildingQueue.sync(execute: { due.withLock { $0.contains(.buildIndexes) } })
-            || queue.sync(execute: { due.withLock { $0.contains(.checkpoint) } })
+        while buildingQueue.sync(execute: { due.withLock { $0[.buildIndexes] != nil } })
+            || queue.sync(execute: { due.withLock { $0[.checkpoint] != nil } })
         {}
     }
 }

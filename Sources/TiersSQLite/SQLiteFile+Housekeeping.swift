@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 internal import Tiers
 
@@ -5,8 +6,11 @@ internal import Tiers
 
 extension SQLiteFile {
     /// Does a chore after its delay, once, unless the file is gone by then.
-    func schedule(_ chore: Housekeeper.Chore, _ work: @escaping @Sendable (SQLiteFile) throws(SQLiteError) -> Void) {
-        housekeeper.schedule(chore) { [weak self] in self?.runChore(work) }
+    func schedule(
+        _ chore: Housekeeper.Chore, after delay: DispatchTimeInterval? = nil,
+        _ work: @escaping @Sendable (SQLiteFile) throws(SQLiteError) -> Void
+    ) {
+        housekeeper.schedule(chore, after: delay) { [weak self] in self?.runChore(work) }
     }
 
     /// Does a chore now, and tells of its failure: there is no caller to tell.

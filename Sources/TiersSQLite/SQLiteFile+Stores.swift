@@ -18,6 +18,8 @@ extension SQLiteFile {
     /// - Parameters:
     ///   - name: Any string; names are compared as keys are.
     ///   - codec: Turns values into bytes and back.
+    ///   - family: What it has in common with archives that it replaces. They count toward its limit on disk, their entries leave
+    ///     first where room is needed, and all of them do when nobody has opened the archive for a week.
     ///   - memory: What memory may hold. The limits of whoever opens the archive first count.
     ///   - disk: What the disk may hold. If it holds more, the coldest leave now.
     ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
@@ -29,6 +31,7 @@ extension SQLiteFile {
     public func store<Value>(
         named name: String,
         codec: any Codec<Value>,
+        inFamily family: String? = nil,
         memory: Capacity,
         disk: Capacity,
         remembering remembrance: Remembrance<Value> = .bytes,
@@ -41,7 +44,7 @@ extension SQLiteFile {
             if let open = stores.open(key) {
                 return (try shared(open, memory, disk, durability, policy), nil)
             }
-            let tier = try self.tier(named: name, capacity: disk)
+            let tier = try self.tier(named: name, inFamily: family, capacity: disk)
             let store = TieredStore(
                 disk: tier, codec: codec, memory: memory, remembering: remembrance, indexing: catalog, durability: durability,
                 clock: clock)
@@ -94,7 +97,7 @@ extension SQLiteFile {
     /// The tier of the archive of that name, to stand under a store of one's own.
     ///
     /// - Important: Make one tier for a name at a time: it has one owner to ask.
-    public func tier(named name: String, capacity: Capacity) throws(StoreError) -> SQLiteTier {
+    public func tier(named name: String, inFamily family: String? = nil, capacity: Capacity) throws(StoreError) -> SQLiteTier {
         let normal = EntryKey(name).normalized
         let tier = try noting { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
@@ -104,9 +107,12 @@ extension SQLiteFile {
                 try writer.commitBatch()
                 hasOpenBatch.store(false, ordering: .releasing)
                 let tier = SQLiteTier(file: self, number: number, name: normal, capacity: capacity)
-                writer.add(
-                    ArchiveWriter(
-                        id: number, name: normal, capacity: capacity, connection: writer.connection, tier: ObjectIdentifier(tier)))
+                let archive = ArchiveWriter(
+                    id: number, name: normal, capacity: capacity, connection: writer.connection, tier: ObjectIdentifier(tier))
+                if let family { try writer.join(EntryKey(family).normalized, archive, at: clock.now()) }
+                try archive.beginSweeping()
+                writer.add(archive)
+                if archive.family != nil || archive.sweepMap.hasUnread { scheduleSweep() }
                 return tier
             }
         }
@@ -129,22 +135,23 @@ extension SQLiteFile {
         var evicted: [EntryKey] = []
         var isOver = true
         while isOver {
-            let (keys, over, state) = try writer.withLock {
-                (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], Bool, WriteState?) in
-                guard let writer, let archive = writer.archive(tier.number) else { return ([], false, nil) }
+            let (removed, over, state) = try writer.withLock {
+                (writer: inout Writer?) throws(SQLiteError) -> ((keys: [EntryKey], count: Int), Bool, WriteState?) in
+                guard let writer, let archive = writer.archive(tier.number) else { return (([], 0), false, nil) }
                 archive.capacity = capacity
                 // Most often nothing is over the limit, and nothing need be written.
-                if writer.batch == nil, try !archive.isOverLimit(reading: writer.connection) { return ([], false, nil) }
-                let keys = try writer.transaction { () throws(SQLiteError) in
+                if writer.batch == nil, try !archive.isOverLimit(reading: writer.connection) { return (([], 0), false, nil) }
+                let removed = try writer.transaction { () throws(SQLiteError) in
                     try archive.load()
                     return try archive.evict(atMost: 512)
                 }
+                writer.tellOfLosses()
                 hasOpenBatch.store(false, ordering: .releasing)
-                return (keys, archive.isOverLimit, WriteState(writer))
+                return (removed, archive.isOverLimit, WriteState(writer))
             }
-            evicted += keys
+            evicted += removed.keys
             // Totals that promise more than can be found are damage.
-            if over, keys.isEmpty { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
+            if over, removed.count == 0 { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
             isOver = over
             if let state { lookAfter(state) }
         }

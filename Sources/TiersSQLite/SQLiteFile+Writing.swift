@@ -29,12 +29,14 @@ extension SQLiteFile {
                     // Before memory forgets an old value: whoever misses there must not read it from disk.
                     hasOpenBatch.store(true, ordering: .releasing)
                     committed(outcomes)
+                    writer.tellOfLosses()
                     writer.forgetUsesInTransaction()
                     if writer.batch?.isFull ?? false { try writer.commitBatch() }
                 } else {
                     let outcomes = try writer.transaction(work)
                     hasOpenBatch.store(false, ordering: .releasing)
                     committed(outcomes)
+                    writer.tellOfLosses()
                     writer.forgetUsesInTransaction()
                 }
                 return WriteState(writer)
@@ -64,6 +66,7 @@ extension SQLiteFile {
 
     /// What a caller does on the way out, without a lock.
     func lookAfter(_ state: WriteState) {
+        if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
         if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
         if state.logFrames >= LogLimit.waitFor {
             // The log has outgrown the thread that empties it: whoever writes now waits for it.
@@ -79,6 +82,8 @@ extension SQLiteFile {
         var logFrames: Int
         var hasBatch: Bool
         var bytesRemoved: Int64
+        /// When the first entry of all that is known of will not be wanted any more.
+        var earliestEnd: Int64
 
         init(_ writer: Writer) {
             commits = writer.commits
@@ -87,6 +92,7 @@ extension SQLiteFile {
             logFrames = frames >= writer.keptLogFrames ? frames - writer.keptLogFrames : frames
             hasBatch = writer.batch != nil
             bytesRemoved = writer.bytesRemoved
+            earliestEnd = writer.earliestEnd.rawValue
         }
     }
 

@@ -26,6 +26,8 @@ public final class SQLiteFile: Sendable {
     /// Whether relaxed writes wait in an open transaction that no reader can see.
     let hasOpenBatch = Atomic(false)
     let housekeeper = Housekeeper()
+    /// The moment, in milliseconds since 1970, for which the next sweep is due; `.max` while none is.
+    let nextSweep = Atomic(Int64.max)
     let syncing = Locked(LogSync())
     let checkpointing: Locked<Connection?> = Locked(nil)
     let stores = StoreTable()

@@ -121,6 +121,13 @@ public final class SQLiteTier: Tier {
         return try file.noting { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
     }
 
+    public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) {
+        try checkOpen()
+        try file.noting { () throws(SQLiteError) in
+            try file.claim(Claim(age: expiration.age, idle: expiration.idle, grace: grace, seen: .never), on: number)
+        }
+    }
+
     // MARK: The order of use
 
     public func attach(to owner: any TierOwner) {

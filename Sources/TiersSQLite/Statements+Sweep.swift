@@ -1,7 +1,7 @@
-/// The SQL of what expires: who keeps the entries of an archive for how long, and which of them nobody keeps.
+/// The SQL of what nobody wants any more: claims on the entries of an archive, and archives that replace one another.
 extension SQL {
     /// `family` is what archives that replace one another have in common; `seen` is when one was last opened. A claim says that
-    /// someone takes the entries of an archive for so long, and wants them for a grace beyond that.
+    /// someone takes the entries of an archive for so long, and may ask for them for a grace beyond that.
     static let createClaims = """
         ALTER TABLE archives ADD COLUMN family TEXT;
         ALTER TABLE archives ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
@@ -14,4 +14,26 @@ extension SQL {
             PRIMARY KEY(archive, age, idle)
         ) WITHOUT ROWID;
         """
+
+    // MARK: Claims
+
+    static let claims = "SELECT age, idle, grace, seen FROM claims WHERE archive = ?1"
+    static let storeClaim = "INSERT OR REPLACE INTO claims(archive, age, idle, grace, seen) VALUES (?1, ?2, ?3, ?4, ?5)"
+    static let deleteOldClaims = "DELETE FROM claims WHERE seen < ?1"
+    static let deleteClaims = "DELETE FROM claims WHERE archive = ?1"
+
+    // MARK: Entries
+
+    /// What the sweeper must know of the rows of a block.
+    static func datesBetween(_ n: Int64) -> String {
+        "SELECT id, length(bytes), written, expires, idle, \(lastUse(n)), key FROM entries_\(n) WHERE id >= ?1 AND id < ?2"
+    }
+
+    // MARK: Families
+
+    static let family = "SELECT family, seen FROM archives WHERE id = ?1"
+    static let storeFamily = "UPDATE archives SET family = ?2, seen = ?3 WHERE id = ?1"
+    static let relatives = "SELECT id, name, entries, seen FROM archives WHERE family = ?1 AND id <> ?2 ORDER BY seen, id"
+    static let deleteArchive = "DELETE FROM archives WHERE id = ?1"
+    static func dropArchive(_ n: Int64) -> String { "DROP TABLE entries_\(n); DROP TABLE uses_\(n); DROP TABLE marks_\(n);" }
 }

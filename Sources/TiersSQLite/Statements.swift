@@ -94,7 +94,7 @@ enum SQL {
     private static func entryColumns(_ n: Int64) -> String { "id, written, expires, checksum, bytes, idle, \(lastUse(n))" }
 
     /// The last use that is written down, where validity hangs on it.
-    private static func lastUse(_ n: Int64) -> String {
+    static func lastUse(_ n: Int64) -> String {
         """
         CASE WHEN idle IS NULL THEN 0 \
         ELSE max(stamp, coalesce((SELECT u.stamp FROM uses_\(n) u WHERE u.id = entries_\(n).id), 0)) END

@@ -33,9 +33,29 @@ final class Writer {
 
     // MARK: Archives
 
-    func add(_ archive: ArchiveWriter) { archives[archive.id] = archive }
+    func add(_ archive: ArchiveWriter) {
+        archives[archive.id] = archive
+        // It may have been known as the elder of another before.
+        for other in archives.values {
+            for place in other.elders.indices where other.elders[place].id == archive.id { other.elders[place] = archive }
+        }
+    }
 
-    func remove(_ id: Int64) { archives[id] = nil }
+    func remove(_ id: Int64) {
+        archives[id]?.retire()
+        archives[id] = nil
+    }
+
+    /// When the first entry of all that is known of will not be wanted any more.
+    var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
+
+    /// Tells owners what left their archives to make room in another.
+    func tellOfLosses() {
+        for archive in archives.values where !archive.lostByElder.isEmpty {
+            archive.owner?.tierDidRemove(archive.lostByElder, .evicted)
+            archive.lostByElder.removeAll()
+        }
+    }
 
     func archive(_ id: Int64) -> ArchiveWriter? { archives[id] }
 

@@ -79,6 +79,8 @@ public final class FaultyTier: Tier {
 
     public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] { try base.resize(to: capacity) }
 
+    public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) { try base.claim(expiration, grace: grace) }
+
     public func attach(to owner: any TierOwner) { base.attach(to: owner) }
     public func usesAreWaiting(isPressing: Bool) { base.usesAreWaiting(isPressing: isPressing) }
     public func record(uses: [Use]) { base.record(uses: uses) }

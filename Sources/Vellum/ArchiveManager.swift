@@ -24,12 +24,12 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     ///
     /// - Throws: ``VellumError`` if a size is zero or below, the type has no name that lasts, or the file cannot be opened.
     public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws {
-        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, .bytes, .forgiving)
+        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .bytes, .forgiving)
     }
 
     /// The archive of the type in ``ArchivesFactory/shared``; memory keeps values, where the type is no class.
     public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws where Archive: Sendable {
-        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, .values, .forgiving)
+        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .values, .forgiving)
     }
 
     // MARK: Recording and accessing

@@ -21,9 +21,13 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @usableFromInline let factory: ArchivesFactory
     @usableFromInline let nesting = NestedArchives<Archive>()
 
-    init(engine: TieredStore<Archive>, factory: ArchivesFactory) {
+    /// How long an object is valid that is recorded through this handle without an age of its own; `nil` is for ever.
+    public let expiration: Expiration?
+
+    init(engine: TieredStore<Archive>, factory: ArchivesFactory, expiration: Expiration?) {
         self.engine = engine
         self.factory = factory
+        self.expiration = expiration
     }
 
     // MARK: Recording
@@ -35,7 +39,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Parameters:
     ///   - object: Encoded once, on this thread.
-    ///   - expiration: How long it is valid.
+    ///   - expiration: How long it is valid; `nil` is as the handle says.
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the object cannot be encoded, is larger than every limit, or the disk fails. Then what was
     ///   recorded before is still there.
@@ -62,7 +66,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     @inlinable
     func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration? = nil) throws(StoreError) {
-        try transaction.record(object, forKey: EntryKey(object.primaryKey), in: engine, expiration: expiration)
+        try transaction.record(object, forKey: EntryKey(object.primaryKey), in: engine, expiration: expiration ?? self.expiration)
         try nesting.add(propertiesOf: object, to: &transaction, factory)
     }
 

@@ -62,19 +62,22 @@ public final class ArchivesFactory: Sendable {
     ///   - type: The type; may be left out where the result says it.
     ///   - memory: How many bytes of encoded objects memory may hold.
     ///   - disk: How many bytes of encoded objects the disk may hold.
+    ///   - expiration: How long an object is valid that is recorded through this handle; `nil` is for ever.
     /// - Throws: ``VellumError`` if a size is zero or below, the type has no name that lasts, or the file cannot be opened.
     ///   A file there that is no database is moved aside, and reported.
     public func archives<Archive: Archivable>(
-        for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil
+        for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
+        expiration: Expiration? = nil
     ) throws -> ArchiveManager<Archive> {
-        ArchiveManager(try makeStore(memory, disk, .bytes, .forgiving))
+        ArchiveManager(try makeStore(memory, disk, expiration, .bytes, .forgiving))
     }
 
     /// The archive of a type, told forgivingly; memory keeps values, where the type is no class.
     public func archives<Archive: Archivable & Sendable>(
-        for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil
+        for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
+        expiration: Expiration? = nil
     ) throws -> ArchiveManager<Archive> {
-        ArchiveManager(try makeStore(memory, disk, .values, .forgiving))
+        ArchiveManager(try makeStore(memory, disk, expiration, .values, .forgiving))
     }
 
     // MARK: Archives that throw
@@ -85,19 +88,20 @@ public final class ArchivesFactory: Sendable {
     ///   - type: The type; may be left out where the result says it.
     ///   - memoryLimit: How many bytes of encoded objects memory may hold.
     ///   - diskLimit: How many bytes of encoded objects the disk may hold.
+    ///   - expiration: How long an object is valid that is recorded through this handle without an age of its own; `nil` is for ever.
     /// - Throws: ``VellumError`` if a limit is zero or below, the archive is open with other limits, the type has no name that
     ///   lasts, or the file cannot be opened or is no archive file; then it is left untouched.
     public func store<Archive: Archivable>(
-        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
+        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
     ) throws -> ArchiveStore<Archive> {
-        try makeStore(memoryLimit, diskLimit, .bytes, .strict)
+        try makeStore(memoryLimit, diskLimit, expiration, .bytes, .strict)
     }
 
     /// The archive of a type, told strictly; memory keeps values, where the type is no class.
     public func store<Archive: Archivable & Sendable>(
-        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
+        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
     ) throws -> ArchiveStore<Archive> {
-        try makeStore(memoryLimit, diskLimit, .values, .strict)
+        try makeStore(memoryLimit, diskLimit, expiration, .values, .strict)
     }
 
     // MARK: All archives
@@ -145,7 +149,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     func makeStore<Archive: Archivable>(
-        _ memory: DataSize?, _ disk: DataSize?, _ remembrance: Remembrance<Archive>, _ face: Face
+        _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ remembrance: Remembrance<Archive>, _ face: Face
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(StoreError) {
             let (engine, wasOpen) = try engine(memory, disk, remembrance, face)
@@ -155,7 +159,7 @@ public final class ArchivesFactory: Sendable {
                 try engine.reconfigure(
                     memory: Capacity(memory ?? defaultMaxMemorySize), disk: Capacity(disk ?? defaultMaxDiskSize), remembering: remembrance)
             }
-            return ArchiveStore(engine: engine, factory: self)
+            return ArchiveStore(engine: engine, factory: self, expiration: expiration)
         } catch {
             throw VellumError(error)
         }

@@ -175,6 +175,19 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         }
     }
 
+    /// Forgets these entries, where they are still what is under their keys. O(entries).
+    func remove(_ entries: [RemovedEntry]) -> Leftovers {
+        shelf.withLock { shelf in
+            var leftovers = Leftovers()
+            for entry in entries {
+                shelf.generations[Self.stripe(of: entry.key)] &+= 1  // A reader may be on its way up with what just left.
+                guard shelf.list.peek(entry.key)?.row == entry.row, let item = shelf.list.remove(entry.key) else { continue }
+                leftovers.payloads.append(item.payload)
+            }
+            return leftovers
+        }
+    }
+
     /// Forgets everything. O(n).
     public func removeAll() -> Leftovers {
         shelf.withLock { shelf in

@@ -19,7 +19,7 @@ public struct Expiration: Hashable, Sendable {
     /// By what part of itself the age of an entry may be shortened at random, 0 to 1.
     public let jitter: Double
 
-    init(age: Int64, idle: Int64 = .max, jitter: Double = 0) {
+    package init(age: Int64, idle: Int64 = .max, jitter: Double = 0) {
         self.age = age
         self.idle = idle
         self.jitter = jitter

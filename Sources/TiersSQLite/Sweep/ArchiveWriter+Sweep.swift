@@ -1,0 +1,144 @@
+internal import Tiers
+
+// What nobody wants any more: noted when it is written, looked for by block, and removed in small transactions.
+
+extension ArchiveWriter {
+    /// Notes when an entry that was just written will not be wanted any more.
+    func noteEnd(_ number: Int64, _ validity: Validity, lastUse: UseStamp) {
+        if validity.isOwn || !retention.isUnlimited { sweepMap.note(row: number, end: retention.end(validity, lastUse: lastUse)) }
+    }
+
+    /// Learns from the file what others said, and wants every row read once if any may end.
+    func beginSweeping() throws(SQLiteError) {
+        try load()
+        let present = Retention(claims: try claimsInFile())
+        let isChanged = present != retention
+        retention = present
+        if row.expiring != 0 || !retention.isUnlimited {
+            if isChanged || sweepMap == SweepMap() { sweepMap.readAnew(through: row.next - 1) }
+        } else {
+            sweepMap.removeAll()
+        }
+    }
+
+    /// The claims of others as they are in the file, and those of this process.
+    private func claimsInFile() throws(SQLiteError) -> [Claim] {
+        let read = try connection.prepare(SQL.claims)
+        read.bind(id, at: 1)
+        var found = claims
+        while try read.step() {
+            let claim = Claim(age: read.int(0), idle: read.int(1), grace: read.int(2), seen: WallInstant(rawValue: read.int(3)))
+            if !claims.contains(where: { $0.age == claim.age && $0.idle == claim.idle }) { found.append(claim) }
+        }
+        return found
+    }
+
+    /// Whether the file knows since today that this process has the archive open, and what it wants of it.
+    func isPresent(at now: WallInstant) throws(SQLiteError) -> Bool {
+        let read = try connection.prepare(SQL.claims)
+        read.bind(id, at: 1)
+        var written: [Claim] = []
+        while try read.step() {
+            guard WallInstant(rawValue: read.int(3)).isRecent(at: now) else { continue }
+            written.append(Claim(age: read.int(0), idle: read.int(1), grace: read.int(2), seen: .never))
+        }
+        guard claims.allSatisfy({ claim in written.contains { $0.covers(claim) } }) else { return false }
+        guard let family else { return true }
+        let find = try connection.prepare(SQL.family)
+        find.bind(id, at: 1)
+        return try find.step() && find.text(0) == family && WallInstant(rawValue: find.int(1)).isRecent(at: now)
+    }
+
+    /// Writes that down. In a transaction.
+    func writePresence(at now: WallInstant) throws(SQLiteError) {
+        let delete = try connection.prepare(SQL.deleteOldClaims)
+        delete.bind(now.advanced(byMilliseconds: -2 * Retention.week).rawValue, at: 1)
+        try delete.run()
+        let store = try connection.prepare(SQL.storeClaim)
+        for claim in claims {
+            store.bind(id, at: 1)
+            store.bind(claim.age, at: 2)
+            store.bind(claim.idle, at: 3)
+            store.bind(claim.grace, at: 4)
+            store.bind(now.rawValue, at: 5)
+            try store.run()
+        }
+        if let family {
+            let join = try connection.prepare(SQL.storeFamily)
+            join.bind(id, at: 1)
+            join.bind(family, at: 2)
+            join.bind(now.rawValue, at: 3)
+            try join.run()
+        }
+        presenceWritten = now
+    }
+
+    /// Whether anything in the block may not be wanted any more. If nothing is, notes when the first will not be.
+    func hasEnded(in block: Int64, at now: WallInstant) throws(SQLiteError) -> Bool {
+        var next = WallInstant.never
+        let read = try rows(of: block)
+        defer { read.reset() }
+        while try read.step() {
+            next = min(next, retention.end(read.validity, lastUse: UseStamp(rawValue: read.int(5))))
+            if next <= now { return true }
+        }
+        sweepMap.note(block: block, end: next)
+        return false
+    }
+
+    /// Removes what is not wanted any more in a block, at most `limit` entries, and notes when the next will not be. In a
+    /// transaction.
+    func sweep(_ block: Int64, at now: WallInstant, limit: Int) throws(SQLiteError) -> [RemovedEntry] {
+        var unwanted: [(entry: RemovedEntry, bytes: Int64)] = []
+        var next = WallInstant.never
+        let read = try rows(of: block)
+        defer { read.reset() }
+        while try read.step() {
+            var end = retention.end(read.validity, lastUse: UseStamp(rawValue: read.int(5)))
+            if end <= now {
+                let entry = RemovedEntry(key: EntryKey(String(decoding: read.bytes(6), as: UTF8.self)), row: read.int(0))
+                // There may be a later use: memory knows of it, or the file, which was asked only where the age is the entry's own.
+                end = retention.end(read.validity, lastUse: try latestUse(of: entry))
+                if end <= now, unwanted.count < limit {
+                    unwanted.append((entry, read.int(1)))
+                    continue
+                }
+            }
+            next = min(next, end)
+        }
+        read.reset()
+        for (entry, bytes) in unwanted { try delete(row: entry.row, bytes: bytes) }
+        sweepMap.note(block: block, end: next)
+        return unwanted.map(\.entry)
+    }
+
+    private func rows(of block: Int64) throws(SQLiteError) -> Statement {
+        let read = try statement(.datesBetween)
+        let rows = SweepMap.rows(of: block)
+        read.bind(rows.lowerBound, at: 1)
+        read.bind(rows.upperBound, at: 2)
+        return read
+    }
+
+    private func latestUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
+        let told = max(owner?.latestUse(ofKey: entry.key, row: entry.row) ?? .never, usesInTransaction[entry.row] ?? .never)
+        let noted = try ArchiveReader(id: id, checksum: checksum, connection: connection).lastUse(ofKey: entry.key)
+        return max(told, noted?.stamp ?? .never)
+    }
+}
+
+// A row of `SQL.datesBetween`.
+extension Statement {
+    fileprivate var validity: Validity {
+        Validity(
+            written: WallInstant(rawValue: int(2)), expires: optionalInt(3).map(WallInstant.init(rawValue:)), idle: optionalInt(4))
+    }
+}
+
+extension WallInstant {
+    /// Whether it lies within a day of now: then what was written down of it need not be written again.
+    func isRecent(at now: WallInstant) -> Bool {
+        let day: Int64 = 24 * 3600 * 1000
+        return self > now.advanced(byMilliseconds: -day) && self < now.advanced(byMilliseconds: day)
+    }
+}

@@ -1,0 +1,117 @@
+internal import Dispatch
+internal import Synchronization
+internal import Tiers
+
+// What nobody wants any more gives its bytes back without anyone reading it: a few entries at a time, when writes find that
+// some are due, and when nothing happens.
+
+extension SQLiteFile {
+    /// How many entries leave in one transaction: each may be on a page of its own, and writers wait.
+    private static var bite: Int { 64 }
+
+    /// Looks soon for what is due, and then as often as needed.
+    func scheduleSweep() { scheduleSweep(afterMilliseconds: 1000) }
+
+    /// Looks when this moment has come.
+    ///
+    /// An hour at the longest: the wall clock may be set meanwhile, and what was due once is overdue then.
+    func scheduleSweep(for end: Int64) {
+        guard end != .max else { return }
+        let now = clock.now().rawValue
+        let isOverdue = end < now - 2000
+        scheduleSweep(afterMilliseconds: isOverdue ? 0 : max(1000, min(end.subtractingReportingOverflow(now).partialValue, 3_600_000)))
+    }
+
+    private func scheduleSweep(afterMilliseconds delay: Int64) {
+        nextSweep.store(clock.now().advanced(byMilliseconds: delay).rawValue, ordering: .relaxed)
+        schedule(.sweep, after: .milliseconds(Int(delay))) { (file) throws(SQLiteError) in
+            file.nextSweep.store(.max, ordering: .relaxed)
+            if try file.sweep() {
+                file.scheduleSweep(afterMilliseconds: 10)
+            } else {
+                file.scheduleSweep(for: file.writer.withLock { $0?.earliestEnd.rawValue ?? .max })
+            }
+        }
+    }
+
+    /// Whether a writer should see to it that something is removed: it is due before the next look, or the clock was set and the
+    /// next look is late.
+    func needsSweep(for end: Int64) -> Bool {
+        guard end != .max else { return false }
+        let next = nextSweep.load(ordering: .relaxed)
+        return end < next || next < clock.now().rawValue - 2000
+    }
+
+    /// Removes a little of what nobody wants any more in each archive.
+    ///
+    /// - Returns: Whether there is more.
+    func sweep() throws(SQLiteError) -> Bool {
+        var hasMore = false
+        for number in writer.withLock({ $0?.allArchives.map(\.id) ?? [] }) where try sweep(number) { hasMore = true }
+        return hasMore
+    }
+
+    /// Removes everything that nobody wants any more, now: for tests.
+    package func sweepEverything() {
+        runChore { (file) throws(SQLiteError) in while try file.sweep() {} }
+    }
+
+    private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
+        let now = clock.now()
+        let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
+            guard let writer, let archive = writer.archive(number) else { return (false, nil) }
+            defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+            if archive.family != nil || !archive.claims.isEmpty, !archive.presenceWritten.isRecent(at: now) {
+                if try archive.isPresent(at: now) {
+                    archive.presenceWritten = now
+                } else {
+                    try writer.transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }
+                }
+            }
+            var more = try writer.sweepRelatives(of: archive, at: now, limit: Self.bite)
+            if archive.sweepMap.earliest <= now || archive.sweepMap.hasUnread {
+                // Others may have said since for how long they want what is here.
+                try archive.beginSweeping()
+            }
+            if let block = archive.sweepMap.takeDue(at: now) {
+                try sweep(block, of: archive, writer, at: now)
+                more = more || archive.sweepMap.hasUnread || archive.sweepMap.earliest <= now
+            }
+            return (more, WriteState(writer))
+        }
+        if let state { lookAfter(state) }
+        return more
+    }
+
+    private func sweep(_ block: Int64, of archive: ArchiveWriter, _ writer: Writer, at now: WallInstant) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            // Most blocks of an archive that was just opened hold nothing that has ended: then nothing is written.
+            guard try archive.hasEnded(in: block, at: now) else { return }
+            let removed = try writer.transaction { () throws(SQLiteError) in
+                try archive.load()
+                return try archive.sweep(block, at: now, limit: Self.bite)
+            }
+            archive.owner?.tierDidRemove(removed, .expired)
+        } catch {
+            archive.sweepMap.note(block: block, end: now)
+            throw error
+        }
+    }
+
+    /// Writes down for how long this process wants the entries of an archive.
+    func claim(_ claim: Claim, on number: Int64) throws(SQLiteError) {
+        let now = clock.now()
+        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            guard let writer, let archive = writer.archive(number) else { return }
+            defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+            guard !archive.claims.contains(where: { $0.covers(claim) }) else { return }
+            archive.claims.removeAll { $0.age == claim.age && $0.idle == claim.idle }
+            archive.claims.append(claim)
+            if try !archive.isPresent(at: now) {
+                try writer.transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }
+            }
+            try archive.beginSweeping()
+        }
+        scheduleSweep()
+    }
+}
