@@ -38,7 +38,7 @@ enum Recovery {
     /// Takes over every entry that can still be read and matches its checksum.
     ///
     /// - Returns: How many.
-    static func salvage(_ aside: String, into path: String) throws -> Int {
+    static func salvage(_ aside: String, into path: String, at now: WallInstant) throws -> Int {
         let target = try Connection(path: path)
         try Schema.prepare(target)
         let writer = try Writer(target)
@@ -47,6 +47,8 @@ enum Recovery {
         for archive in archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
             let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target, tier: nil)
+            rows.family = archive.family
+            try writer.transaction { () throws(SQLiteError) in try rows.writePresence(at: now) }
             writer.add(rows)
             let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum)
             while let found = entries.next(512) {
@@ -69,12 +71,12 @@ enum Recovery {
         }
     }
 
-    private static func archives(in source: Connection) -> [(number: Int64, name: String)] {
-        var archives: [(number: Int64, name: String)] = []
+    private static func archives(in source: Connection) -> [(number: Int64, name: String, family: String?)] {
+        var archives: [(number: Int64, name: String, family: String?)] = []
         do throws(SQLiteError) {
             let list = try source.prepare(SQL.listArchives)
             while try list.step() {
-                if let name = list.text(1) { archives.append((list.int(0), name)) }
+                if let name = list.text(1) { archives.append((list.int(0), name, list.text(2))) }
             }
         } catch {
             Log.error("The list of archives is damaged.", error)

@@ -40,7 +40,7 @@ extension SQLiteFile {
                     guard StoreError(error).code == .damagedFile || policy == .setAside else { throw StoreError(error) }
                     let aside = try Recovery.setAside(path, at: clock.now())
                     let fresh = try self.identity(of: try place(of: url))
-                    let salvaged = try Recovery.salvage(aside, into: path)
+                    let salvaged = try Recovery.salvage(aside, into: path, at: clock.now())
                     return try open(path, fresh, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: salvaged)], clock)
                 }
             }

@@ -62,7 +62,7 @@ enum SQL {
 
     static let findArchive = "SELECT id FROM archives WHERE name = ?1"
     static let addArchive = "INSERT INTO archives(name, expiring) VALUES (?1, 0) RETURNING id"
-    static let listArchives = "SELECT id, name FROM archives ORDER BY id"
+    static let listArchives = "SELECT id, name, family FROM archives ORDER BY id"
 
     static func createArchive(_ n: Int64) -> String {
         """

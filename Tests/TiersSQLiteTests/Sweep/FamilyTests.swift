@@ -92,6 +92,21 @@ struct FamilyTests {
         #expect(try new.count() == 0)
     }
 
+    /// What is salvaged of a damaged file still makes room.
+    @Test func aFamilySurvivesSalvage() throws {
+        try fill(try store("1", disk: 1.megaByte), 10)
+        try setup.close()
+        try RawDatabase(setup.url).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        // The mark that damage was found.
+        try #require(FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil))
+
+        let new = try store("2")
+        try fill(new, 10)
+
+        #expect(try RawDatabase(setup.url).int("SELECT entries FROM archives WHERE name = 'cache 1'") == 0)
+        #expect(try new.count() == 10)
+    }
+
     @Test func familiesAreApart() throws {
         try fill(try store("1", family: "a"), 10)
         try fill(try store("2", family: "b"), 10)
