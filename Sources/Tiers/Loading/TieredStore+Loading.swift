@@ -51,6 +51,7 @@ extension TieredStore where Value: Sendable {
     ///
     /// What was there before and is past its age is removed then. Remembered in memory, for some thousand keys, until something
     /// is written or removed under the key.
+    @_disfavoredOverload
     @inlinable
     public func value(
         forKey key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
@@ -73,6 +74,7 @@ extension TieredStore where Value: Sendable {
     }
 
     /// The same, with a loader that may find that there is nothing.
+    @_disfavoredOverload
     @inlinable
     public func load(
         _ key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,

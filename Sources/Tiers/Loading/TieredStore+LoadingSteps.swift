@@ -27,12 +27,12 @@ extension TieredStore where Value: Sendable {
             // What another reader takes for an answer may be none for this one, who takes no `nil` or has another age.
             case .landed(.found, false), .landed(.loaded, _): break
             }
-            if case .found(let value) = try hit(request) { return Loaded(value, .cached) }
+            if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
         }
     }
 
     /// What the store has for the reader without loading anything. A use.
-    private func hit(_ request: LoadRequest<Value>) throws(StoreError) -> Loads<Value>.Landing? {
+    func answerAtHand(_ request: LoadRequest<Value>) throws(StoreError) -> Loads<Value>.Landing? {
         guard let value = try findSound(request.key, under: request.expiration) else { return nil }
         return request.answer(of: value)
     }
@@ -51,11 +51,9 @@ extension TieredStore where Value: Sendable {
     private func oldValue(
         insteadOf error: any Error, _ request: LoadRequest<Value>, staleFor: Int64, at now: WallInstant
     ) throws -> Loaded<Value?> {
-        guard request.failSafe > 0 || staleFor > 0, !(error is StoreError && (error as? StoreError)?.code == .recursiveLoad) else {
-            throw error
-        }
+        guard request.failSafe > 0 || staleFor > 0 else { throw error }
         do throws(StoreError) {
-            if case .found(let value) = try hit(request) { return Loaded(value, .cached) }
+            if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
             if let old = try oldValue(for: request, within: staleFor, at: now) { return Loaded(old, .stale) }
             if let old = try oldValue(for: request, within: request.failSafe, at: now) { return Loaded(old, .failSafe) }
         } catch let other {
