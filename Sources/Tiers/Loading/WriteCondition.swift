@@ -16,7 +16,7 @@ public final class WriteCondition: Sendable {
     private let wasMet = Atomic(false)
 
     /// What lay under the key when the loading began.
-    enum Basis: Sendable {
+    package enum Basis: Sendable {
         /// This, or nothing.
         case version(EntryVersion?)
         /// Something that could not be read: whatever is there may be replaced.
@@ -26,7 +26,7 @@ public final class WriteCondition: Sendable {
     /// - Parameters:
     ///   - basis: What another process may not have replaced by something valid.
     ///   - isOvertaken: Whether this process wrote or removed something since. Asked inside the tier's lock.
-    init(
+    package init(
         unchangedSince basis: Basis, at now: WallInstant, under expiration: Expiration, unless isOvertaken: @escaping @Sendable () -> Bool
     ) {
         (self.basis, self.now, self.expiration, self.isOvertaken) = (basis, now, expiration, isOvertaken)
@@ -34,7 +34,7 @@ public final class WriteCondition: Sendable {
     }
 
     /// That the condition of an earlier write in the same transaction was met.
-    init(following leader: WriteCondition) {
+    package init(following leader: WriteCondition) {
         (basis, now, expiration, isOvertaken) = (.unreadable, leader.now, leader.expiration, { false })
         self.leader = leader
     }
