@@ -16,10 +16,12 @@ public struct Entry: Hashable, Sendable {
     public var row: Int64
     /// What an index is to hold of the value, where whoever writes the entry knows.
     public var indexed: IndexedValues?
+    /// What the tier that the entry was read from tells its contents from others' by; 0 where it does not.
+    public var revision: UInt32
 
     public init(
         bytes: Data, written: WallInstant, expires: WallInstant? = nil, idle: Int64? = nil, lastUse: UseStamp = .never, row: Int64 = 0,
-        indexed: IndexedValues? = nil
+        indexed: IndexedValues? = nil, revision: UInt32 = 0
     ) {
         self.bytes = bytes
         self.written = written
@@ -28,6 +30,7 @@ public struct Entry: Hashable, Sendable {
         self.lastUse = lastUse
         self.row = row
         self.indexed = indexed
+        self.revision = revision
     }
 
     /// An entry of this age: its own, or that of whoever reads it.
@@ -41,6 +44,9 @@ public struct Entry: Hashable, Sendable {
 
     /// When it is valid.
     public var validity: Validity { Validity(written: written, expires: expires, idle: idle) }
+
+    /// What tells it from what is under its key before or after it.
+    public var version: EntryVersion { EntryVersion(row: row, written: written, revision: revision) }
 }
 
 /// The span of wall-clock time in which an entry may be returned.
@@ -90,5 +96,14 @@ public struct Validity: Hashable, Sendable {
         guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }
         let end = end(of: key, lastUse: lastUse, under: expiration)
         return now < end || end == .never
+    }
+
+    /// Whether the entry stopped being valid less than so many milliseconds ago.
+    func hasEnded(
+        within milliseconds: Int64, before now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration
+    ) -> Bool {
+        guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }
+        let end = end(of: key, lastUse: lastUse, under: expiration)
+        return end <= now && now < end.advanced(byMilliseconds: milliseconds)
     }
 }

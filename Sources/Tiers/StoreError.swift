@@ -60,6 +60,10 @@ public struct StoreError: Error, Sendable {
         public static let cancelled = Code("cancelled")
         /// Writes of one transaction lie in different files.
         public static let differentFiles = Code("differentFiles")
+        /// A loader waits for itself: it asks for the key that it loads, or for one whose loader asks for its own.
+        public static let recursiveLoad = Code("recursiveLoad")
+        /// A loader failed where nobody was waiting for it.
+        public static let loadFailed = Code("loadFailed")
     }
 
     public var code: Code

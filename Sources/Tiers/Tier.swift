@@ -168,12 +168,15 @@ public struct TierWrite: Sendable {
     public var key: EntryKey
     public var change: Change
     public var stamp: UseStamp
+    /// What must be so, or the tier leaves everything as it is and says ``WriteOutcome/wasDeclined``.
+    public var condition: WriteCondition?
 
-    public init(tier: any Tier, key: EntryKey, change: Change, stamp: UseStamp) {
+    public init(tier: any Tier, key: EntryKey, change: Change, stamp: UseStamp, condition: WriteCondition? = nil) {
         self.tier = tier
         self.key = key
         self.change = change
         self.stamp = stamp
+        self.condition = condition
     }
 }
 
@@ -183,8 +186,9 @@ public struct WriteOutcome: Sendable {
     public var row: Int64 = 0
     /// Whether the key was there before.
     public var wasPresent = false
-    /// Whether a ``TierWrite/Change/storeIfAbsent(_:)`` found the key taken, or a
-    /// ``TierWrite/Change/removeUnchanged(row:revision:)`` found another entry, and did nothing.
+    /// Whether a ``TierWrite/Change/storeIfAbsent(_:)`` found the key taken, a
+    /// ``TierWrite/Change/removeUnchanged(row:revision:)`` found another entry, or the write's condition was not met, and it did
+    /// nothing.
     public var wasDeclined = false
     /// What had to leave for it.
     public var evicted: [EntryKey] = []

@@ -62,13 +62,21 @@ extension TieredStore {
             owner.counters.withLock { $0.misses += 1 }
             return .miss(.expired)
         }
+        return .hit(try take(entry, forKey: key, ticket, at: now))
+    }
+
+    /// Decodes what was read from the disk and gives it a place in memory. A use.
+    @inlinable
+    func take(
+        _ entry: Entry, forKey key: EntryKey, _ ticket: MemoryTier<Remembered<Value>>.FillTicket, at now: WallInstant
+    ) throws(StoreError) -> Value {
         let value = try decode(entry.bytes, of: key)
         owner.counters.withLock { $0.diskHits += 1 }
         release(
             memory.fill(
                 remembered(value, entry.bytes), forKey: key, cost: entry.bytes.count, row: entry.row, validity: entry.validity,
                 ticket: ticket, at: now))
-        return .hit(value)
+        return value
     }
 
     /// Whether something valid is recorded under the key. Not a use, and decodes nothing.

@@ -132,7 +132,7 @@ public struct StoreTransaction {
     private mutating func remove<Value>(_ key: EntryKey, _ change: TierWrite.Change, in store: TieredStore<Value>) {
         add(change, key, to: store) { outcome, _ in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
-            let leftovers = store.memory.remove(key)
+            let leftovers = store.memory.remove(key, isWrite: true)
             let wasThere = outcome.wasPresent || !leftovers.payloads.isEmpty
             return Settled(didChange: wasThere) {
                 store.release(leftovers)
@@ -144,7 +144,7 @@ public struct StoreTransaction {
     /// Adds the removal of everything in the store.
     public mutating func removeAll<Value>(in store: TieredStore<Value>) {
         add(.removeAll, "", to: store) { _, _ in
-            let leftovers = store.memory.removeAll()
+            let leftovers = store.memory.removeAll(isWrite: true)
             return Settled(didChange: true) {
                 store.release(leftovers)
                 store.events.send(.removedAll)

@@ -26,6 +26,8 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let catalog: IndexCatalog<Value>?
     private let remembrance: Locked<Remembrance<Value>>
     @usableFromInline let owner: StoreOwner<Value>
+    /// What is being loaded.
+    let loads = Loads<Value>()
 
     /// What an acknowledged write survives.
     public let durability: Durability

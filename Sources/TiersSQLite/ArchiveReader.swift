@@ -170,6 +170,6 @@ extension Statement {
     var entry: Entry {
         Entry(
             bytes: data(4), written: WallInstant(rawValue: int(1)), expires: optionalInt(2).map(WallInstant.init(rawValue:)),
-            idle: optionalInt(5), lastUse: UseStamp(rawValue: int(6)), row: int(0))
+            idle: optionalInt(5), lastUse: UseStamp(rawValue: int(6)), row: int(0), revision: checksum)
     }
 }

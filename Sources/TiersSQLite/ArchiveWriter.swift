@@ -158,6 +158,10 @@ final class ArchiveWriter {
 
     func apply(_ write: TierWrite) throws(SQLiteError) -> WriteOutcome {
         var outcome = WriteOutcome()
+        if let condition = write.condition, try !isMet(condition, write.key) {
+            outcome.wasDeclined = true
+            return outcome
+        }
         switch write.change {
         case .store(let entry):
             try store(entry, write.key, write.stamp, onlyIfAbsent: false, &outcome)
@@ -180,6 +184,14 @@ final class ArchiveWriter {
             try removeAll()
         }
         return outcome
+    }
+
+    private func isMet(_ condition: WriteCondition, _ key: EntryKey) throws(SQLiteError) -> Bool {
+        guard let present = try find(key) else { return condition.isMet(by: nil, isValid: false) }
+        let version = EntryVersion(row: present.row, written: present.validity.written, revision: present.revision)
+        return condition.isMet(
+            by: version,
+            isValid: present.validity.contains(condition.now, key, lastUse: present.lastUse, under: condition.expiration))
     }
 
     private func store(

@@ -39,9 +39,24 @@ public final class TierDriver: TierOwner {
         try write([(key, change)])[0]
     }
 
+    /// Applies all the changes in one transaction, if what is under the key of the first is still what it was, or is not valid.
+    func write(
+        _ changes: [(EntryKey, TierWrite.Change)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
+    ) throws(StoreError) -> [WriteOutcome] {
+        let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) { isOvertaken }
+        return try commit(
+            changes.enumerated().map { index, change in
+                let condition = index == 0 ? condition : WriteCondition(following: condition)
+                return TierWrite(tier: tier, key: change.0, change: change.1, stamp: stamp(), condition: condition)
+            })
+    }
+
     /// Applies all the changes in one transaction.
     public func write(_ changes: [(EntryKey, TierWrite.Change)]) throws(StoreError) -> [WriteOutcome] {
-        let writes = changes.map { TierWrite(tier: tier, key: $0.0, change: $0.1, stamp: stamp()) }
+        try commit(changes.map { TierWrite(tier: tier, key: $0.0, change: $0.1, stamp: stamp()) })
+    }
+
+    private func commit(_ writes: [TierWrite]) throws(StoreError) -> [WriteOutcome] {
         var outcomes: [WriteOutcome] = []
         try tier.commit(writes, durability: .crashSafe) { outcomes = $0 }
         state.withLock { state in

@@ -44,6 +44,36 @@ extension TierLaw {
             try expect(driver.store([4], "b", onlyIfAbsent: true).wasDeclined, false, "declined when absent")
             try expect(driver.bytes("b"), [4], "bytes when absent")
         },
+        TierLaw("a write whose condition is not met is declined, with what follows it, and changes nothing") { make in
+            let driver = TierDriver(try make(.unlimited))
+            func entry(_ byte: UInt8) -> TierWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
+            let both = [(EntryKey("a"), entry(9)), ("b", TierWrite.Change.remove)]
+            try driver.store([1], "a")
+            try driver.store([1], "b")
+            let first = try driver.tier.entry(forKey: "a").value?.version
+            // In the same millisecond, in the same place.
+            try driver.store([2], "a")
+            for (version, isOvertaken) in [(first, false), (nil, false), (try driver.tier.entry(forKey: "a").value?.version, true)] {
+                let outcomes = try driver.write(both, ifUnchangedSince: version, isOvertaken: isOvertaken)
+                try expect(outcomes.map(\.wasDeclined), [true, true], "declined")
+                try expect(driver.bytes("a"), [2], "a")
+                try expect(driver.bytes("b"), [1], "b")
+            }
+        },
+        TierLaw("a write whose condition is met is carried out, with what follows it") { make in
+            let driver = TierDriver(try make(.unlimited))
+            func entry(_ byte: UInt8) -> TierWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
+            try expect(driver.write([("a", entry(1))], ifUnchangedSince: nil)[0].wasDeclined, false, "where nothing is")
+            let first = try driver.tier.entry(forKey: "a").value?.version
+            let outcomes = try driver.write([("a", entry(2)), ("b", entry(2))], ifUnchangedSince: first)
+            try expect(outcomes.map(\.wasDeclined), [false, false], "unchanged")
+            try expect(driver.bytes("b"), [2], "what follows")
+            try driver.store([3], "a", expires: driver.clock.now)
+            try expect(driver.write([("a", entry(4))], ifUnchangedSince: first)[0].wasDeclined, false, "where it expired")
+            try driver.write("a", .remove)
+            try expect(driver.write([("a", entry(5))], ifUnchangedSince: first)[0].wasDeclined, false, "where it left")
+            try expect(driver.bytes("a"), [5], "a")
+        },
         TierLaw("removing removes one, and says whether it was there") { make in
             let driver = TierDriver(try make(.unlimited))
             try driver.store([1], "a")

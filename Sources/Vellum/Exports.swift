@@ -1,5 +1,6 @@
 // What callers of this module need of the engine, so that `import Vellum` is enough.
 
+@_exported public import enum Tiers.AbandonedLoad
 @_exported public import struct Tiers.Capacity
 @_exported public import struct Tiers.DataSize
 @_exported public import enum Tiers.Durability
@@ -10,6 +11,9 @@
 @_exported public import enum Tiers.IndexValue
 @_exported public import protocol Tiers.IndexableScalar
 @_exported public import protocol Tiers.IndexableValue
+@_exported public import struct Tiers.LoadOptions
+@_exported public import enum Tiers.LoadSource
+@_exported public import struct Tiers.Loaded
 @_exported public import struct Tiers.QueryExplanation
 @_exported public import enum Tiers.RemovalCause
 @_exported public import struct Tiers.StoreError

@@ -237,4 +237,4 @@ struct TieredStoreTests {
     }
 }
 
-private struct Unexpected: Error {}
+struct Unexpected: Error {}

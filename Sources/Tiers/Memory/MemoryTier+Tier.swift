@@ -16,19 +16,31 @@ extension MemoryTier: Tier where Payload == Entry {
         guard writes.allSatisfy({ $0.tier.underlying === self }) else {
             throw StoreError(.differentFiles, "A transaction can only hold writes to one memory tier.")
         }
-        committed(writes.map(apply))
+        // One transaction at a time, and its owner hears of it before the next.
+        revisions.withLock { revision in
+            committed(writes.map { apply($0, &revision) })
+        }
     }
 
-    private func apply(_ write: TierWrite) -> WriteOutcome {
+    private func apply(_ write: TierWrite, _ revision: inout UInt32) -> WriteOutcome {
         var outcome = WriteOutcome()
         let present = peek(write.key)
         outcome.wasPresent = present != nil
+        if let condition = write.condition {
+            let isValid = present?.isValid(at: condition.now, write.key, under: condition.expiration) ?? false
+            guard condition.isMet(by: present?.payload.version, isValid: isValid) else {
+                outcome.wasDeclined = true
+                return outcome
+            }
+        }
         switch write.change {
         case .storeIfAbsent(let entry) where present?.isValid(at: entry.written, write.key) ?? false:
             outcome.wasDeclined = true
         case .store(let entry), .storeIfAbsent(let entry):
             var held = entry
             held.row = 1  // It has no rows of its own; a store above must only see that the entry is here.
+            revision &+= 1
+            held.revision = revision
             let leftovers = store(
                 held, forKey: write.key, cost: entry.bytes.count, stamp: write.stamp, row: 0, validity: entry.validity,
                 wasPresent: outcome.wasPresent)

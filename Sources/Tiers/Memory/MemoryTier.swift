@@ -33,6 +33,9 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     }
 
     @usableFromInline let shelf: Locked<Shelf>
+    /// Held while the tier carries out a transaction, where it is a tier of entries: taken before the shelf's. The number of the
+    /// last entry that was stored so.
+    let revisions = Locked<UInt32>(0)
 
     public init(capacity: Capacity) {
         shelf = Locked(Shelf(capacity: capacity))
@@ -50,6 +53,9 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         @usableFromInline var departed: [Int64: UseStamp] = [:]
         // Uses that the disk is writing down and has not committed yet.
         @usableFromInline var onTheirWay: [Int64: UseStamp] = [:]
+
+        // Keys whose writes and removals someone wants to know of. Almost always none.
+        @usableFromInline var watches = WatchedKeys()
 
         // About three megabytes: more is not worth its memory.
         @inlinable static var mostDeparted: Int { 65_536 }
@@ -126,6 +132,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
             shelf.generations[Self.stripe(of: key)] &+= 1
+            if !shelf.watches.isEmpty { shelf.watches.didWrite(key) }
             // The first stamp of a new row is in the row itself; of an old row the disk must be told.
             let isUntold = wasPresent && row != 0
             let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: isUntold)
@@ -166,10 +173,14 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     }
 
     /// Forgets what is under the key.
-    public func remove(_ key: EntryKey) -> Leftovers {
+    ///
+    /// - Parameter isWrite: Whether a caller removes it, who would not see it come back. That an entry expired or was not used
+    ///   is no such thing: whoever is loading a new value under the key may go on.
+    public func remove(_ key: EntryKey, isWrite: Bool = false) -> Leftovers {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
             shelf.generations[Self.stripe(of: key)] &+= 1
+            if isWrite, !shelf.watches.isEmpty { shelf.watches.didWrite(key) }
             if let item = shelf.list.remove(key) { leftovers.payloads.append(item.payload) }
             return leftovers
         }
@@ -189,8 +200,11 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     }
 
     /// Forgets everything. O(n).
-    public func removeAll() -> Leftovers {
+    ///
+    /// - Parameter isWrite: Whether a caller removes it all.
+    public func removeAll(isWrite: Bool = false) -> Leftovers {
         shelf.withLock { shelf in
+            if isWrite { shelf.watches.didWriteAll() }
             for stripe in shelf.generations.indices { shelf.generations[stripe] &+= 1 }
             shelf.departed = [:]
             shelf.onTheirWay = [:]

@@ -1,10 +1,10 @@
 internal import Dispatch
 
 /// Threads that may wait for a disk, apart from those that run tasks.
-enum Offload {
+package enum Offload {
     private static let queue = DispatchQueue(label: "vellum.offload", attributes: .concurrent)
 
-    static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try work() }) }
         }

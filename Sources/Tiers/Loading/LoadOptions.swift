@@ -1,0 +1,82 @@
+/// What becomes of an answer that was loaded.
+///
+/// ```swift
+/// let options = LoadOptions(expiration: try .after(.seconds(60)), errorAge: .seconds(5))
+/// let user = try await store.value(forKey: "ann", options: options) { try await download("ann") }
+/// ```
+///
+/// Whoever starts a load decides: who joins it waits for the same answer.
+@frozen
+public struct LoadOptions: Sendable {
+    /// How long a loaded value is valid, whoever reads; `nil` leaves that to each reader.
+    public var expiration: Expiration?
+    /// How long `nil` is remembered as the answer; `nil`: not at all. Zero is not at all, too.
+    public var missAge: Duration?
+    /// How long a failure is remembered and thrown again without asking the loader; `nil`: not at all.
+    public var errorAge: Duration?
+    /// What becomes of the loader when nobody waits for it any more.
+    public var whenAbandoned: AbandonedLoad
+
+    @inlinable
+    public init(
+        expiration: Expiration? = nil, missAge: Duration? = nil, errorAge: Duration? = nil, whenAbandoned: AbandonedLoad = .cancel
+    ) {
+        self.expiration = expiration
+        self.missAge = missAge
+        self.errorAge = errorAge
+        self.whenAbandoned = whenAbandoned
+    }
+}
+
+/// What becomes of a loader when the last task that waited for it was cancelled.
+@frozen
+public enum AbandonedLoad: Hashable, Sendable {
+    /// Its task is cancelled, and what it returns all the same is not recorded. Whoever asks next starts another, without waiting
+    /// for this one to end.
+    case cancel
+    /// It goes on, and what it returns is recorded. One waiter that wants so is enough.
+    case finish
+}
+
+/// A value, and where it came from.
+@frozen
+public struct Loaded<Value> {
+    public let value: Value
+    public let source: LoadSource
+
+    @inlinable
+    public init(_ value: Value, _ source: LoadSource) {
+        self.value = value
+        self.source = source
+    }
+}
+
+extension Loaded: Sendable where Value: Sendable {}
+extension Loaded: Equatable where Value: Equatable {}
+
+/// Where a value came from that may have been loaded.
+@frozen
+public enum LoadSource: Hashable, Sendable {
+    /// It was there, and valid.
+    case cached
+    /// It was there, but past its age; it is being loaded anew: *stale-while-revalidate* (RFC 5861, section 3).
+    case stale
+    /// The loader returned it.
+    case loaded
+    /// It was there, but past its age; the loader failed: *stale-if-error* (RFC 5861, section 4).
+    case failSafe
+}
+
+/// A value that stands for there being nothing, for stores that write down such answers.
+package struct Absence<Value: Sendable>: Sendable {
+    let value: Value
+    let isAbsence: @Sendable (Value) -> Bool
+
+    /// - Parameters:
+    ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/missAge`` says.
+    ///   - isAbsence: Whether a value that was found is such a one.
+    package init(_ value: Value, isAbsence: @escaping @Sendable (Value) -> Bool) {
+        self.value = value
+        self.isAbsence = isAbsence
+    }
+}

@@ -1,0 +1,46 @@
+internal import Synchronization
+
+// Values past their age, for those who would rather have an old one than none or than wait.
+
+extension TieredStore {
+    /// Says that entries are still of use for so many milliseconds past their ends. The longest that was ever asked for holds.
+    @usableFromInline
+    package func keepExpired(forMilliseconds milliseconds: Int64) {
+        guard milliseconds > loads.longestGrace.load(ordering: .relaxed) else { return }
+        loads.longestGrace.max(milliseconds, ordering: .relaxed)
+    }
+
+    /// For how many milliseconds past their ends entries are still of use to someone.
+    package var expiredAreKeptForMilliseconds: Int64 { loads.longestGrace.load(ordering: .relaxed) }
+}
+
+extension TieredStore where Value: Sendable {
+    /// The value under the key, if its age ended less than so many milliseconds ago. Not a use: it would prolong an age that slides.
+    func oldValue(for request: LoadRequest<Value>, within grace: Int64, at now: WallInstant) throws(StoreError) -> Value? {
+        guard grace > 0, let value = try oldValue(forKey: request.key, within: grace, at: now, request.expiration) else { return nil }
+        // That there was nothing is no value that anyone would rather have.
+        return request.absence.map { $0.isAbsence(value) } ?? false ? nil : value
+    }
+
+    private func oldValue(
+        forKey key: EntryKey, within grace: Int64, at now: WallInstant, _ expiration: Expiration
+    ) throws(StoreError) -> Value? {
+        do throws(StoreError) {
+            if let item = memory.peek(key) {
+                guard item.validity.hasEnded(within: grace, before: now, key, lastUse: item.stamp, under: expiration) else { return nil }
+                return switch item.payload {
+                case .value(let value): value
+                case .bytes(let bytes): try decode(bytes, of: key)
+                }
+            }
+            guard let entry = try entryOnDisk(forKey: key).value,
+                entry.validity.hasEnded(within: grace, before: now, key, lastUse: lastUse(of: entry, key), under: expiration)
+            else { return nil }
+            return try decode(entry.bytes, of: key)
+        } catch {
+            // It was reported where it was found.
+            guard error.concernsOneEntry else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,145 @@
+public import Tiers
+
+extension ArchiveStore where Archive: Sendable {
+    // MARK: Loading
+
+    /// The object under the key, loaded if there is no valid one. A use of it.
+    ///
+    /// ```swift
+    /// let user = try await users.value(forKey: "ann", under: .after(.seconds(60)), staleFor: .seconds(600)) {
+    ///     try await download("ann")
+    /// }
+    /// ```
+    ///
+    /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
+    /// what it returns. Different keys do not wait for one another. The loader runs in a task of its own, on no actor. A task that
+    /// is cancelled stops waiting at once, and no other does; when the last one stops, the loader is cancelled, or goes on, as
+    /// ``LoadOptions/whenAbandoned`` says.
+    ///
+    /// What was loaded is recorded before anyone gets it, with its archivable properties, on a thread that may wait. It is not
+    /// recorded if something was recorded or deleted under the key while the loader ran; everyone who waited gets it all the same.
+    /// That it cannot be recorded is told to observers and does not spoil the answer.
+    ///
+    /// A loader may ask for other keys, of any archive. One that waits for its own, directly or by way of other loaders, gets
+    /// ``StoreError/Code/recursiveLoad``.
+    ///
+    /// A hit blocks as ``access(archiveWithKey:)`` does, and nothing else here blocks. An object that cannot be decoded, or whose
+    /// entry is damaged, is reported and loaded anew.
+    ///
+    /// - Parameters:
+    ///   - expiration: For how long the caller takes objects that were recorded without an age of their own.
+    ///   - staleFor: For how long past its age the caller takes an old object at once, while it is loaded anew behind it. That is
+    ///     no use of it. A loader that fails then is told to observers.
+    ///   - failSafe: For how long past its age the caller takes an old object if the loader fails, which observers are told.
+    ///   - options: What becomes of what is loaded.
+    ///   - load: Asks the source. The object must have the key that is asked for.
+    /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
+    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
+    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk cannot be
+    ///   read, a duration is negative, or the loaded object has another key (``StoreError/Code/otherKey``).
+    @inlinable
+    public func value(
+        forKey key: String, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
+    ) async throws -> Archive {
+        if let object = try hit(key, expiration, staleFor, failSafe) { return object }
+        return try await loaded(key, expiration, staleFor, failSafe, options, load).value
+    }
+
+    /// The same, with a loader that may find that there is nothing, which ``LoadOptions/missAge`` remembers: `nil`.
+    @_disfavoredOverload
+    @inlinable
+    public func value(
+        forKey key: String, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
+    ) async throws -> Archive? {
+        if let object = try hit(key, expiration, staleFor, failSafe) { return object }
+        return try await loadedIfAny(key, expiration, staleFor, failSafe, options, load).value
+    }
+
+    /// The object under the key, loaded if there is no valid one, and where it came from.
+    ///
+    /// ``value(forKey:under:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    @inlinable
+    public func load(
+        _ key: String, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
+    ) async throws -> Loaded<Archive> {
+        if let object = try hit(key, expiration, staleFor, failSafe) { return Loaded(object, .cached) }
+        return try await loaded(key, expiration, staleFor, failSafe, options, load)
+    }
+
+    /// The same, with a loader that may find that there is nothing.
+    @_disfavoredOverload
+    @inlinable
+    public func load(
+        _ key: String, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
+    ) async throws -> Loaded<Archive?> {
+        if let object = try hit(key, expiration, staleFor, failSafe) { return Loaded(object, .cached) }
+        return try await loadedIfAny(key, expiration, staleFor, failSafe, options, load)
+    }
+
+    // MARK: Steps
+
+    @inlinable
+    func hit(_ key: String, _ expiration: Expiration, _ staleFor: Duration, _ failSafe: Duration) throws(VellumError) -> Archive? {
+        do throws(StoreError) {
+            return try engine.hit(forKey: EntryKey(key), under: expiration, staleFor: staleFor, failSafe: failSafe)
+        } catch {
+            throw VellumError(error)
+        }
+    }
+
+    @usableFromInline
+    func loaded(
+        _ key: String, _ expiration: Expiration, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ loader: @escaping @Sendable () async throws -> Archive
+    ) async throws -> Loaded<Archive> {
+        let answer = try await load(key, expiration, staleFor, failSafe, options, takesNothing: false, loader)
+        guard let object = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
+        return Loaded(object, answer.source)
+    }
+
+    @usableFromInline
+    func loadedIfAny(
+        _ key: String, _ expiration: Expiration, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ loader: @escaping @Sendable () async throws -> Archive?
+    ) async throws -> Loaded<Archive?> {
+        try await load(key, expiration, staleFor, failSafe, options, takesNothing: true, loader)
+    }
+
+    private func load(
+        _ key: String, _ expiration: Expiration, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        takesNothing: Bool, _ loader: @escaping @Sendable () async throws -> Archive?
+    ) async throws -> Loaded<Archive?> {
+        let key = EntryKey(key)
+        do {
+            return try await engine.load(
+                key, under: expiration, staleFor: staleFor, failSafe: failSafe, options: options, absence: nil,
+                takesNothing: takesNothing,
+                additions: { [self] (object, transaction) throws(StoreError) in
+                    try nesting.add(propertiesOf: object, to: &transaction, factory)
+                }
+            ) {
+                guard let object = try await loader() else { return nil }
+                // It would be recorded where nobody looks for it.
+                guard EntryKey(object.primaryKey) == key else { throw StoreError.otherKey }
+                return object
+            }
+        } catch let error as StoreError {
+            throw VellumError(error)
+        }
+    }
+}
+
+extension StoreError.Code {
+    /// A loader returned an object with another key than was asked for.
+    public static let otherKey = StoreError.Code("otherKey")
+}
+
+extension StoreError {
+    fileprivate static var otherKey: StoreError {
+        StoreError(.otherKey, "A loader returned an object whose `primaryKey` is not the key that was asked for.")
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Objects that are loaded when they are missing.
+@Suite(.timeLimit(.minutes(1)))
+struct ArchiveStoreLoadingTests {
+    let temporary = TemporaryArchives()
+    let users: ArchiveStore<User>
+
+    init() throws {
+        users = try temporary.factory.store()
+    }
+
+    struct Outage: Error {}
+
+    struct Ticket: ArchiveCodable {
+        var primaryKey = "ticket"
+        var owner: User
+    }
+
+    private func fail() async throws -> User { throw Outage() }
+
+    @Test func aMissingObjectIsLoadedAndRecorded() async throws {
+        #expect(try await users.load("ann") { User(name: "ann", age: 1) } == Loaded(User(name: "ann", age: 1), .loaded))
+        #expect(try users.access(archiveWithKey: "ann")?.age == 1)
+        #expect(try await users.load("ann", orLoad: fail) == Loaded(User(name: "ann", age: 1), .cached))
+    }
+
+    @Test func manyTasksThatWantOneObjectLoadItOnce() async throws {
+        let users = users
+        let starts = Starts()
+        try await withThrowingTaskGroup(of: User.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try await users.value(forKey: "ann") {
+                        await Task.yield()
+                        return User(name: "ann", age: await starts.next())
+                    }
+                }
+            }
+            for try await user in group { #expect(user.age == 1) }
+        }
+    }
+
+    private actor Starts {
+        private var count = 0
+
+        func next() -> Int {
+            count += 1
+            return count
+        }
+    }
+
+    @Test func anOldObjectIsServedWhileItIsLoadedAnewAndWhenThatFails() async throws {
+        let age = try Expiration.after(.seconds(60))
+        try users.record(User(name: "ann", age: 1))
+        temporary.clock.advance(bySeconds: 70)
+        let safe = try await users.load("ann", under: age, failSafe: .seconds(60), orLoad: fail)
+        #expect(safe == Loaded(User(name: "ann", age: 1), .failSafe))
+        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", under: age, failSafe: .seconds(5), orLoad: fail) }
+        let stale = try await users.load("ann", under: age, staleFor: .seconds(60)) { User(name: "ann", age: 2) }
+        #expect(stale == Loaded(User(name: "ann", age: 1), .stale))
+        while try await users.value(forKey: "ann", under: age, staleFor: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
+    }
+
+    @Test func thatThereIsNoneIsAnAnswerAndMayBeRemembered() async throws {
+        let options = LoadOptions(missAge: .seconds(10))
+        #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .loaded))
+        #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .cached))
+        #expect(try await users.value(forKey: "ann") { User(name: "ann") } == User(name: "ann"))
+    }
+
+    @Test func anObjectOfAnotherKeyIsAnError() async throws {
+        let error = await #expect(throws: VellumError.self) { try await users.value(forKey: "ann") { User(name: "bob") } }
+        #expect(error?.code == .otherKey)
+        #expect(error?.description.contains("bob") == false)
+        #expect(try users.count() == 0)
+    }
+
+    @Test func theErrorsOfTheStoreAreThoseOfThisModule() async throws {
+        let negative = await #expect(throws: VellumError.self) {
+            try await users.value(forKey: "ann", staleFor: .seconds(-1)) { User(name: "ann") }
+        }
+        #expect(negative?.code == .invalidDuration)
+        let recursive = await #expect(throws: VellumError.self) {
+            try await users.value(forKey: "ann") { [users] in try await users.value(forKey: "ann") { User(name: "ann") } }
+        }
+        #expect(recursive?.code == .recursiveLoad)
+    }
+
+    /// P18
+    @Test func anObjectDeletedWhileItsLoaderRunsIsNotBroughtBack() async throws {
+        let loaded = try await users.value(forKey: "ann") { [users] in
+            try users.delete(archiveWithKey: "ann")
+            return User(name: "ann")
+        }
+        #expect(loaded == User(name: "ann"))
+        #expect(try users.count() == 0)
+    }
+
+    @Test func thePropertiesOfALoadedObjectGoToTheirOwnArchives() async throws {
+        let tickets = try temporary.factory.store(for: Ticket.self)
+        _ = try await tickets.value(forKey: "ticket") { Ticket(owner: User(name: "ann")) }
+        #expect(try users.keys() == ["ann"])
+    }
+
+    @Test func thePropertiesOfAnObjectThatIsNotRecordedAreNotEither() async throws {
+        let tickets = try temporary.factory.store(for: Ticket.self)
+        _ = try await tickets.value(forKey: "ticket") {
+            try tickets.deleteAll()
+            return Ticket(owner: User(name: "ann"))
+        }
+        #expect(try users.count() == 0)
+    }
+
+    @Test func aLoaderMayUseOtherArchives() async throws {
+        let tickets = try temporary.factory.store(for: Ticket.self)
+        let ticket = try await tickets.value(forKey: "ticket") { [users] in
+            Ticket(owner: try await users.value(forKey: "ann") { User(name: "ann", age: 3) })
+        }
+        #expect(ticket.owner.age == 3)
+    }
+}
