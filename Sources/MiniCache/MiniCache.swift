@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 public import Tiers
 
 /// A persistent cache of `Codable` values under `Codable` keys.
