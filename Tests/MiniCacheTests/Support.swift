@@ -2,12 +2,6 @@ import Foundation
 import MiniCache
 import TiersTesting
 
-#if canImport(SQLite3)
-    import SQLite3
-#else
-    import CSQLite
-#endif
-
 /// A folder of a test's own and a manager in it, with a clock that only the test moves. Removed with the object.
 final class TemporaryCaches: Sendable {
     let directory: URL
