@@ -29,7 +29,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Whether memory may keep values decoded.
     @usableFromInline let keepsValues: Bool
     /// The engine, if it could be opened when the handle was made.
-    @usableFromInline let ready: TieredStore<CachedValue>?
+    private let engineIfReady: TieredStore<CachedValue>?
+    /// The same, for reading: counting a reference to what others hold weakly costs as much as the rest of a hit.
+    @usableFromInline let ready: UncountedEngine?
     /// What makes this handle of no use, if anything: an age or a limit that makes no sense.
     private let trouble: MiniCacheError?
 
@@ -38,7 +40,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.expiration = expiration
         self.trouble = trouble
         self.keepsValues = keepsValues
-        ready = trouble == nil ? core.opened : nil
+        engineIfReady = trouble == nil ? core.opened : nil
+        ready = engineIfReady.map { UncountedEngine($0) }
     }
 
     // MARK: The subscript
@@ -124,17 +127,17 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @inlinable
     func find(_ key: Key) throws(MiniCacheError) -> Value? {
-        guard let store = ready else { return try findLate(key) }
+        guard let ready else { return try findLate(key) }
         let entryKey = try CacheKey.of(key)
         let cached: CachedValue
         do throws(StoreError) {
-            guard let found = try store.find(entryKey, under: expiration) else { return nil }
+            guard let found = try ready.find(entryKey, under: expiration) else { return nil }
             cached = found
         } catch {
             throw MiniCacheError(error)
         }
         if let box = cached.typed(as: Value.self) { return box.value }
-        return try decoded(cached, entryKey, store)
+        return try decoded(cached, entryKey)
     }
 
     /// The same, where the engine could not be opened before.
@@ -144,12 +147,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let entryKey = try CacheKey.of(key)
         guard let cached = try strictly({ () throws(StoreError) in try store.find(entryKey, under: expiration) }) else { return nil }
         if let box = cached.typed(as: Value.self) { return box.value }
-        return try decoded(cached, entryKey, store)
+        return try decoded(cached, entryKey)
     }
 
     /// What is not there as a `Value` yet: bytes, or a value of another handle's type.
     @usableFromInline
-    func decoded(_ cached: CachedValue, _ key: EntryKey, _ store: TieredStore<CachedValue>) throws(MiniCacheError) -> Value? {
+    func decoded(_ cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
         if cached.box is NothingBox { return nil }
         let value: Value
         do {
@@ -163,7 +166,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
                 """, cause: error)
         }
         if keepsValues, cached.box is BytesBox {
-            store.refine(key, to: CachedValue(TypedBox(value)), where: { $0.box === cached.box })
+            try engine().refine(key, to: CachedValue(TypedBox(value)), where: { $0.box === cached.box })
         }
         return value
     }
@@ -188,7 +191,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @usableFromInline
     func engine() throws(MiniCacheError) -> TieredStore<CachedValue> {
-        if let ready { return ready }
+        if let engineIfReady { return engineIfReady }
         if let trouble { throw trouble }
         return try strictly { () throws(StoreError) in try core.store() }
     }
