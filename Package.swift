@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
+        .library(name: "MiniCache", targets: ["MiniCache"]),
         .library(name: "TiersTesting", targets: ["TiersTesting"]),
     ],
     dependencies: [
@@ -32,6 +33,10 @@ let package = Package(
             name: "Vellum",
             dependencies: ["Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
         ),
+        .target(
+            name: "MiniCache",
+            dependencies: ["Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
+        ),
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
@@ -42,12 +47,15 @@ let package = Package(
             name: "TiersSQLiteTests",
             dependencies: ["TiersSQLite", "TiersTesting", "CChecksum", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
         .testTarget(name: "VellumTests", dependencies: ["Vellum", "TiersTesting"]),
-        .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum"], path: "Tests/ParityTests/Swift6"),
         .testTarget(
-            name: "ParitySwift5Tests", dependencies: ["Vellum"], path: "Tests/ParityTests/Swift5",
+            name: "MiniCacheTests",
+            dependencies: ["MiniCache", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+        .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/Swift6"),
+        .testTarget(
+            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "ParityMainActorTests", dependencies: ["Vellum"], path: "Tests/ParityTests/MainActor",
+            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .testTarget(name: "CrashTests", dependencies: ["Vellum", "TiersSQLite", "TiersTesting", "CrashChild"]),
         .executableTarget(name: "CrashChild", dependencies: ["Vellum"], path: "Tests/CrashChild"),

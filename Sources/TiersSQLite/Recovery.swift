@@ -19,8 +19,10 @@ enum Recovery {
 
     /// Moves the file and its side files to a new name, and returns that. A log that stayed behind would be replayed over
     /// the new file.
-    static func setAside(_ path: String, at now: WallInstant) throws -> String {
-        let stem = "\(path).damaged-\(now.rawValue)"
+    ///
+    /// - Parameter kind: What it is, for the new name.
+    static func setAside(_ path: String, at now: WallInstant, as kind: String = "damaged") throws -> String {
+        let stem = "\(path).\(kind)-\(now.rawValue)"
         var aside = stem
         var attempt = 1
         while FileIdentity(path: aside) != nil {
@@ -28,10 +30,12 @@ enum Recovery {
             aside = "\(stem)-\(attempt)"
         }
         // The side files first: a crash in between leaves a database whose log is gone, never a log without its database.
-        for suffix in ["-wal", "-shm", "", "-damaged"] where FileIdentity(path: path + suffix) != nil {
+        for suffix in ["-wal", "-shm", "-journal", "", "-damaged"] where FileIdentity(path: path + suffix) != nil {
             try FileSystem.move(path + suffix, to: aside + suffix)
         }
-        Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
+        if kind == "damaged" {
+            Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
+        }
         return aside
     }
 

@@ -8,6 +8,9 @@ extension SQLiteFile {
         case refuse
         /// Move it aside under a new name, report ``StoreEvent/setAside(to:salvaged:)`` and begin a new file.
         case setAside
+        /// The same, and also for a database of another program: for what can be made anew. One of a newer version of this package
+        /// is refused all the same.
+        case setAsideAlways
     }
 
     /// Opens the archive file at `url`, or makes one, with its folder. Handles on one file share what this returns.
@@ -19,12 +22,15 @@ extension SQLiteFile {
     /// - Parameters:
     ///   - url: A file on a local disk. On a network file system SQLite's locks cannot be trusted; a warning is logged.
     ///   - policy: What to do about a file that is no database at all.
+    ///   - original: How to take over the entries of a file of the original MiniCache, which is then kept aside and reported as
+    ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` takes it for a database of another program.
     ///   - clock: Where instants come from. The first handle decides.
     /// - Throws: ``StoreError`` if the file cannot be made or opened, or is one that we must not touch: no database, a
     ///   database of another program, or one of a newer version of this package.
     /// - Complexity: O(archives in the file), whatever they hold.
     public static func open(
-        at url: URL, ifNotADatabase policy: ForeignFilePolicy = .refuse, clock: WallClock = .system
+        at url: URL, ifNotADatabase policy: ForeignFilePolicy = .refuse, takingOver original: OriginalCache? = nil,
+        clock: WallClock = .system
     ) throws(StoreError) -> SQLiteFile {
         guard url.isFileURL else { throw StoreError(.cannotOpen, "An archive lies in a file of this machine: give a file URL.") }
         var path = ""
@@ -33,15 +39,28 @@ extension SQLiteFile {
                 path = try place(of: url)
                 return try identity(of: path)
             } open: { identity in
+                let takeover = original.map { Takeover(path: path, original: $0) }
+                let identity = try takeover?.resume() == true ? try self.identity(of: path) : identity
                 do {
                     guard !Recovery.isMarkedDamaged(path) else { throw SQLiteError.foundDamaged }
                     return try open(path, identity, news: [], clock)
                 } catch let error as SQLiteError where error.isDamage {
-                    guard StoreError(error).code == .damagedFile || policy == .setAside else { throw StoreError(error) }
+                    guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
                     let aside = try Recovery.setAside(path, at: clock.now())
                     let fresh = try self.identity(of: try place(of: url))
                     let salvaged = try Recovery.salvage(aside, into: path, at: clock.now())
                     return try open(path, fresh, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: salvaged)], clock)
+                } catch let error as StoreError where error.code == .foreignFile {
+                    var news: [StoreEvent] = []
+                    if let taken = try takeover?.news(identity, at: clock.now()) {
+                        news = taken
+                    } else {
+                        guard policy == .setAsideAlways else { throw error }
+                        let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
+                        Log.warning("A database of another program was set aside for a new file.")
+                        news = [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)]
+                    }
+                    return try open(path, try self.identity(of: try place(of: url)), news: news, clock)
                 }
             }
         } catch let error as StoreError {

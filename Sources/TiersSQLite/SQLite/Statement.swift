@@ -113,6 +113,8 @@ final class Statement {
 
     func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
 
+    func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
+
     func text(_ column: Int32) -> String? {
         guard let start = sqlite3_column_text(pointer, column) else { return nil }
         let count = Int(sqlite3_column_bytes(pointer, column))

@@ -1,0 +1,84 @@
+internal import Foundation
+internal import Tiers
+internal import TiersSQLite
+
+/// The file of a manager, opened when it is first needed, and again when that failed.
+final class CacheFile: Sendable {
+    let url: URL
+    let durability: Durability
+    private let clock: WallClock
+    private let file: Locked<SQLiteFile?> = Locked(nil)
+
+    init(url: URL, durability: Durability, clock: WallClock) {
+        self.url = url
+        self.durability = durability
+        self.clock = clock
+    }
+
+    /// The engine of a cache: the one place where it is opened.
+    func openEngine(_ place: CachePlace, memory: Capacity, disk: Capacity) throws(StoreError) -> TieredStore<CachedValue> {
+        try open().store(
+            named: place.archiveName, codec: CachedValueCodec(), memory: memory, disk: disk, remembering: .values,
+            durability: durability, whenDifferent: .share)
+    }
+
+    /// The file, if it is open.
+    var opened: SQLiteFile? {
+        file.withLock { file in file.flatMap { $0.isClosed ? nil : $0 } }
+    }
+
+    private func open() throws(StoreError) -> SQLiteFile {
+        if let opened { return opened }
+        let file = try SQLiteFile.open(at: url, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
+        self.file.withLock { $0 = file }
+        return file
+    }
+
+    /// Removes what every archive of the file holds, those of caches that no one has asked for included.
+    func removeAll() throws(StoreError) {
+        // What was never made need not be made to be empty.
+        guard opened != nil || FileManager.default.fileExists(atPath: url.path) else { return }
+        let file = try open()
+        var transaction = StoreTransaction()
+        // Held until the transaction is over: no one else may hold them.
+        var stores: [TieredStore<CachedValue>] = []
+        for name in try file.archiveNames() {
+            let store: TieredStore<CachedValue>
+            if let open = try file.openStore(named: name, of: CachedValue.self) {
+                store = open
+            } else {
+                store = try file.store(
+                    named: name, codec: CachedValueCodec(), memory: .unlimited, disk: .unlimited, durability: durability,
+                    whenDifferent: .share)
+            }
+            transaction.removeAll(in: store)
+            stores.append(store)
+        }
+        try transaction.commit()
+        withExtendedLifetime(stores) {}
+    }
+
+    func close() throws(StoreError) {
+        try opened?.close()
+        file.withLock { $0 = nil }
+    }
+}
+
+/// What makes two handles one cache: its name and its version.
+@usableFromInline
+struct CachePlace: Hashable, Sendable {
+    let name: String
+    let version: String
+
+    /// One archive for each version, so that versions never meet. No name may hold what stands between the two.
+    var archiveName: String {
+        let name = name.unicodeScalars.reduce(into: "") { name, scalar in
+            switch scalar.value {
+            case 0: name += "\u{1}0"
+            case 1: name += "\u{1}1"
+            default: name.unicodeScalars.append(scalar)
+            }
+        }
+        return name + "\u{0}" + version
+    }
+}

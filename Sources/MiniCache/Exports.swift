@@ -1,0 +1,13 @@
+// What callers of this module need of the engine, so that `import MiniCache` is enough.
+
+@_exported public import struct Tiers.Capacity
+@_exported public import struct Tiers.DataSize
+@_exported public import enum Tiers.Durability
+@_exported public import struct Tiers.EntryMetadata
+@_exported public import struct Tiers.Expiration
+@_exported public import enum Tiers.RemovalCause
+@_exported public import struct Tiers.StoreError
+@_exported public import struct Tiers.StoreStatistics
+@_exported public import struct Tiers.TierTotals
+@_exported public import struct Tiers.WallClock
+@_exported public import struct Tiers.WallInstant

@@ -1,0 +1,162 @@
+public import Foundation
+public import Tiers
+
+/// Where caches come from: any number of them, separate from one another, in one file.
+///
+/// ```swift
+/// extension MiniCacheManager {
+///     static let shared = MiniCacheManager(name: "MiniCache")
+/// }
+/// ```
+///
+/// Works from any thread. Makes nothing until a cache is asked for. Two managers on one file share what is in it.
+public final class MiniCacheManager: Sendable {
+    /// What the file is named for.
+    public let name: String
+    /// The file of the caches.
+    public var url: URL { file.url }
+    /// What an acknowledged write survives.
+    public var durability: Durability { file.durability }
+
+    private let file: CacheFile
+    private let cores = Locked<[CachePlace: CacheCore]>([:])
+
+    /// A manager whose file is `NAME.sqlite` in the user's caches folder.
+    public convenience init(name: String) {
+        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
+        self.init(name: name, directory: caches)
+    }
+
+    /// A manager whose file is `NAME.sqlite` in a folder of your own.
+    ///
+    /// - Parameters:
+    ///   - name: Any string; what a file's name cannot hold is written as `%2F` and the like.
+    ///   - directory: Made with mode 0700 if it is missing.
+    ///   - durability: What an acknowledged write survives.
+    ///   - clock: Where instants come from; for tests.
+    public init(name: String, directory: URL, durability: Durability = .crashSafe, clock: WallClock = .system) {
+        self.name = name
+        file = CacheFile(url: directory.appendingPathComponent(Self.fileName(name)), durability: durability, clock: clock)
+    }
+
+    private static func fileName(_ name: String) -> String {
+        let escapes: [(String, String)] = [("%", "%25"), ("/", "%2F"), ("\0", "%00")]
+        return escapes.reduce(name) { $0.replacingOccurrences(of: $1.0, with: $1.1) } + ".sqlite"
+    }
+
+    // MARK: Caches
+
+    /// The cache of that name and version: the one there is, or a new one.
+    ///
+    /// ```swift
+    /// let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
+    /// ```
+    ///
+    /// Opens the file, for which it blocks. If that fails, or a limit or an age makes no sense, the cache is there all the same:
+    /// its subscript reads nil and reports why, its throwing verbs throw it.
+    ///
+    /// - Parameters:
+    ///   - cacheName: Any string. Caches of different names are separate.
+    ///   - cacheVersion: Caches of one name and different versions are separate, too.
+    ///   - maxAge: For how long this handle takes values that were set without an age of their own. Handles on one cache may
+    ///     have different ages: each judges by its own.
+    ///   - memoryLimit: How many bytes of encoded values memory may hold. The limits of the first handle count.
+    ///   - diskLimit: How many bytes of encoded values the disk may hold; the least recently used leave for new ones.
+    public func cache<Key: Codable, Value: Codable>(
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 1.megaByte,
+        diskLimit: DataSize = 20.megaByte
+    ) -> MiniCache<Key, Value> {
+        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepingValues: false)
+    }
+
+    /// The same; memory keeps decoded values, where their type is no class.
+    public func cache<Key: Codable, Value: Codable & Sendable>(
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 1.megaByte,
+        diskLimit: DataSize = 20.megaByte
+    ) -> MiniCache<Key, Value> {
+        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepingValues: !(Value.self is AnyObject.Type))
+    }
+
+    // MARK: All caches
+
+    /// Removes everything from every cache of this file, whatever its name and version. What fails is logged and reported.
+    public func clearAll() {
+        do throws(MiniCacheError) {
+            try removeAll()
+        } catch {
+            Report.failure(error, verb: "clearAll")
+            for core in cores.withLock({ Array($0.values) }) { core.failures.send(error) }
+        }
+    }
+
+    /// Removes everything from every cache of this file, whatever its name and version, in one transaction.
+    public func removeAll() throws(MiniCacheError) {
+        try strictly { () throws(StoreError) in try file.removeAll() }
+    }
+
+    /// Makes everything acknowledged before it survive power loss, the order of use included. Blocks for the disk.
+    public func flush() throws(MiniCacheError) {
+        try strictly { () throws(StoreError) in
+            for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.flush() }
+        }
+    }
+
+    /// Flushes every cache and lets go of the file, for every handle on it in this process: what they are asked afterwards fails
+    /// with ``StoreError/Code/closed``. Asking for a cache opens the file again.
+    public func close() throws(MiniCacheError) {
+        try strictly { () throws(StoreError) in
+            for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.close() }
+            try file.close()
+        }
+        cores.withLock { $0 = [:] }
+    }
+
+    private func strictly(_ body: () throws(StoreError) -> Void) throws(MiniCacheError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            throw MiniCacheError(error)
+        }
+    }
+
+    // MARK: Making
+
+    private func makeCache<Key: Codable, Value: Codable>(
+        _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize, _ disk: DataSize, keepingValues: Bool
+    ) -> MiniCache<Key, Value> {
+        let place = CachePlace(name: name, version: version.text)
+        var expiration = Expiration.never
+        do throws(StoreError) {
+            let core = self.core(place, memory: try Capacity(memory), disk: try Capacity(disk))
+            do throws(StoreError) {
+                expiration = try maxAge.expiration()
+                _ = try core.store()
+            } catch  where error.code == .invalidDuration {
+                return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
+            } catch {
+                Report.failure(MiniCacheError(error), verb: "cache")  // Whoever uses the cache tries again, and is told.
+            }
+            return MiniCache(core, expiration, nil, keepsValues: keepingValues)
+        } catch {
+            // Limits that hold nothing: no cache of this manager's, only a place to tell of it.
+            let core = CacheCore(place, memory: .unlimited, disk: .unlimited, in: file)
+            return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
+        }
+    }
+
+    /// What handles on one cache share. Strongly held, so that it and what its engine remembers outlive the handles.
+    private func core(_ place: CachePlace, memory: Capacity, disk: Capacity) -> CacheCore {
+        let (core, isOther) = cores.withLock { cores -> (CacheCore, Bool) in
+            if let core = cores[place], !core.isClosed { return (core, core.limits != (memory, disk)) }
+            let core = CacheCore(place, memory: memory, disk: disk, in: file)
+            cores[place] = core
+            return (core, false)
+        }
+        if isOther {
+            let error = MiniCacheError(.contradiction, "The cache is open with other limits; those of the first to ask for it count.")
+            Report.failure(error, verb: "cache")
+            core.failures.send(error)
+        }
+        return core
+    }
+}

@@ -1,0 +1,153 @@
+internal import Foundation
+internal import Tiers
+
+/// Takes the entries of an original MiniCache file over into a file of ours at the same place, and keeps the original aside.
+///
+/// The new file is made beside the old one, and gets its final name beside it once it is complete; then the original is moved
+/// aside, and the new one to its place. Whoever is killed in between leaves either the original where it was, and the next
+/// opening begins anew, or no file there and a complete one beside it, which the next opening moves to its place.
+struct Takeover {
+    let path: String
+    let original: OriginalCache
+
+    private var partial: String { path + ".taking-over" }
+    private var complete: String { path + ".taken-over" }
+
+    struct Outcome {
+        /// Where the original is now; `nil` if another process moved it.
+        var aside: String?
+        var taken = 0
+        var skipped = 0
+
+        var news: [StoreEvent] {
+            guard let aside else { return [] }
+            var news = [StoreEvent.setAside(to: URL(fileURLWithPath: aside), salvaged: taken)]
+            if skipped > 0 {
+                news.append(
+                    .failure(StoreError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
+            }
+            return news
+        }
+    }
+
+    /// Finishes what was interrupted. Returns whether a new file was put at the path.
+    func resume() throws -> Bool {
+        guard FileIdentity(path: complete) != nil, FileSystem.size(path) == 0 else { return false }
+        return try moveToPlace()
+    }
+
+    /// Takes the file over and says what there is to tell; `nil` if it is none of the original's, or cannot be read as one.
+    func news(_ identity: FileIdentity, at now: WallInstant) throws -> [StoreEvent]? {
+        do {
+            return try run(identity, at: now)?.news
+        } catch let error as SQLiteError where error.isDamage {
+            Log.error("A database of another program is damaged.", error)
+            return nil
+        }
+    }
+
+    private func run(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
+        let source = try Connection(path: path)
+        guard try source.int(SQL.originalColumnCount) == 5 else { return nil }
+        try source.execute(SQL.endLog)
+        // No other process takes it over meanwhile. Nothing is written in this transaction, so there is nothing to roll back.
+        try source.execute(SQL.beginWriting)
+        // Another did before: its file is there now.
+        guard FileIdentity(path: path) == identity else { return Outcome() }
+        try removeLeftovers()
+        _ = try FileSystem.createIfMissing(partial)
+        var outcome = try copy(from: source)
+        try FileSystem.move(partial, to: complete)
+        outcome.aside = try Recovery.setAside(path, at: now, as: "original")
+        _ = try moveToPlace()
+        Log.notice(
+            "A file of the original MiniCache was taken over: \(outcome.taken) entries, \(outcome.skipped) could not be read. It was kept aside."
+        )
+        return outcome
+    }
+
+    private func moveToPlace() throws -> Bool {
+        do {
+            try FileSystem.move(complete, to: path)
+            return true
+        } catch let error as POSIXError where error.code == .ENOENT {
+            return true  // Another process was faster.
+        }
+    }
+
+    private func removeLeftovers() throws {
+        for name in [partial, complete] {
+            for suffix in ["", "-wal", "-shm"] where FileIdentity(path: name + suffix) != nil {
+                try FileManager.default.removeItem(atPath: name + suffix)
+            }
+        }
+    }
+
+    private func copy(from source: Connection) throws -> Outcome {
+        // Closed on return: the last connection to go copies its log into the file.
+        let target = try Connection(path: partial)
+        try Schema.prepare(target)
+        let writer = try Writer(target)
+        var archives: [String: ArchiveWriter] = [:]
+        var outcome = Outcome()
+        let rows = OriginalRows(try source.prepare(SQL.originalEntries))
+        while let batch = rows.next(512) {
+            let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
+            for case (_, let place?) in placed where archives[place.archive] == nil {
+                let number = try writer.archiveNumber(named: place.archive)
+                let archive = ArchiveWriter(id: number, name: place.archive, capacity: .unlimited, connection: target, tier: nil)
+                writer.add(archive)
+                archives[place.archive] = archive
+            }
+            try writer.transaction { () throws(SQLiteError) in
+                for (row, place) in placed {
+                    guard let place, let archive = archives[place.archive] else {
+                        outcome.skipped += 1
+                        continue
+                    }
+                    try archive.load()
+                    try archive.salvage(Entry(bytes: place.bytes, written: row.written), place.key)
+                    outcome.taken += 1
+                }
+            }
+        }
+        return outcome
+    }
+}
+
+/// The rows of an original file, as far as they can be read.
+private final class OriginalRows {
+    struct Row {
+        var entry: OriginalCache.Entry?
+        var written: WallInstant
+    }
+
+    private let statement: Statement
+    private var isAtEnd = false
+
+    init(_ statement: Statement) { self.statement = statement }
+
+    /// The next few; `nil` when there are no more.
+    func next(_ count: Int) -> [Row]? {
+        var rows: [Row] = []
+        while !isAtEnd, rows.count < count {
+            do throws(SQLiteError) {
+                if try statement.step() { rows.append(row) } else { isAtEnd = true }
+            } catch {
+                Log.error("A file of the original MiniCache cannot be read to its end.", error)
+                isAtEnd = true
+            }
+        }
+        return rows.isEmpty ? nil : rows
+    }
+
+    private var row: Row {
+        // Core Data counts seconds from 2001.
+        let date = Date(timeIntervalSinceReferenceDate: statement.double(4))
+        guard
+            let cache = statement.text(0), let version = statement.text(1), let key = statement.text(2), let value = statement.text(3),
+            !statement.isNull(4)
+        else { return Row(entry: nil, written: WallInstant(date)) }
+        return Row(entry: OriginalCache.Entry(cache: cache, version: version, key: key, value: value), written: WallInstant(date))
+    }
+}

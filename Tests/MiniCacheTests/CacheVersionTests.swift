@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import MiniCache
+
+/// What `.appVersion` goes by.
+@Suite(.timeLimit(.minutes(1)))
+struct CacheVersionTests {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CacheVersionTests-\(UUID().uuidString)")
+
+    /// As a program of 20 kB, with what the linker says of the build at its beginning.
+    private func program(build: UInt8, body: UInt8 = 7, date: Double = 1_700_000_000) throws -> String {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("program")
+        try (Data(repeating: build, count: 100) + Data(repeating: body, count: 20_000)).write(to: file)
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: date)], ofItemAtPath: file.path)
+        return file.path
+    }
+
+    @Test func theMarkOfAProgramChangesWithItsBuildItsSizeAndItsDate() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let first = try #require(ProgramVersion.mark(ofFile: program(build: 1)))
+        #expect(try ProgramVersion.mark(ofFile: program(build: 1)) == first)
+        #expect(try ProgramVersion.mark(ofFile: program(build: 2)) != first)
+        #expect(try ProgramVersion.mark(ofFile: program(build: 1, date: 1_700_000_001)) != first)
+        #expect(ProgramVersion.mark(ofFile: folder.appendingPathComponent("none").path) == nil)
+    }
+
+    @Test func theInfoPlistComesFirst() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let app = folder.appendingPathComponent("Some.app")
+        try FileManager.default.createDirectory(at: app, withIntermediateDirectories: true)
+        let numbers = ["CFBundleShortVersionString": "1.2", "CFBundleVersion": "34"]
+        try PropertyListSerialization.data(fromPropertyList: numbers, format: .xml, options: 0).write(
+            to: app.appendingPathComponent("Info.plist"))
+        let bundle = try #require(Bundle(url: app))
+        #expect(ProgramVersion.text(bundle: bundle, executable: nil) == "1.2-34")
+    }
+
+    @Test func aProgramWithoutAnInfoPlistHasAVersion() throws {
+        #expect(!CacheVersion.appVersion.text.isEmpty)
+        #expect(CacheVersion.appVersion.text == CacheVersion.appVersion.text)
+    }
+}

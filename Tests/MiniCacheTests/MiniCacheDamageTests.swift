@@ -1,0 +1,160 @@
+import Foundation
+import MiniCache
+import Testing
+import TiersTesting
+
+/// Files and values that are not what they should be.
+@Suite(.timeLimit(.minutes(1)))
+struct MiniCacheDamageTests {
+    let temporary = TemporaryCaches()
+
+    private func write(_ text: String, _ suffix: String = "") throws {
+        try temporary.makeDirectory()
+        try Data(text.utf8).write(to: URL(fileURLWithPath: temporary.file.path + suffix))
+    }
+
+    // MARK: Files
+
+    @Test func aFileThatIsNoDatabaseIsSetAsideAndANewOneBegins() throws {
+        temporary.cache()["foo"] = 1
+        try temporary.manager.close()
+        try write("xyz")
+        let cache = temporary.cache()
+        #expect(cache["foo"] == nil)
+        cache["foo"] = 2
+        #expect(cache["foo"] == 2)
+        let aside = try #require(try temporary.files().first { $0.contains(".damaged-") })
+        #expect(try Data(contentsOf: temporary.directory.appendingPathComponent(aside)) == Data("xyz".utf8))
+        try temporary.manager.close()
+        #expect(temporary.cache()["foo"] == 2)
+    }
+
+    /// M2
+    @Test func aLogThatLiesAboutIsNotReplayedOverTheNewFile() throws {
+        for (name, suffix) in [("xyz", ""), ("old log", "-wal"), ("old index", "-shm")] { try write(name, suffix) }
+        let cache = temporary.cache()
+        try cache.set(1, forKey: "foo")
+        try temporary.manager.close()
+        #expect(temporary.cache()["foo"] == 1)
+        let aside = try temporary.files().filter { $0.contains(".damaged-") }
+        #expect(!aside.isEmpty)
+    }
+
+    @Test func aDatabaseOfAnotherProgramIsSetAside() throws {
+        try temporary.makeDirectory()
+        try RawDatabase(temporary.file).execute("CREATE TABLE theirs(a); INSERT INTO theirs VALUES (7)")
+        let cache = temporary.cache()
+        try cache.set(1, forKey: "foo")
+        let aside = try #require(try temporary.files().first { $0.contains(".foreign-") })
+        #expect(try RawDatabase(temporary.directory.appendingPathComponent(aside)).int("SELECT a FROM theirs") == 7)
+    }
+
+    @Test func aFileOfANewerFormatIsRefusedAndLeftAsItIs() throws {
+        temporary.cache()["foo"] = 1
+        try temporary.manager.close()
+        try RawDatabase(temporary.file).execute("PRAGMA user_version = 99")
+        let cache = temporary.cache()
+        #expect(cache["foo"] == nil)
+        cache["foo"] = 2
+        #expect(code { _ = try cache.value(forKey: "foo") } == .newerFormat)
+        #expect(code { try cache.set(2, forKey: "foo") } == .newerFormat)
+        #expect(try RawDatabase(temporary.file).int("PRAGMA user_version") == 99)
+        #expect(try temporary.files().filter { $0.contains("-damaged") } == [])
+    }
+
+    @Test func aFileThatCannotBeOpenedIsTriedAgain() throws {
+        // A file stands where the folder should be.
+        try Data().write(to: temporary.directory)
+        let cache = temporary.cache()
+        cache["foo"] = 1
+        #expect(cache["foo"] == nil)
+        #expect(code { try cache.set(1, forKey: "foo") } == .cannotOpen)
+        #expect(code { _ = try cache.keys() } == .cannotOpen)
+        temporary.manager.clearAll()
+        try FileManager.default.removeItem(at: temporary.directory)
+        cache["foo"] = 2
+        #expect(cache["foo"] == 2)
+        #expect(try cache.value(forKey: "foo") == 2)
+        #expect(temporary.cache()["foo"] == 2)
+    }
+
+    // MARK: Values
+
+    @Test func aDamagedValueReadsAsNilAndHidesNoOther() throws {
+        let cache = temporary.cache(of: String.self)
+        for key in ["a", "b", "c"] { cache[key] = "value of \(key)" }
+        try temporary.manager.close()
+        var contents = try Data(contentsOf: temporary.file)
+        let place = try #require(contents.range(of: Data("value of b".utf8)))
+        contents[place.lowerBound + 3] ^= 1
+        try contents.write(to: temporary.file)
+
+        let again = temporary.cache(of: String.self)
+        #expect(again["b"] == nil)
+        #expect(code { _ = try again.value(forKey: "b") } == .damagedEntry)
+        #expect(again["a"] == "value of a")
+        #expect(again["c"] == "value of c")
+        #expect(Set(try again.keys()) == ["a", "b", "c"])
+        again["b"] = "new"
+        #expect(again["b"] == "new")
+    }
+
+    @Test func aValueOfAnotherTypeReadsAsNilAndCanBeOverwritten() throws {
+        let numbers = temporary.cache(of: Int.self)
+        let texts = temporary.cache(of: String.self)
+        numbers["foo"] = 1
+        texts["bar"] = "one"
+        for _ in 0..<2 {
+            #expect(texts["foo"] == nil)
+            #expect(numbers["bar"] == nil)
+            #expect(numbers["foo"] == 1)
+            #expect(texts["bar"] == "one")
+            #expect(code { _ = try texts.value(forKey: "foo") } == .notDecodable)
+            numbers.trimMemory(to: 0)
+        }
+        texts["foo"] = "two"
+        #expect(texts["foo"] == "two")
+        #expect(numbers["foo"] == nil)
+    }
+
+    @Test func aValueThatAnotherTypeCanBeReadFromIsRead() throws {
+        temporary.cache(of: Int.self)["foo"] = 1
+        let doubles = temporary.cache(of: Double.self)
+        #expect(doubles["foo"] == 1.0)
+        let wide = temporary.cache(of: Int64.self)
+        #expect(wide["foo"] == 1)
+        #expect(temporary.cache(of: Int.self)["foo"] == 1)
+    }
+
+    // MARK: Telling
+
+    @Test func aFailureOfOneValueIsToldOnceUntilItIsSetAnew() async throws {
+        let numbers = temporary.cache(of: Int.self)
+        let texts = temporary.cache(of: String.self)
+        texts["foo"] = "no number"
+        var failures = numbers.failures.makeAsyncIterator()
+        for _ in 0..<3 { #expect(numbers["foo"] == nil) }
+        texts["foo"] = "no number either"
+        #expect(numbers["foo"] == nil)
+        try temporary.manager.close()
+        numbers["foo"] = 1  // Another failure, which ends the listening.
+        var told: [StoreError.Code] = []
+        while let failure = await failures.next(isolation: #isolation), failure.code != .closed { told.append(failure.code) }
+        #expect(told == [.notDecodable, .notDecodable])
+    }
+
+    @Test func aFileThatWasSetAsideIsToldToTheFirstWhoAsks() async throws {
+        try write("xyz")
+        let cache = temporary.cache()
+        var failures = cache.failures.makeAsyncIterator()
+        #expect(await failures.next(isolation: #isolation)?.code == .damagedFile)
+    }
+
+    @Test func failuresEndWithTheCache() async throws {
+        var cache: MiniCache<String, Int>? = MiniCacheManager(name: "Gone", directory: temporary.directory).cache(
+            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1))
+        let failures = try #require(cache?.failures)
+        cache = nil
+        for await _ in failures {}
+    }
+}

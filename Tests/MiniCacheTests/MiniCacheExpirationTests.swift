@@ -1,0 +1,178 @@
+import Foundation
+import MiniCache
+import Testing
+import TiersTesting
+
+/// By age, and by version.
+@Suite(.timeLimit(.minutes(1)))
+struct MiniCacheExpirationTests {
+    let temporary = TemporaryCaches()
+
+    // MARK: Age
+
+    static let ages: [(CacheMaxAge, Int64)] = [
+        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.timeInterval(1000), 1_000_000), (.timeInterval(0.5), 500),
+        (.after(.milliseconds(3)), 3), (.timeInterval(0.0001), 1), (.expiration(.never), .max), (.timeInterval(.infinity), .max),
+        (.forever, .max),
+        (.days(.greatestFiniteMagnitude), .max),
+    ]
+
+    @Test(arguments: 0..<10)
+    func aValueIsReadForAsLongAsItsAgeAllows(_ number: Int) throws {
+        let (maxAge, milliseconds) = Self.ages[number]
+        let cache = temporary.cache(maxAge: maxAge)
+        cache["foo"] = 1
+        let last = min(milliseconds, 1 << 50)
+        temporary.clock.now = temporary.clock.now.advanced(byMilliseconds: last - 1)
+        #expect(cache["foo"] == 1)
+        temporary.clock.now = temporary.clock.now.advanced(byMilliseconds: 1)
+        #expect(cache["foo"] == (milliseconds == .max ? 1 : nil))
+        #expect(try cache.contains("foo") == (milliseconds == .max))
+    }
+
+    @Test func settingAnExpiredValueRevivesIt() throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        cache["foo"] = 1
+        temporary.clock.advance(by: .seconds(3601))
+        #expect(cache["foo"] == nil)
+        cache["foo"] = 2
+        #expect(cache["foo"] == 2)
+        temporary.clock.advance(by: .seconds(3599))
+        #expect(cache["foo"] == 2)
+    }
+
+    @Test func readingDoesNotMakeAValueYounger() throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        cache["foo"] = 1
+        for _ in 0..<3 {
+            temporary.clock.advance(by: .seconds(1000))
+            #expect(cache["foo"] == 1)
+            cache.trimMemory(to: 0)
+        }
+        temporary.clock.advance(by: .seconds(600))
+        #expect(cache["foo"] == nil)
+    }
+
+    @Test func eachHandleJudgesByItsOwnAge() throws {
+        let short = temporary.cache(maxAge: .hours(1))
+        let long = temporary.cache(maxAge: .days(1))
+        short["foo"] = 1
+        temporary.clock.advance(by: .seconds(3601))
+        for _ in 0..<2 {
+            #expect(short["foo"] == nil)
+            #expect(long["foo"] == 1)
+            #expect(try short.keys() == [])
+            #expect(try long.keys() == ["foo"])
+            long.trimMemory(to: 0)
+        }
+    }
+
+    @Test func aValueMayHaveAnAgeOfItsOwn() throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        try cache.set(1, forKey: "short", maxAge: .timeInterval(10))
+        try cache.set(2, forKey: "long", maxAge: .days(10))
+        try cache.set(3, forKey: "always", maxAge: .forever)
+        temporary.clock.advance(by: .seconds(11))
+        #expect(cache["short"] == nil)
+        temporary.clock.advance(by: .seconds(9 * 86_400))
+        #expect(cache["long"] == 2)
+        temporary.clock.advance(by: .seconds(1000 * 86_400))
+        #expect(cache["long"] == nil)
+        #expect(cache["always"] == 3)
+    }
+
+    @Test func aSlidingAgeIsCountedFromTheLastUse() throws {
+        let cache = temporary.cache(maxAge: .unused(for: .seconds(60), atMost: .seconds(150)))
+        cache["foo"] = 1
+        for _ in 0..<3 {
+            temporary.clock.advance(by: .seconds(45))
+            #expect(cache["foo"] == 1)
+        }
+        temporary.clock.advance(by: .seconds(45))
+        #expect(cache["foo"] == nil)
+    }
+
+    @Test func jitterLetsValuesExpireOneByOne() throws {
+        let cache = temporary.cache(maxAge: .timeInterval(1000).jittered(by: 0.5))
+        for number in 0..<100 { cache["\(number)"] = number }
+        temporary.clock.advance(by: .seconds(750))
+        #expect((20..<80).contains(try cache.keys().count))
+        temporary.clock.advance(by: .seconds(251))
+        #expect(try cache.keys() == [])
+    }
+
+    /// P20
+    @Test(arguments: [Double.nan, -1, -Double.infinity])
+    func anAgeThatMakesNoSenseReadsNilAndSaysWhy(_ seconds: Double) throws {
+        let cache = temporary.cache(maxAge: .timeInterval(seconds))
+        cache["foo"] = 1
+        #expect(cache["foo"] == nil)
+        #expect(code { _ = try cache.value(forKey: "foo") } == .invalidDuration)
+        #expect(code { try cache.set(1, forKey: "foo") } == .invalidDuration)
+        #expect(code { _ = try cache.count() } == .invalidDuration)
+        let sane = temporary.cache()
+        #expect(code { try sane.set(1, forKey: "foo", maxAge: .days(seconds)) } == .invalidDuration)
+        #expect(sane["foo"] == nil)
+        #expect(code { try sane.set(1, forKey: "foo", maxAge: .forever.jittered(by: seconds)) } == .invalidDuration)
+        #expect(code { try sane.set(1, forKey: "foo", maxAge: .unused(for: .seconds(-1))) } == .invalidDuration)
+    }
+
+    /// M3, P19
+    @Test func aValueDatedInTheFutureIsExpiredAndNotImmortal() throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        cache["foo"] = 1
+        temporary.clock.advance(by: .seconds(-86_400))
+        #expect(cache["foo"] == nil)
+        cache["bar"] = 2
+        #expect(cache["bar"] == 2)
+        temporary.clock.advance(by: .seconds(-200))  // Clocks are corrected by a little all the time.
+        #expect(cache["bar"] == 2)
+    }
+
+    // MARK: Reading writes nothing
+
+    /// M1
+    @Test func readingRemovesNothingAndWritesNothing() throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        for number in 0..<100 { cache["\(number)"] = number }
+        temporary.clock.advance(by: .seconds(3601))
+        try temporary.manager.flush()
+        let before = (try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk)
+        for number in 0..<100 { #expect(cache["\(number)"] == nil) }
+        #expect((try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk) == before)
+        #expect(before.2.entries == 100)
+    }
+
+    // MARK: Versions
+
+    @Test func aValueOfAnotherVersionIsNeverReturned() throws {
+        temporary.cache(version: .custom("1"))["foo"] = 1
+        let second = temporary.cache(version: .custom("2"))
+        #expect(second["foo"] == nil)
+        #expect(try second.keys() == [])
+        #expect(try second.count() == 0)
+        second["foo"] = 2
+        #expect(second["foo"] == 2)
+    }
+
+    /// M4
+    @Test func versionsDoNotWipeEachOther() throws {
+        let first = temporary.cache(version: .custom("1"))
+        let second = temporary.cache(version: .custom("2"))
+        first["foo"] = 1
+        second["foo"] = 2
+        second["bar"] = 3
+        second["foo"] = nil
+        #expect(first["foo"] == 1)
+        try temporary.manager.close()
+        #expect(temporary.cache(version: .custom("1"))["foo"] == 1)
+        #expect(temporary.cache(version: .custom("2"))["bar"] == 3)
+    }
+
+    @Test func theVersionOfTheProgramStaysWhileTheProgramDoes() throws {
+        temporary.cache(version: .appVersion)["foo"] = 1
+        try temporary.manager.close()
+        #expect(temporary.cache(version: .appVersion)["foo"] == 1)
+        #expect(temporary.cache(version: .custom(""))["foo"] == nil)
+    }
+}

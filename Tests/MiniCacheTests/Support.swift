@@ -1,0 +1,59 @@
+import Foundation
+import MiniCache
+import TiersTesting
+
+/// A folder of a test's own and a manager in it, with a clock that only the test moves. Removed with the object.
+final class TemporaryCaches: Sendable {
+    let directory: URL
+    let clock = ManualClock()
+    let manager: MiniCacheManager
+
+    init() {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("MiniCacheTests-\(UUID().uuidString)", isDirectory: true)
+        manager = MiniCacheManager(name: "Caches", directory: directory, clock: clock.wallClock)
+    }
+
+    /// Another manager over the same file, as another process or a later start would have it.
+    func anotherManager(durability: Durability = .crashSafe) -> MiniCacheManager {
+        MiniCacheManager(name: "Caches", directory: directory, durability: durability, clock: clock.wallClock)
+    }
+
+    var file: URL { manager.url }
+
+    /// Makes the folder.
+    func makeDirectory() throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    /// The names of the files in the folder.
+    func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+    }
+
+    func size(_ suffix: String = "") throws -> Int {
+        guard FileManager.default.fileExists(atPath: file.path + suffix) else { return 0 }
+        return try (FileManager.default.attributesOfItem(atPath: file.path + suffix)[.size] as? NSNumber)?.intValue ?? 0
+    }
+
+    /// A cache of strings, as most tests need it.
+    func cache<Value: Codable & Sendable>(
+        _ name: String = "Test", version: CacheVersion = .custom("1"), maxAge: CacheMaxAge = .days(7), of type: Value.Type = Int.self
+    ) -> MiniCache<String, Value> {
+        manager.cache(cacheName: name, cacheVersion: version, maxAge: maxAge)
+    }
+
+    deinit {
+        try? manager.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}
+
+/// The code of the error that `body` throws.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? MiniCacheError)?.code
+    }
+}
