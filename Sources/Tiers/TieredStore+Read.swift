@@ -220,6 +220,7 @@ extension StoreError {
     }
 
     /// Whether the failure is that of one entry and says nothing of the others.
+    @usableFromInline
     var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
 }
 

@@ -38,7 +38,7 @@ extension TieredStore where Value: Sendable {
     }
 
     /// The valid value under the key. One that cannot be read is as good as none to whoever can load it: it was reported.
-    @usableFromInline
+    @inlinable
     func findSound(_ key: EntryKey, under expiration: Expiration) throws(StoreError) -> Value? {
         do throws(StoreError) {
             return try find(key, under: expiration)
