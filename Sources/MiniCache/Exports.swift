@@ -5,6 +5,10 @@
 @_exported public import enum Tiers.Durability
 @_exported public import struct Tiers.EntryMetadata
 @_exported public import struct Tiers.Expiration
+@_exported public import enum Tiers.AbandonedLoad
+@_exported public import struct Tiers.LoadOptions
+@_exported public import enum Tiers.LoadSource
+@_exported public import struct Tiers.Loaded
 @_exported public import enum Tiers.RemovalCause
 @_exported public import struct Tiers.StoreError
 @_exported public import struct Tiers.StoreStatistics

@@ -13,7 +13,7 @@ extension MiniCache {
         try strictly { () throws(StoreError) in try store.removeAll() }
     }
 
-    /// How many values there are, expired ones that were not removed yet included.
+    /// How many values there are, expired ones that were not removed yet and remembered misses included.
     ///
     /// - Complexity: O(1).
     public func count() throws(MiniCacheError) -> Int {
@@ -25,12 +25,14 @@ extension MiniCache {
     ///
     /// A key that cannot be decoded as `Key`, because a handle of another type set it, is told of once and hides no other.
     ///
-    /// - Complexity: O(limit × log n).
+    /// - Complexity: O(n log n).
     public func keys(limitedBy limit: Int = .max) throws(MiniCacheError) -> [Key] {
         let store = try engine()
-        let entryKeys = try strictly { () throws(StoreError) in try store.keys(limit: limit, under: expiration) }
         var keys: [Key] = []
-        for entryKey in entryKeys {
+        // A miss that was remembered is no value, and is not counted.
+        for use in try strictly({ () throws(StoreError) in try store.keysByUse(under: expiration) }) where use.bytes > 0 {
+            guard keys.count < limit else { break }
+            let entryKey = use.key
             do throws(MiniCacheError) {
                 keys.append(try CacheKey.decoded(entryKey, as: Key.self))
             } catch {

@@ -193,7 +193,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func engine() throws(MiniCacheError) -> TieredStore<CachedValue> {
         if let engineIfReady { return engineIfReady }
         if let trouble { throw trouble }
-        return try strictly { () throws(StoreError) in try core.store() }
+        return try strictly { () throws(StoreError) in try core.store(claiming: expiration) }
     }
 
     func strictly<Result>(_ body: () throws(StoreError) -> Result) throws(MiniCacheError) -> Result {

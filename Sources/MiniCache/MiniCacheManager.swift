@@ -130,7 +130,7 @@ public final class MiniCacheManager: Sendable {
             let core = self.core(place, memory: try Capacity(memory), disk: try Capacity(disk))
             do throws(StoreError) {
                 expiration = try maxAge.expiration()
-                _ = try core.store()
+                _ = try core.store(claiming: expiration)
             } catch  where error.code == .invalidDuration {
                 return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
             } catch {

@@ -7,6 +7,6 @@ extension OriginalCache {
     static let miniCache = OriginalCache { entry in
         guard let key = CacheKey.of(json: entry.key), CanonicalNode(json: entry.value) != nil else { return nil }
         let place = CachePlace(name: entry.cache, version: entry.version)
-        return OriginalCache.Placed(archive: place.archiveName, key: key, bytes: Data(entry.value.utf8))
+        return OriginalCache.Placed(archive: place.archiveName, inFamily: place.name, key: key, bytes: Data(entry.value.utf8))
     }
 }

@@ -124,14 +124,17 @@ public struct RemovedEntry: Hashable, Sendable {
     }
 }
 
-/// A key and the last use of its entry.
+/// A key, and the last use and the size of its entry.
 public struct KeyUse: Hashable, Sendable {
     public var key: EntryKey
     public var lastUse: UseStamp
+    /// Encoded bytes.
+    public var bytes: Int
 
-    public init(key: EntryKey, lastUse: UseStamp) {
+    public init(key: EntryKey, lastUse: UseStamp, bytes: Int) {
         self.key = key
         self.lastUse = lastUse
+        self.bytes = bytes
     }
 }
 

@@ -123,13 +123,18 @@ extension TieredStore {
     ///
     /// - Complexity: O(limit × log n), and O(p log p) for p uses that the disk was not told of yet.
     public func keys(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [EntryKey] {
+        try keysByUse(limit: limit, under: expiration).map(\.key)
+    }
+
+    /// The same, with the last use and the size of each.
+    package func keysByUse(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [KeyUse] {
         guard limit > 0 else { return [] }
         let now = clock.now()
         let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration)
-        guard memory.aloneCount > 0 else { return onDisk.map(\.key) }
+        guard memory.aloneCount > 0 else { return onDisk }
         let alone = memory.newest(.max).filter { $0.item.row == 0 && $0.item.isValid(at: now, $0.key, under: expiration) }
-        let all = onDisk + alone.map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
-        return all.sorted { $0.lastUse > $1.lastUse }.prefix(limit).map(\.key)
+        let all = onDisk + alone.map { KeyUse(key: $0.key, lastUse: $0.item.stamp, bytes: $0.item.cost) }
+        return Array(all.sorted { $0.lastUse > $1.lastUse }.prefix(limit))
     }
 
     /// Every valid value, most recently used first; at most `limit` of them. Not a use.

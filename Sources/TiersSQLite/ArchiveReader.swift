@@ -97,7 +97,7 @@ final class ArchiveReader {
             guard let found, listed.insert(found.row).inserted,
                 found.validity.contains(now, found.key, lastUse: lastUse, under: expiration)
             else { continue }
-            keys.append(KeyUse(key: found.key, lastUse: lastUse))
+            keys.append(KeyUse(key: found.key, lastUse: lastUse, bytes: found.bytes))
         }
         return keys
     }
@@ -106,6 +106,7 @@ final class ArchiveReader {
         var row: Int64
         var key: EntryKey
         var validity: Validity
+        var bytes: Int
 
         init(_ statement: Statement, row: Int64) {
             self.row = row
@@ -113,6 +114,7 @@ final class ArchiveReader {
             validity = Validity(
                 written: WallInstant(rawValue: statement.int(3)),
                 expires: statement.optionalInt(4).map(WallInstant.init(rawValue:)), idle: statement.optionalInt(5))
+            bytes = Int(statement.int(6))
         }
 
         init?(_ use: Use, _ byRow: Statement) throws(SQLiteError) {

@@ -174,18 +174,18 @@ enum SQL {
 
     static func newestMarks(_ n: Int64) -> String {
         """
-        SELECT m.stamp, m.id, e.key, e.written, e.expires, e.idle
+        SELECT m.stamp, m.id, e.key, e.written, e.expires, e.idle, length(e.bytes)
         FROM marks_\(n) m JOIN uses_\(n) u ON u.id = m.id AND u.stamp = m.stamp JOIN entries_\(n) e ON e.id = m.id
         ORDER BY m.stamp DESC
         """
     }
 
     static func settled(_ n: Int64) -> String { "SELECT settled FROM archives WHERE id = \(n)" }
-    static func listedEntry(_ n: Int64) -> String { "SELECT 0, id, key, written, expires, idle FROM entries_\(n) WHERE id = ?1" }
+    static func listedEntry(_ n: Int64) -> String { "SELECT 0, id, key, written, expires, idle, length(bytes) FROM entries_\(n) WHERE id = ?1" }
 
     static func newestUnsettled(_ n: Int64) -> String {
         """
-        SELECT e.stamp, e.id, e.key, e.written, e.expires, e.idle FROM entries_\(n) e
+        SELECT e.stamp, e.id, e.key, e.written, e.expires, e.idle, length(e.bytes) FROM entries_\(n) e
         WHERE e.id > ?1 AND NOT EXISTS (SELECT 1 FROM uses_\(n) u WHERE u.id = e.id) ORDER BY e.id DESC
         """
     }

@@ -12,6 +12,8 @@ final class CacheCore: Sendable {
     private struct State {
         var store: TieredStore<CachedValue>?
         var isRelaying = false
+        /// The ages of handles of which the engine was told.
+        var claimed: Set<Expiration> = []
         /// Entries whose failure was told, so that it is told once.
         var told: Set<Telling> = []
     }
@@ -30,8 +32,21 @@ final class CacheCore: Sendable {
         self.file = file
     }
 
-    /// The engine. Opens it if it is not open yet, and tries again if it could not be before.
-    func store() throws(StoreError) -> TieredStore<CachedValue> {
+    /// The engine, which is told that a handle takes values for so long. Opens it if it is not open yet, and tries again if it could
+    /// not be before.
+    func store(claiming expiration: Expiration) throws(StoreError) -> TieredStore<CachedValue> {
+        let store = try store()
+        guard state.withLock({ $0.claimed.insert(expiration).inserted }) else { return store }
+        do throws(StoreError) {
+            try store.claim(expiration)
+        } catch {
+            // Values may then leave sooner than this handle would have them; they are found while they are there.
+            failures.send(MiniCacheError(error))
+        }
+        return store
+    }
+
+    private func store() throws(StoreError) -> TieredStore<CachedValue> {
         if let store = opened { return store }
         // Who asks at the same time gets the same one.
         let store = try file.openEngine(place, memory: limits.memory, disk: limits.disk)

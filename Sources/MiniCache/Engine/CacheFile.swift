@@ -18,7 +18,7 @@ final class CacheFile: Sendable {
     /// The engine of a cache: the one place where it is opened.
     func openEngine(_ place: CachePlace, memory: Capacity, disk: Capacity) throws(StoreError) -> TieredStore<CachedValue> {
         try open().store(
-            named: place.archiveName, codec: CachedValueCodec(), memory: memory, disk: disk, remembering: .values,
+            named: place.archiveName, codec: CachedValueCodec(), inFamily: place.name, memory: memory, disk: disk, remembering: .values,
             durability: durability, whenDifferent: .share)
     }
 

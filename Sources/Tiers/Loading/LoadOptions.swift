@@ -66,17 +66,3 @@ public enum LoadSource: Hashable, Sendable {
     /// It was there, but past its age; the loader failed: *stale-if-error* (RFC 5861, section 4).
     case failSafe
 }
-
-/// A value that stands for there being nothing, for stores that write down such answers.
-package struct Absence<Value: Sendable>: Sendable {
-    let value: Value
-    let isAbsence: @Sendable (Value) -> Bool
-
-    /// - Parameters:
-    ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/missAge`` says.
-    ///   - isAbsence: Whether a value that was found is such a one.
-    package init(_ value: Value, isAbsence: @escaping @Sendable (Value) -> Bool) {
-        self.value = value
-        self.isAbsence = isAbsence
-    }
-}

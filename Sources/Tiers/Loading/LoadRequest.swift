@@ -43,7 +43,10 @@ struct LoadRequest<Value: Sendable>: Sendable {
 
     /// What a value that was found says to this reader; `nil` if it is as good as none.
     func answer(of value: Value) -> Loads<Value>.Landing? {
-        guard let absence, absence.isAbsence(value) else { return .found(value) }
-        return takesNothing ? .found(nil) : nil
+        switch absence?.meaning(value) ?? .value {
+        case .value: .found(value)
+        case .nothing: takesNothing ? .found(nil) : nil
+        case .unreadable: nil
+        }
     }
 }

@@ -19,7 +19,7 @@ extension TieredStore where Value: Sendable {
     func oldValue(for request: LoadRequest<Value>, within grace: Int64, at now: WallInstant) throws(StoreError) -> Value? {
         guard grace > 0, let value = try oldValue(forKey: request.key, within: grace, at: now, request.expiration) else { return nil }
         // That there was nothing is no value that anyone would rather have.
-        return request.absence.map { $0.isAbsence(value) } ?? false ? nil : value
+        return if case .value = request.absence?.meaning(value) ?? .value { value } else { nil }
     }
 
     private func oldValue(

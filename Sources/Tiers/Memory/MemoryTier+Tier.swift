@@ -9,7 +9,7 @@ extension MemoryTier: Tier where Payload == Entry {
 
     public func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) -> [KeyUse] {
         newest(.max).lazy.filter { $0.item.isValid(at: now, $0.key, under: expiration) }.prefix(limit)
-            .map { KeyUse(key: $0.key, lastUse: $0.item.stamp) }
+            .map { KeyUse(key: $0.key, lastUse: $0.item.stamp, bytes: $0.item.cost) }
     }
 
     public func commit(_ writes: [TierWrite], durability: Durability, committed: ([WriteOutcome]) -> Void) throws(StoreError) {

@@ -17,11 +17,14 @@ public struct OriginalCache: Sendable {
     /// Where the entry goes.
     public struct Placed: Sendable {
         public var archive: String
+        /// What the archive has in common with those that it replaces.
+        public var family: String
         public var key: EntryKey
         public var bytes: Data
 
-        public init(archive: String, key: EntryKey, bytes: Data) {
+        public init(archive: String, inFamily family: String, key: EntryKey, bytes: Data) {
             self.archive = archive
+            self.family = family
             self.key = key
             self.bytes = bytes
         }

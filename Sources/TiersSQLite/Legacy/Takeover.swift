@@ -56,7 +56,7 @@ struct Takeover {
         guard FileIdentity(path: path) == identity else { return Outcome() }
         try removeLeftovers()
         _ = try FileSystem.createIfMissing(partial)
-        var outcome = try copy(from: source)
+        var outcome = try copy(from: source, at: now)
         try FileSystem.move(partial, to: complete)
         outcome.aside = try Recovery.setAside(path, at: now, as: "original")
         _ = try moveToPlace()
@@ -83,7 +83,7 @@ struct Takeover {
         }
     }
 
-    private func copy(from source: Connection) throws -> Outcome {
+    private func copy(from source: Connection, at now: WallInstant) throws -> Outcome {
         // Closed on return: the last connection to go copies its log into the file.
         let target = try Connection(path: partial)
         try Schema.prepare(target)
@@ -96,7 +96,9 @@ struct Takeover {
             for case (_, let place?) in placed where archives[place.archive] == nil {
                 let number = try writer.archiveNumber(named: place.archive)
                 let archive = ArchiveWriter(id: number, name: place.archive, capacity: .unlimited, connection: target, tier: nil)
+                archive.family = EntryKey(place.family).normalized
                 writer.add(archive)
+                try writer.transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }
                 archives[place.archive] = archive
             }
             try writer.transaction { () throws(SQLiteError) in

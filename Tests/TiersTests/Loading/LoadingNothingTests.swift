@@ -121,7 +121,7 @@ struct LoadingNothingTests {
     ) async throws -> Loaded<String?> {
         try await store.load(
             "a", under: .never, staleFor: staleFor, failSafe: .zero, options: options ?? remembering,
-            absence: Absence("nothing") { $0 == "nothing" }, takesNothing: takesNothing, orLoad: answer)
+            absence: Absence("nothing") { $0 == "nothing" ? .nothing : .value }, takesNothing: takesNothing, orLoad: answer)
     }
 
     @Test func nothingIsWrittenDownAsWhatStandsForIt() async throws {

@@ -1,0 +1,138 @@
+public import Tiers
+
+// Loading: a value that is missing is asked of its source, once for all who want it.
+
+extension MiniCache where Value: Sendable {
+    /// The value under the key, loaded if there is no valid one. A use of it.
+    ///
+    /// ```swift
+    /// let rate = try await cache.value(forKey: "USD", staleFor: .seconds(600), failSafe: .seconds(86_400)) {
+    ///     try await server.rate(of: "USD")
+    /// }
+    /// ```
+    ///
+    /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
+    /// what it returns. Different keys do not wait for one another. A task that is cancelled stops waiting, and no other does; when
+    /// the last one stops, the loader is cancelled, or goes on, as ``LoadOptions/whenAbandoned`` says. A value that was set or
+    /// removed while its loader ran stays as it is; who waited gets what was loaded. A loader may ask for other keys; one that waits
+    /// for its own gets ``StoreError/Code/recursiveLoad``.
+    ///
+    /// A hit blocks as the subscript does, and nothing else here blocks. A value that cannot be decoded is told of once, and loaded.
+    ///
+    /// - Parameters:
+    ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it
+    ///     (*stale-while-revalidate*). That is no use of it.
+    ///   - failSafe: For how long past its age the caller takes an old value if the loader fails (*stale-if-error*).
+    ///   - options: What becomes of what is loaded: its age, and for how long a failure or that there is nothing is remembered.
+    ///   - load: Asks the source, in a task of its own, on no actor.
+    /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
+    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
+    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is none, the
+    ///   disk cannot be read or a duration is negative.
+    @inlinable
+    public func value(
+        forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
+        return try await loaded(key, staleFor, failSafe, options, load).value
+    }
+
+    /// The same, with a loader that may find that there is nothing: `nil`, which ``LoadOptions/missAge`` remembers, in the file.
+    @inlinable
+    public func value(
+        forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Value? {
+        if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
+        return try await loadedIfAny(key, staleFor, failSafe, options, load).value
+    }
+
+    /// The value under the key, loaded if there is no valid one, and where it came from.
+    ///
+    /// ``value(forKey:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    public func load(
+        _ key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Loaded<Value> {
+        try await loaded(key, staleFor, failSafe, options, load)
+    }
+
+    /// The same, with a loader that may find that there is nothing.
+    public func load(
+        _ key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Loaded<Value?> {
+        try await loadedIfAny(key, staleFor, failSafe, options, load)
+    }
+
+    // MARK: Steps
+
+    /// The valid value under the key. One that cannot be read is as good as none to whoever can load it.
+    @inlinable
+    func findSound(_ key: Key) throws(MiniCacheError) -> Value? {
+        do throws(MiniCacheError) {
+            return try find(key)
+        } catch {
+            try tolerate(error, key)
+            return nil
+        }
+    }
+
+    @usableFromInline
+    func tolerate(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
+        guard error.concernsOneEntry else { throw error }
+        report(error, key, "value")
+    }
+
+    @usableFromInline
+    func loaded(
+        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ loader: @escaping @Sendable () async throws -> Value
+    ) async throws -> Loaded<Value> {
+        let answer = try await answer(key, staleFor, failSafe, options, takesNothing: false, loader)
+        guard let value = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
+        return Loaded(value, answer.source)
+    }
+
+    @usableFromInline
+    func loadedIfAny(
+        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ loader: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Loaded<Value?> {
+        try await answer(key, staleFor, failSafe, options, takesNothing: true, loader)
+    }
+
+    private func answer(
+        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions, takesNothing: Bool,
+        _ loader: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Loaded<Value?> {
+        let entryKey = try CacheKey.of(key)
+        let store = try engine()
+        let keepsValues = keepsValues
+        let absence = Absence(CachedValue(NothingBox())) { cached in
+            if cached.box is NothingBox { return .nothing }
+            if cached.typed(as: Value.self) != nil { return .value }
+            // What this handle cannot decode is no answer to it.
+            let value = Result { try ValueCoding.decode(Value.self, from: try cached.box.encoded()) }
+            return if case .success = value { .value } else { .unreadable }
+        }
+        do {
+            let answer = try await store.load(
+                entryKey, under: expiration, staleFor: staleFor, failSafe: failSafe, options: options, absence: absence,
+                takesNothing: takesNothing
+            ) {
+                guard let value = try await loader() else { return nil }
+                return CachedValue(keepsValues ? TypedBox(value) : BytesBox(try ValueCoding.encode(value)))
+            }
+            return Loaded(try answer.value.flatMap { cached in try read(cached, entryKey) }, answer.source)
+        } catch let error as StoreError {
+            throw MiniCacheError(error)
+        }
+    }
+
+    private func read(_ cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
+        if let box = cached.typed(as: Value.self) { return box.value }
+        return try decoded(cached, key)
+    }
+}
