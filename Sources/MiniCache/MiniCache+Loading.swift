@@ -40,6 +40,7 @@ extension MiniCache where Value: Sendable {
 
     /// The same, with a loader that may find that there is nothing: `nil`, which ``LoadOptions/missAge`` remembers, in the file.
     @inlinable
+    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     public func value(
         forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
@@ -59,6 +60,7 @@ extension MiniCache where Value: Sendable {
     }
 
     /// The same, with a loader that may find that there is nothing.
+    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     public func load(
         _ key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?

@@ -181,7 +181,9 @@ enum SQL {
     }
 
     static func settled(_ n: Int64) -> String { "SELECT settled FROM archives WHERE id = \(n)" }
-    static func listedEntry(_ n: Int64) -> String { "SELECT 0, id, key, written, expires, idle, length(bytes) FROM entries_\(n) WHERE id = ?1" }
+    static func listedEntry(_ n: Int64) -> String {
+        "SELECT 0, id, key, written, expires, idle, length(bytes) FROM entries_\(n) WHERE id = ?1"
+    }
 
     static func newestUnsettled(_ n: Int64) -> String {
         """

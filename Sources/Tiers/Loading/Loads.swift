@@ -1,12 +1,10 @@
-internal import Synchronization
-
 /// The loads of one store that are under way, and who waits for them: the locked shell of a ``SingleFlight``.
 ///
 /// Nothing waits inside the lock: tasks are started and cancelled, and waiters resumed, after it was let go. It is taken before
 /// that of the ``WaitGraph``, and no other lock is taken inside.
 final class Loads<Value>: Sendable {
-    /// For how many milliseconds past their ends entries are still of use to someone.
-    let longestGrace = Atomic<Int64>(0)
+    /// For how many milliseconds past their ends entries are still of use to someone, by what he takes for their ends.
+    let graces = Locked<[Expiration: Int64]>([:])
 
     private let state = Locked(State())
 

@@ -51,7 +51,7 @@ extension TieredStore where Value: Sendable {
     ///
     /// What was there before and is past its age is removed then. Remembered in memory, for some thousand keys, until something
     /// is written or removed under the key.
-    @_disfavoredOverload
+    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     @inlinable
     public func value(
         forKey key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
@@ -74,7 +74,7 @@ extension TieredStore where Value: Sendable {
     }
 
     /// The same, with a loader that may find that there is nothing.
-    @_disfavoredOverload
+    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     @inlinable
     public func load(
         _ key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
@@ -89,14 +89,15 @@ extension TieredStore where Value: Sendable {
     /// A valid value, without anything that waits. Allocates nothing.
     @inlinable
     func hit(_ key: EntryKey, _ expiration: Expiration, _ staleFor: Duration, _ failSafe: Duration) throws(StoreError) -> Value? {
-        if staleFor != .zero || failSafe != .zero { try announce(staleFor, failSafe) }
+        if staleFor != .zero || failSafe != .zero { try announce(expiration, staleFor, failSafe) }
         return try findSound(key, under: expiration)
     }
 
     /// Says for how long expired entries are of use: also on a hit, so that the entry is still there when it expires.
     @usableFromInline
-    func announce(_ staleFor: Duration, _ failSafe: Duration) throws(StoreError) {
-        keepExpired(forMilliseconds: max(try Expiration.milliseconds(staleFor), try Expiration.milliseconds(failSafe)))
+    func announce(_ expiration: Expiration, _ staleFor: Duration, _ failSafe: Duration) throws(StoreError) {
+        let grace = max(try Expiration.milliseconds(staleFor), try Expiration.milliseconds(failSafe))
+        keepExpired(under: expiration, forMilliseconds: grace)
     }
 
     @usableFromInline

@@ -16,7 +16,7 @@ extension TieredStore where Value: Sendable {
         additions: (@Sendable (Value, inout StoreTransaction) throws(StoreError) -> Void)? = nil,
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try announce(staleFor, failSafe)
+        try announce(expiration, staleFor, failSafe)
         let request = try LoadRequest(
             key: key, under: expiration, staleFor: staleFor, failSafe: failSafe, options: options, absence: absence,
             takesNothing: takesNothing, additions: additions, load: load)

@@ -1,17 +1,23 @@
-internal import Synchronization
-
 // Values past their age, for those who would rather have an old one than none or than wait.
 
 extension TieredStore {
-    /// Says that entries are still of use for so many milliseconds past their ends. The longest that was ever asked for holds.
+    /// Says that entries are still of use for so many milliseconds past their ends, to readers that take them for as long as
+    /// `expiration` says. The longest that was ever asked for holds, and the disk is told when it grows.
     @usableFromInline
-    package func keepExpired(forMilliseconds milliseconds: Int64) {
-        guard milliseconds > loads.longestGrace.load(ordering: .relaxed) else { return }
-        loads.longestGrace.max(milliseconds, ordering: .relaxed)
+    func keepExpired(under expiration: Expiration, forMilliseconds milliseconds: Int64) {
+        let isLonger = loads.graces.withLock { graces in
+            guard milliseconds > graces[expiration] ?? 0 else { return false }
+            graces[expiration] = milliseconds
+            return true
+        }
+        guard isLonger else { return }
+        do throws(StoreError) {
+            try disk.claim(expiration, grace: milliseconds)
+        } catch {
+            // Old values may be gone sooner than they are asked for.
+            report(error)
+        }
     }
-
-    /// For how many milliseconds past their ends entries are still of use to someone.
-    package var expiredAreKeptForMilliseconds: Int64 { loads.longestGrace.load(ordering: .relaxed) }
 }
 
 extension TieredStore where Value: Sendable {

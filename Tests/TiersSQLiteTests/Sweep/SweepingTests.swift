@@ -185,6 +185,23 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
+    /// Who takes old values says so by asking for one: from then on they are kept for as long.
+    @Test func whatIsAskedForWhenItIsOldIsKeptUntilThen() async throws {
+        let minute = try Expiration.after(.seconds(60))
+        try store.claim(minute)
+        _ = try await store.value(forKey: "a", under: minute, staleFor: .seconds(10), failSafe: .seconds(30)) { Data(1, count: 10) }
+        try fill(5)
+        setup.clock.advance(by: .seconds(89))
+        try sweep()
+        #expect(try store.count() == 6)
+        struct Down: Error {}
+        let old = try await store.load("a", under: minute, failSafe: .seconds(30)) { () async throws -> Data in throw Down() }
+        #expect(old == Loaded(Data(1, count: 10), .failSafe))
+        setup.clock.advance(by: .seconds(1))
+        try sweep()
+        #expect(try store.count() == 0)
+    }
+
     /// P19: a clock that goes back and forth again loses nothing.
     @Test func theClockMayJump() throws {
         try store.claim(.after(.seconds(3600)))

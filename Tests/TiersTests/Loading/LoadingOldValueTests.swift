@@ -173,13 +173,4 @@ struct LoadingOldValueTests {
         #expect(try await store.load("a", failSafe: .seconds(60), options: options, orLoad: fail) == Loaded("old", .failSafe))
         #expect(counter.value == 2)
     }
-
-    @Test func theLongestGraceThatWasAskedForIsKnown() async throws {
-        try store.record("there", forKey: "a")
-        _ = try await store.value(forKey: "a", staleFor: .seconds(5), failSafe: .seconds(3)) { "" }
-        #expect(store.expiredAreKeptForMilliseconds == 5000)
-        _ = try await store.value(forKey: "a", staleFor: .seconds(1), failSafe: .seconds(9)) { "" }
-        _ = try await store.value(forKey: "a", staleFor: .seconds(1)) { "" }
-        #expect(store.expiredAreKeptForMilliseconds == 9000)
-    }
 }

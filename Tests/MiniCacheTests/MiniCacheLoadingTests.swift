@@ -1,0 +1,213 @@
+import Foundation
+import MiniCache
+import Synchronization
+import Testing
+import TiersTesting
+
+/// `value(forKey:orLoad:)` on a cache.
+@Suite(.timeLimit(.minutes(1)))
+struct MiniCacheLoadingTests {
+    let temporary = TemporaryCaches()
+    let calls = Calls()
+
+    struct Down: Error, Equatable {}
+
+    /// How often a loader ran.
+    final class Calls: Sendable {
+        private let count = Atomic(0)
+        var number: Int { count.load(ordering: .relaxed) }
+        func add() -> Int { count.add(1, ordering: .relaxed).newValue }
+    }
+
+    /// A loader that returns how often it was called.
+    func next(_ cache: MiniCache<String, Int>, _ key: String = "a", options: LoadOptions = LoadOptions()) async throws -> Int {
+        try await cache.value(forKey: key, options: options) { [calls] in calls.add() }
+    }
+
+    @Test func aMissIsLoadedOnceAndThenThere() async throws {
+        let cache = temporary.cache()
+        #expect(try await next(cache) == 1)
+        #expect(try await next(cache) == 1)
+        #expect(cache["a"] == 1)
+        #expect(try await next(temporary.anotherManager().cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))) == 1)
+    }
+
+    /// P25: a thousand tasks on the few threads that there are.
+    @Test func aStampedeIsOneLoad() async throws {
+        let cache = temporary.cache()
+        let values = try await withThrowingTaskGroup { group in
+            for _ in 0..<1000 { group.addTask { try await next(cache) } }
+            return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+        }
+        #expect(values == [1])
+        #expect(calls.number == 1)
+    }
+
+    @Test func anExpiredValueIsLoadedAnew() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        #expect(try await next(cache) == 1)
+        temporary.clock.advance(by: .seconds(3600))
+        #expect(try await next(cache) == 2)
+    }
+
+    @Test func anAgeForWhatIsLoadedCountsForEveryHandle() async throws {
+        let cache = temporary.cache(maxAge: .days(7))
+        #expect(try await next(cache, options: LoadOptions(expiration: .after(.seconds(5)))) == 1)
+        temporary.clock.advance(by: .seconds(5))
+        #expect(cache["a"] == nil)
+        #expect(try await next(cache) == 2)
+    }
+
+    @Test func anOldValueIsServedWhileItIsLoadedAnewOrWhenThatFails() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        cache["a"] = 100
+        temporary.clock.advance(by: .seconds(4000))
+        let down: @Sendable () async throws -> Int = { throw Down() }
+
+        #expect(try await cache.load("a", failSafe: .seconds(1000), orLoad: down) == Loaded(100, .failSafe))
+        await #expect(throws: Down.self) { try await cache.load("a", failSafe: .seconds(399), orLoad: down) }
+        #expect(try await cache.load("a", staleFor: .seconds(1000)) { 200 } == Loaded(100, .stale))
+        // The refresh goes on behind it; who asks without taking old values waits for it, or finds what it brought.
+        #expect(try await cache.value(forKey: "a") { 300 } > 100)
+        #expect(try await cache.load("a") { 400 }.source == .cached)
+    }
+
+    // MARK: Nothing
+
+    /// P43: that there is nothing is an answer, and is told from a value that is nil.
+    @Test func nothingIsRememberedInTheFileForItsAge() async throws {
+        let cache = temporary.cache()
+        let options = LoadOptions(missAge: .seconds(60))
+        let find: @Sendable () async throws -> Int? = { [calls] in
+            _ = calls.add()
+            return nil
+        }
+        #expect(try await cache.value(forKey: "a", options: options, orLoad: find) == nil)
+        #expect(try await cache.value(forKey: "a", options: options, orLoad: find) == nil)
+        #expect(calls.number == 1)
+        #expect(cache["a"] == nil)
+        #expect(try !cache.contains("a"))
+        #expect(try cache.keys() == [])
+        try temporary.manager.close()
+
+        let later: MiniCache<String, Int> = temporary.anotherManager().cache(
+            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))
+        #expect(try await later.value(forKey: "a", options: options, orLoad: find) == nil)
+        #expect(calls.number == 1)
+        // To who takes no nil it is no answer.
+        #expect(try await later.value(forKey: "a") { 7 } == 7)
+        #expect(later["a"] == 7)
+
+        try later.removeValue(forKey: "a")
+        #expect(try await later.value(forKey: "a", options: options, orLoad: find) == nil)
+        temporary.clock.advance(by: .seconds(60))
+        #expect(try await later.value(forKey: "a", options: options, orLoad: find) == nil)
+        #expect(calls.number == 3)
+    }
+
+    @Test func withoutAnAgeNothingIsNotRemembered() async throws {
+        let cache = temporary.cache()
+        for _ in 0..<3 {
+            let value: Int? = try await cache.value(forKey: "a") { [calls] () async throws -> Int? in
+                _ = calls.add()
+                return nil
+            }
+            #expect(value == nil)
+        }
+        #expect(calls.number == 3)
+    }
+
+    @Test func aNilThatIsAValueIsCached() async throws {
+        let cache: MiniCache<String, Int?> = temporary.cache(of: Int?.self)
+        for _ in 0..<3 {
+            let value = try await cache.value(forKey: "a") { [calls] () async throws -> Int? in
+                _ = calls.add()
+                return nil
+            }
+            #expect(value == nil)
+        }
+        #expect(calls.number == 1)
+        #expect(cache["a"] == .some(nil))
+    }
+
+    @Test func settingAValueEndsTheMemoryOfNothing() async throws {
+        let cache = temporary.cache()
+        let options = LoadOptions(missAge: .seconds(60))
+        #expect(try await cache.value(forKey: "a", options: options) { nil } == nil)
+        cache["a"] = 5
+        #expect(try await cache.value(forKey: "a", options: options) { nil } == 5)
+        cache["a"] = nil
+        #expect(try await next(cache) == 1)
+    }
+
+    // MARK: Failure
+
+    @Test func aFailureIsThrownToWhoAskedAndNotRemembered() async throws {
+        let cache = temporary.cache()
+        await #expect(throws: Down()) { try await cache.value(forKey: "a") { throw Down() } }
+        #expect(try await next(cache) == 1)
+    }
+
+    /// P46.
+    @Test func aLoaderThatAsksForItsOwnKeyIsToldSo() async throws {
+        let cache = temporary.cache()
+        await #expect {
+            try await cache.value(forKey: "a") { try await cache.value(forKey: "a") { 1 } }
+        } throws: {
+            ($0 as? MiniCacheError)?.code == .recursiveLoad
+        }
+        #expect(try await cache.value(forKey: "a") { try await cache.value(forKey: "b") { 2 } } == 2)
+        #expect(cache["b"] == 2)
+    }
+
+    /// A value of another type is no value to this handle: it is loaded, and hides no other.
+    @Test func whatCannotBeDecodedIsLoaded() async throws {
+        let strings = temporary.cache(of: String.self)
+        strings["a"] = "text"
+        let numbers = temporary.cache()
+        #expect(try await next(numbers) == 1)
+        #expect(try await next(numbers) == 1)
+        #expect(strings["a"] == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func aKeyThatIsNoneOrADurationThatIsNoneIsAnError(isKey: Bool) async throws {
+        let cache: MiniCache<Double, Int> = temporary.manager.cache(cacheName: "N", cacheVersion: .custom("1"), maxAge: .days(1))
+        await #expect(throws: MiniCacheError.self) {
+            try await cache.value(forKey: isKey ? .nan : 1, staleFor: .seconds(isKey ? 0 : -1)) { 1 }
+        }
+    }
+
+    /// P18, P24.
+    @Test func whatIsRemovedWhileItIsLoadedIsNotBroughtBackAndWhatExpiresIs() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        cache["removed"] = 1
+        cache["expired"] = 1
+        temporary.clock.advance(by: .seconds(3600))
+        let clock = temporary.clock
+        let removed = try await cache.value(forKey: "removed") {
+            try cache.removeValue(forKey: "removed")
+            return 2
+        }
+        let expired = try await cache.value(forKey: "expired") {
+            clock.advance(by: .seconds(1000))
+            return 2
+        }
+        #expect(removed == 2 && expired == 2)
+        #expect(cache["removed"] == nil)
+        #expect(cache["expired"] == 2)
+    }
+
+    /// A class is loaded for everyone and is nobody else's object.
+    @Test func everyWaiterGetsAnObjectOfItsOwn() async throws {
+        final class Box: Codable, Sendable {
+            let number: Int
+            init(_ number: Int) { self.number = number }
+        }
+        let cache: MiniCache<String, Box> = temporary.cache(of: Box.self)
+        let first = try await cache.value(forKey: "a") { Box(1) }
+        let second = try await cache.value(forKey: "a") { Box(2) }
+        #expect(first.number == 1 && second.number == 1)
+        #expect(first !== second)
+    }
+}
