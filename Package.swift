@@ -40,6 +40,8 @@ let package = Package(
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
+        // A cache before a slow source that fails.
+        .executableTarget(name: "ExchangeRates", dependencies: ["MiniCache"], path: "Examples/ExchangeRates"),
 
         // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
         .testTarget(name: "TiersTests", dependencies: ["Tiers", "TiersTesting"]),

@@ -1,0 +1,107 @@
+import Foundation
+import MiniCache
+
+/// One cache before one slow source that fails, and what each way of asking costs.
+struct Demonstration {
+    let server = RateServer()
+    /// How far ahead of the system's the cache's clock is: a minute passes here when it is needed.
+    let ahead = SharedInterval()
+    let rates: MiniCache<String, Rate>
+
+    init(directory: URL) {
+        let ahead = ahead
+        let clock = WallClock { WallInstant(Date(timeIntervalSinceNow: ahead.seconds)) }
+        let manager = MiniCacheManager(name: "ExchangeRates", directory: directory, clock: clock)
+        rates = manager.cache(cacheName: "Rates", cacheVersion: .appVersion, maxAge: .timeInterval(60))
+    }
+
+    func run() async throws {
+        try await stampede()
+        try await hits()
+        try await stale()
+        try await failSafe()
+        try await outage()
+        try await nothing()
+    }
+
+    private func say(_ title: String, _ result: String) {
+        print(title.padding(toLength: 44, withPad: " ", startingAt: 0), result)
+    }
+
+    /// What a block costs: time, and questions to the server.
+    private func measured<Value>(_ body: () async throws -> Value) async rethrows -> (Value, time: String, questions: Int) {
+        let (before, start) = (server.questionCount, ContinuousClock.now)
+        let value = try await body()
+        let time = (ContinuousClock.now - start).formatted(.units(allowed: [.milliseconds, .microseconds], maximumUnitCount: 1))
+        return (value, time, server.questionCount - before)
+    }
+
+    private func stampede() async throws {
+        let (_, time, questions) = try await measured {
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<1000 {
+                    group.addTask { try await rates.value(forKey: "USD") { [server] in try await server.rate(of: "USD") } }
+                }
+                try await group.waitForAll()
+            }
+        }
+        say("1,000 tasks ask for one missing rate", "\(questions) question to the server, \(time) for all")
+    }
+
+    private func hits() async throws {
+        let count = 100_000
+        let start = ContinuousClock.now
+        for _ in 0..<count { _ = try await rates.value(forKey: "USD") { [server] in try await server.rate(of: "USD") } }
+        let each = (ContinuousClock.now - start) / count
+        say("The same, now that it is there", "\(each.components.attoseconds / 1_000_000_000) ns each")
+    }
+
+    private func stale() async throws {
+        ahead.seconds += 90
+        let (old, time, _) = try await measured {
+            try await rates.load("USD", staleFor: .seconds(300)) { [server] in try await server.rate(of: "USD") }
+        }
+        say("Half a minute past its age, staleFor: 5 min", "\(old.source) after \(time); asked anew behind it")
+        while try rates.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
+        say("A moment later", "the new rate is there, and nobody waited for it")
+    }
+
+    private func failSafe() async throws {
+        ahead.seconds += 90
+        server.isDown = true
+        let (old, time, questions) = try await measured {
+            try await rates.load("USD", failSafe: .seconds(3600)) { [server] in try await server.rate(of: "USD") }
+        }
+        say("The server is down, failSafe: 1 h", "\(old.source) after \(time) and \(questions) question")
+    }
+
+    private func outage() async throws {
+        let options = LoadOptions(errorAge: .seconds(10))
+        let (failures, time, questions) = await measured {
+            var failures = 0
+            for _ in 0..<100 {
+                do {
+                    _ = try await rates.value(forKey: "CHF", options: options) { [server] in try await server.rate(of: "CHF") }
+                } catch {
+                    failures += 1
+                }
+            }
+            return failures
+        }
+        say("Still down, nothing cached, errorAge: 10 s", "\(failures) errors, \(questions) question, \(time)")
+        server.isDown = false
+    }
+
+    private func nothing() async throws {
+        let options = LoadOptions(missAge: .seconds(600))
+        let (found, time, questions) = try await measured {
+            var found = 0
+            for _ in 0..<100 {
+                let rate = try await rates.value(forKey: "XYZ", options: options) { [server] in try await server.rate(of: "XYZ") }
+                if rate != nil { found += 1 }
+            }
+            return found
+        }
+        say("100 times for no currency, missAge: 10 min", "\(found) found, \(questions) question, \(time)")
+    }
+}

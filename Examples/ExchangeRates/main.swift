@@ -1,0 +1,10 @@
+// Caches a slow source that fails: a stampede, hits, stale values, fail-safe, remembered errors and misses, with numbers.
+//
+//     swift run -c release ExchangeRates
+
+import Foundation
+
+let directory = FileManager.default.temporaryDirectory.appendingPathComponent("ExchangeRates-\(UUID().uuidString)", isDirectory: true)
+print("A server of exchange rates that takes \(RateServer.delay) to answer, behind a cache whose rates are good for a minute.\n")
+try await Demonstration(directory: directory).run()
+try FileManager.default.removeItem(at: directory)
