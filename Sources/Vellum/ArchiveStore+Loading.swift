@@ -21,7 +21,7 @@ extension ArchiveStore where Archive: Sendable {
     /// That it cannot be recorded is told to observers and does not spoil the answer.
     ///
     /// A loader may ask for other keys, of any archive. One that waits for its own, directly or by way of other loaders, gets
-    /// ``StoreError/Code/recursiveLoad``.
+    /// ``StoreError/Code/recursiveLoad``. Whatever a loader starts with `Task { }` counts as part of it; a `Task.detached` does not.
     ///
     /// A hit blocks as ``access(archiveWithKey:)`` does, and nothing else here blocks. An object that cannot be decoded, or whose
     /// entry is damaged, is reported and loaded anew.

@@ -21,8 +21,8 @@ extension TieredStore where Value: Sendable {
     /// disk fails, is told to observers as ``StoreEvent/failure(_:)`` and does not spoil the answer.
     ///
     /// A loader may ask for other keys, of any store. One that waits for its own, directly or by way of other loaders, gets
-    /// ``StoreError/Code/recursiveLoad``. That goes by task-local values: a loader that waits for a `Task.detached` which asks for
-    /// its key is not found out.
+    /// ``StoreError/Code/recursiveLoad``. That goes by task-local values: whatever a loader starts with `Task { }` counts as part of
+    /// it, also where it does not wait for that, and a `Task.detached` never does, also where it waits.
     ///
     /// A hit blocks as ``value(forKey:under:)`` does, and nothing else here blocks. An entry that cannot be decoded, or does not
     /// match its checksum, is reported and loaded anew.
