@@ -27,6 +27,7 @@ extension ArchiveStore where Archive: Sendable {
     /// entry is damaged, is reported and loaded anew.
     ///
     /// - Parameters:
+    ///   - key: What is wanted.
     ///   - expiration: For how long the caller takes objects that were recorded without an age of their own.
     ///   - staleFor: For how long past its age the caller takes an old object at once, while it is loaded anew behind it. That is
     ///     no use of it. A loader that fails then is told to observers.
@@ -59,7 +60,7 @@ extension ArchiveStore where Archive: Sendable {
 
     /// The object under the key, loaded if there is no valid one, and where it came from.
     ///
-    /// ``value(forKey:under:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    /// `value(forKey:)` with a loader, for who wants to know whether it is old.
     @inlinable
     public func load(
         _ key: String, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,

@@ -28,6 +28,7 @@ extension TieredStore where Value: Sendable {
     /// match its checksum, is reported and loaded anew.
     ///
     /// - Parameters:
+    ///   - key: What is wanted.
     ///   - expiration: For how long the caller takes entries that have no age of their own.
     ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it. That is no
     ///     use of it. A loader that fails then is told to observers.
@@ -63,7 +64,7 @@ extension TieredStore where Value: Sendable {
 
     /// The value under the key, loaded if there is no valid one, and where it came from.
     ///
-    /// ``value(forKey:under:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    /// `value(forKey:)` with a loader, for who wants to know whether it is old.
     @inlinable
     public func load(
         _ key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
