@@ -26,6 +26,17 @@ extension TieredStore {
         return try valueOnDisk(forKey: key, now, expiration).value
     }
 
+    /// The valid value under the key. One that cannot be read is as good as none to whoever can load it: it was reported.
+    @inlinable
+    func findSound(_ key: EntryKey, under expiration: Expiration) throws(StoreError) -> Value? {
+        do throws(StoreError) {
+            return try find(key, under: expiration)
+        } catch {
+            if error.concernsOneEntry { return nil }
+            throw error
+        }
+    }
+
     @inlinable
     func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
         var wakesDisk = false

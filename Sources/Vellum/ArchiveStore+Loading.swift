@@ -21,12 +21,13 @@ extension ArchiveStore where Archive: Sendable {
     /// That it cannot be recorded is told to observers and does not spoil the answer.
     ///
     /// A loader may ask for other keys, of any archive. One that waits for its own, directly or by way of other loaders, gets
-    /// ``StoreError/Code/recursiveLoad``.
+    /// ``StoreError/Code/recursiveLoad``. Whatever a loader starts with `Task { }` counts as part of it; a `Task.detached` does not.
     ///
     /// A hit blocks as ``access(archiveWithKey:)`` does, and nothing else here blocks. An object that cannot be decoded, or whose
     /// entry is damaged, is reported and loaded anew.
     ///
     /// - Parameters:
+    ///   - key: What is wanted.
     ///   - expiration: For how long the caller takes objects that were recorded without an age of their own.
     ///   - staleFor: For how long past its age the caller takes an old object at once, while it is loaded anew behind it. That is
     ///     no use of it. A loader that fails then is told to observers.
@@ -59,7 +60,7 @@ extension ArchiveStore where Archive: Sendable {
 
     /// The object under the key, loaded if there is no valid one, and where it came from.
     ///
-    /// ``value(forKey:under:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    /// `value(forKey:)` with a loader, for who wants to know whether it is old.
     @inlinable
     public func load(
         _ key: String, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,

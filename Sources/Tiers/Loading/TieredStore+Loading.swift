@@ -21,13 +21,14 @@ extension TieredStore where Value: Sendable {
     /// disk fails, is told to observers as ``StoreEvent/failure(_:)`` and does not spoil the answer.
     ///
     /// A loader may ask for other keys, of any store. One that waits for its own, directly or by way of other loaders, gets
-    /// ``StoreError/Code/recursiveLoad``. That goes by task-local values: a loader that waits for a `Task.detached` which asks for
-    /// its key is not found out.
+    /// ``StoreError/Code/recursiveLoad``. That goes by task-local values: whatever a loader starts with `Task { }` counts as part of
+    /// it, also where it does not wait for that, and a `Task.detached` never does, also where it waits.
     ///
     /// A hit blocks as ``value(forKey:under:)`` does, and nothing else here blocks. An entry that cannot be decoded, or does not
     /// match its checksum, is reported and loaded anew.
     ///
     /// - Parameters:
+    ///   - key: What is wanted.
     ///   - expiration: For how long the caller takes entries that have no age of their own.
     ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it. That is no
     ///     use of it. A loader that fails then is told to observers.
@@ -63,7 +64,7 @@ extension TieredStore where Value: Sendable {
 
     /// The value under the key, loaded if there is no valid one, and where it came from.
     ///
-    /// ``value(forKey:under:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    /// `value(forKey:)` with a loader, for who wants to know whether it is old.
     @inlinable
     public func load(
         _ key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,

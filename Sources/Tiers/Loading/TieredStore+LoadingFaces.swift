@@ -9,7 +9,7 @@ extension TieredStore where Value: Sendable {
     ///   - takesNothing: Whether `nil` is an answer to this reader. If not, the loader must return a value.
     ///   - additions: What else is recorded with a loaded value, in the same transaction, or not if the value is not. Runs outside
     ///     every lock.
-    /// - Throws: As ``value(forKey:under:staleFor:failSafe:options:orLoad:)`` does.
+    /// - Throws: As `value(forKey:)` with a loader does.
     package func load(
         _ key: EntryKey, under expiration: Expiration, staleFor: Duration, failSafe: Duration, options: LoadOptions,
         absence: Absence<Value>?, takesNothing: Bool,

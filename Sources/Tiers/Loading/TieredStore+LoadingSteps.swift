@@ -37,16 +37,6 @@ extension TieredStore where Value: Sendable {
         return request.answer(of: value)
     }
 
-    /// The valid value under the key. One that cannot be read is as good as none to whoever can load it: it was reported.
-    @inlinable
-    func findSound(_ key: EntryKey, under expiration: Expiration) throws(StoreError) -> Value? {
-        do throws(StoreError) {
-            return try find(key, under: expiration)
-        } catch  where error.concernsOneEntry {
-            return nil
-        }
-    }
-
     /// What a reader gets where the loader failed: a valid value that someone wrote meanwhile, or the old one, or the error.
     private func oldValue(
         insteadOf error: any Error, _ request: LoadRequest<Value>, staleFor: Int64, at now: WallInstant
