@@ -37,10 +37,13 @@ format:
 bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
-# The documentation of Vellum, with every warning an error.
+# The documentation of the faces, with every warning an error.
+FACES = Vellum MiniCache
+SYMBOLS = $(CURDIR)/.build/docs/symbols
 docs: setup
-	@rm -rf .build/symbols && mkdir -p .build/symbols .build/documentation
-	$(SWIFT) build --target Vellum -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build/symbols --scratch-path .build/docs
-	@find .build/symbols -name '*.json' ! -name 'Vellum*' -delete
-	docc convert Sources/Vellum/Documentation.docc --additional-symbol-graph-dir .build/symbols --warnings-as-errors --output-path .build/documentation/Vellum.doccarchive
-	@echo "The documentation lies in .build/documentation/Vellum.doccarchive."
+	@set -e; mkdir -p $(SYMBOLS) .build/documentation; for face in $(FACES); do \
+		$(SWIFT) build --target $$face -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(SYMBOLS) --scratch-path .build/docs; \
+		rm -rf .build/symbols && mkdir -p .build/symbols && cp $(SYMBOLS)/$$face*.json .build/symbols; \
+		docc convert Sources/$$face/Documentation.docc --additional-symbol-graph-dir .build/symbols --warnings-as-errors --output-path .build/documentation/$$face.doccarchive; \
+		echo "The documentation lies in .build/documentation/$$face.doccarchive."; \
+	done

@@ -89,6 +89,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - value: Encoded once, on this thread.
+    ///   - key: Any key that is always encoded alike.
     ///   - maxAge: How long it is valid, whoever reads; nil leaves that to each reader.
     /// - Complexity: O(log n), and O(log n) for each value that must leave.
     /// - Throws: ``MiniCacheError`` if the key is none, the value cannot be encoded or is larger than every limit, or the disk

@@ -47,9 +47,10 @@ final class CacheFile: Sendable {
             if let open = try file.openStore(named: name, of: CachedValue.self) {
                 store = open
             } else {
+                // With the limits that a cache has if nothing else is said: someone may ask for it at this moment, and share it.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), memory: .unlimited, disk: .unlimited, durability: durability,
-                    whenDifferent: .share)
+                    named: name, codec: CachedValueCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte),
+                    remembering: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
             stores.append(store)

@@ -1,0 +1,92 @@
+import Foundation
+import MiniCache
+import Testing
+import TiersTesting
+
+/// Random verbs on handles of different ages and versions, beside a dictionary that says what must be read.
+@Suite(.timeLimit(.minutes(2)))
+struct MiniCacheModelTests {
+    struct Handle {
+        var version: Int
+        var age: Int64
+        var cache: MiniCache<[Int], String>
+    }
+
+    struct Slot: Hashable {
+        var version: Int
+        var key: [Int]
+    }
+
+    struct Stored {
+        var value: String
+        var written: Int64
+        var age: Int64?
+    }
+
+    /// The model's own word on what a handle reads.
+    static func read(_ model: [Slot: Stored], _ handle: Handle, _ key: [Int], at now: Int64) -> String? {
+        guard let stored = model[Slot(version: handle.version, key: key)] else { return nil }
+        guard now + 300_000 >= stored.written, now < stored.written + (stored.age ?? handle.age) else { return nil }
+        return stored.value
+    }
+
+    static func handles(_ manager: MiniCacheManager) -> [Handle] {
+        var handles: [Handle] = []
+        for version in 1...2 {
+            for seconds in [10, 100] {
+                let cache: MiniCache<[Int], String> = manager.cache(
+                    cacheName: "Model", cacheVersion: .custom("\(version)"), maxAge: .timeInterval(Double(seconds)), memoryLimit: 200)
+                handles.append(Handle(version: version, age: Int64(seconds) * 1000, cache: cache))
+            }
+        }
+        return handles
+    }
+
+    @Test(arguments: 1...8)
+    func everyHandleReadsWhatItsAgeAndVersionAllow(_ seed: UInt64) throws {
+        let temporary = TemporaryCaches()
+        var random = SeededGenerator(seed: seed)
+        var model: [Slot: Stored] = [:]
+        var handles = Self.handles(temporary.manager)
+        for step in 0..<600 {
+            let handle = handles.randomElement(using: &random)!
+            let key = [Int.random(in: 0..<4, using: &random), Int.random(in: 0..<2, using: &random)]
+            let slot = Slot(version: handle.version, key: key)
+            let now = temporary.clock.now.rawValue
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<25:
+                let value = String(repeating: "\(step) ", count: Int.random(in: 1..<20, using: &random))
+                handle.cache[key] = value
+                model[slot] = Stored(value: value, written: now)
+            case 25..<35:
+                let age = Int64.random(in: 1..<60, using: &random)
+                try handle.cache.set("\(step)", forKey: key, maxAge: .timeInterval(Double(age)))
+                model[slot] = Stored(value: "\(step)", written: now, age: age * 1000)
+            case 35..<42:
+                handle.cache[key] = nil
+                model[slot] = nil
+            case 42..<55: temporary.clock.advance(by: .seconds(Int.random(in: 0..<20, using: &random)))
+            case 55: temporary.clock.advance(by: .seconds(-400))
+            case 56: handle.cache.trimMemory(to: 0)
+            case 57:
+                try temporary.manager.close()
+                handles = Self.handles(temporary.manager)
+            case 58:
+                try handle.cache.removeAll()
+                model = model.filter { $0.key.version != handle.version }
+            case 59:
+                temporary.manager.clearAll()
+                model = [:]
+            case 60..<65:
+                let expected = model.keys.filter {
+                    $0.version == handle.version && Self.read(model, handle, $0.key, at: now) != nil
+                }
+                #expect(Set(try handle.cache.keys()) == Set(expected.map(\.key)), "seed \(seed), step \(step)")
+            default:
+                let expected = Self.read(model, handle, key, at: now)
+                #expect(handle.cache[key] == expected, "seed \(seed), step \(step)")
+                #expect(try handle.cache.contains(key) == (expected != nil), "seed \(seed), step \(step)")
+            }
+        }
+    }
+}
