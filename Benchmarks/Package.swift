@@ -19,6 +19,7 @@ let package = Package(
             dependencies: [
                 "Samples", "CRawSQLite", "CAllocations",
                 .product(name: "Vellum", package: "Vellum"),
+                .product(name: "MiniCache", package: "Vellum"),
                 .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -27,7 +28,10 @@ let package = Package(
         ),
         // What needs a process of its own: resident memory, and the log under a reader and a writer.
         .executableTarget(
-            name: "Probe", dependencies: ["Samples", "CRawSQLite", .product(name: "Vellum", package: "Vellum")],
+            name: "Probe",
+            dependencies: [
+                "Samples", "CRawSQLite", .product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum"),
+            ],
             path: "Benchmarks/Tools/Probe"),
         // Prints all of it as one table, with ratios and limits.
         .executableTarget(name: "Report", dependencies: ["Samples"], path: "Benchmarks/Tools/Report"),

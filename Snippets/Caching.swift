@@ -1,4 +1,4 @@
-// A cache of counters: set and read like a dictionary, and the same told strictly.
+// A cache that expires by age and version, set and read like a dictionary; and a value that is loaded once for all who want it.
 
 import Foundation
 import MiniCache
@@ -14,3 +14,11 @@ print(value ?? 0)
 try cache.set(2, forKey: "bar", maxAge: .hours(1))
 let bar = try cache.value(forKey: "bar")
 print(bar ?? 0, try cache.keys().count)
+
+// One load, however many ask; an old value while it is loaded anew, or when that fails.
+let count = try await cache.value(forKey: "visits", staleFor: .seconds(60), failSafe: .seconds(86_400)) {
+    try await countVisits()
+}
+print(count)
+
+func countVisits() async throws -> Int { 42 }

@@ -68,6 +68,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     case memoryHit, diskHit, recordNew, recordOver, recordPowerSafe, bulk, opening
     case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount
     case growth, unindexed, recordIndexed, bulkIndexed
+    case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
 
     /// What one operation is.
     public var title: String {
@@ -91,6 +92,11 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .unindexed: "Query: no index, every object is looked at (all of them)"
         case .recordIndexed: "Record under a new key with indexes, crash-safe"
         case .bulkIndexed: "Record 1000 in one transaction with indexes, crash-safe (per entry)"
+        case .cacheHit: "MiniCache: a hit in memory"
+        case .cacheLoad: "MiniCache: a hit in memory by value(forKey:orLoad:)"
+        case .cacheDiskHit: "MiniCache: a hit on disk"
+        case .cacheSetNew: "MiniCache: set under a new key, crash-safe"
+        case .cacheSetOver: "MiniCache: set over what is there, crash-safe"
         }
     }
 }

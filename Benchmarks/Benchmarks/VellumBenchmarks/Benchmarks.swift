@@ -24,6 +24,14 @@ let benchmarks: @Sendable () -> Void = {
     Runner.register(FilterComparison.make(Desk().isQuick ? .tenThousand : .hundredThousand))
     Runner.register(IndexCostComparison.make(.recordIndexed, .twentyThousand))
     Runner.register(IndexCostComparison.make(.bulkIndexed, .twentyThousand))
+
+    for scale in [Scale.thousand, .hundredThousand] {
+        Runner.register(CacheHitComparison.make(scale))
+        Runner.register(CacheLoadComparison.make(scale))
+        Runner.register(CacheDiskHitComparison.make(scale))
+        Runner.register(CacheSetComparison.make(.cacheSetNew, scale))
+        Runner.register(CacheSetComparison.make(.cacheSetOver, scale))
+    }
 }
 
 private func registerAll<Value: Subject>(of type: Value.Type, _ scale: Scale) {

@@ -11,8 +11,9 @@ enum Probe {
         case "resident-memory": try ResidentMemory.measure(desk)
         case "log": try LogGrowth.measure(desk)
         case "query-memory": try await QueryMemory.measure(desk)
+        case "cache": try CacheTimes.measure(desk)
         default:
-            print("Probe fill | resident-memory | log | query-memory")
+            print("Probe fill | resident-memory | log | query-memory | cache")
             exit(2)
         }
     }

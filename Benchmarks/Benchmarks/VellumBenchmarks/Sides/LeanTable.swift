@@ -60,3 +60,22 @@ final class LeanTable<Value: Subject> {
         }
     }
 }
+
+/// A prepared point read of the leanest table, and the decode.
+final class LeanReader<Value: Subject> {
+    private let read: RawStatement
+
+    init(_ path: String) throws {
+        read = try RawDatabase(path, RawDatabase.reading).prepare("SELECT v FROM kv WHERE k = ?1")
+    }
+
+    func value(_ key: String) throws -> Value? {
+        var key = key
+        let bytes = try key.withUTF8 { key -> Data? in
+            read.bind(UnsafeRawBufferPointer(key), 1)
+            defer { read.reset() }
+            return try read.step() ? read.data(0) : nil
+        }
+        return try bytes.map(Value.decode)
+    }
+}

@@ -66,9 +66,9 @@ private final class Writer {
         commit = try database.prepare("COMMIT")
         find = try database.prepare("SELECT id, length(bytes), written, expires FROM entries_1 WHERE key = ?1")
         insert = try database.prepare(
-            "INSERT INTO entries_1(id, key, written, expires, version, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+            "INSERT INTO entries_1(id, key, written, expires, idle, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
         update = try database.prepare(
-            "UPDATE entries_1 SET written = ?2, expires = ?3, version = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1")
+            "UPDATE entries_1 SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1")
         store = try database.prepare(
             "UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6 WHERE id = ?1")
         let load = try database.prepare("SELECT entries, bytes, next, settled, marks FROM archives WHERE id = 1")
@@ -128,7 +128,7 @@ final class SameSchemaReader<Value: Subject> {
 
     init(_ path: String) throws {
         read = try RawDatabase(path, RawDatabase.reading)
-            .prepare("SELECT id, written, expires, version, checksum, bytes FROM entries_1 WHERE key = ?1")
+            .prepare("SELECT id, written, expires, checksum, bytes, idle FROM entries_1 WHERE key = ?1")
     }
 
     func value(_ key: String) throws -> Value? {
@@ -136,7 +136,7 @@ final class SameSchemaReader<Value: Subject> {
         let bytes = try key.withUTF8 { key -> Data? in
             read.bind(UnsafeRawBufferPointer(key), 1)
             defer { read.reset() }
-            return try read.step() ? read.data(5) : nil
+            return try read.step() ? read.data(4) : nil
         }
         return try bytes.map(Value.decode)
     }

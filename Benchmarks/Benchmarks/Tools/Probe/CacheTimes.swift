@@ -1,0 +1,49 @@
+import Dispatch
+import Foundation
+import MiniCache
+import Samples
+
+/// The operations of a cache of numbers, for `diskcache.py`, which does the same with python-diskcache: prints the median of each in
+/// nanoseconds.
+enum CacheTimes {
+    static func measure(_ desk: Desk) throws {
+        for scale in [1000, 100_000] {
+            let folder = try desk.folder("scratch/cache-\(scale)-\(UUID().uuidString)")
+            let manager = MiniCacheManager(name: "Numbers", directory: folder)
+            let cache: MiniCache<String, Int> = manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(7))
+            let operations = 5000
+            for index in 0..<scale { try cache.set(index, forKey: "key-\(index)") }
+            // Without what memory holds, so that a get is answered by the disk, as diskcache's are.
+            let scattered = (0..<operations).map { "key-\($0 * 7919 % scale)" }
+            try report(scale, "set-new", (0..<operations).map { "new-\($0)" }) { try cache.set(1, forKey: $0) }
+            try report(scale, "set-over", scattered) { try cache.set(2, forKey: $0) }
+            try report(
+                scale, "get-disk", scattered,
+                prepare: {
+                    cache.trimMemory(to: .zero)
+                    return { key in _ = try cache.value(forKey: key) }
+                })
+            try report(scale, "get-memory", scattered) { _ = try cache.value(forKey: $0) }
+            try manager.close()
+            try FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    private static func report(_ scale: Int, _ name: String, _ keys: [String], _ body: (String) throws -> Void) throws {
+        try report(scale, name, keys) { body }
+    }
+
+    /// - Parameter prepare: Makes ready for one operation, which it returns. Not measured.
+    private static func report(
+        _ scale: Int, _ name: String, _ keys: [String], prepare: () throws -> (String) throws -> Void
+    ) throws {
+        var samples: [Double] = []
+        for key in keys {
+            let operation = try prepare()
+            let start = DispatchTime.now().uptimeNanoseconds
+            try operation(key)
+            samples.append(Double(DispatchTime.now().uptimeNanoseconds - start))
+        }
+        print(scale, name, Int(Distribution(samples).median))
+    }
+}

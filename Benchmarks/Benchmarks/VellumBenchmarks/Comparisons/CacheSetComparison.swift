@@ -1,0 +1,31 @@
+import Benchmark
+import Samples
+import Tiers
+import Vellum
+
+/// `cache[key] = value`, beside the engine under it and SQLite by hand. `diskcache.py` has python-diskcache.
+enum CacheSetComparison {
+    static func make(_ work: Work, _ scale: Scale) -> Comparison {
+        Comparison(
+            work: work, subject: User.title, scale: scale,
+            sides: [("MiniCache", nil), ("the engine", nil), ("leanest table", nil)], rounds: 2000, seconds: 5
+        ) { desk in
+            let side = try CacheSide(desk, work, scale, memory: 16.megaByte)
+            let lean = try LeanTable<User>(try Shelf<User>(desk: desk, count: scale.rawValue).path(.lean, "set"), .crashSafe)
+            let fresh = Scatter.fresh()
+            var value = User.make(0)
+            return Course(
+                turns: [
+                    Turn { side.cache[value.primaryKey] = value },
+                    Turn { try side.engine.record(value, forKey: EntryKey(value.primaryKey)) },
+                    Turn { try lean.record(value) },
+                ]
+            ) { round in
+                value = work == .cacheSetOver ? User.make(Scatter.place(round) % scale.rawValue) : User.make(fresh + round)
+            } end: {
+                try side.close()
+                lean.close()
+            }
+        }
+    }
+}
