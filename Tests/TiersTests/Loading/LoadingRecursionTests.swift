@@ -110,6 +110,31 @@ struct LoadingRecursionTests {
         #expect(try await left.withLock { $0 }?.value == "afterwards")
     }
 
+    /// A wait that is over closes no circle.
+    @Test func whatALoaderLeavesBehindMayAskForWhoWaitedForIt() async throws {
+        let setup = try LoadingSetup()
+        let (store, gate, slow) = (setup.store, Source(), Source())
+        let left = Locked<Task<String, any Error>?>(nil)
+        async let b = store.value(forKey: "b") {
+            let a = try await store.value(forKey: "a") {
+                let task = Task {
+                    _ = try await gate.load()
+                    return try await store.value(forKey: "b") { "never" }
+                }
+                left.withLock { $0 = task }
+                return "a"
+            }
+            return try await a + slow.load()
+        }
+        await gate.wasAsked()
+        await slow.wasAsked()
+        gate.answer("")
+        await setup.waiters(2)
+        slow.answer("b")
+        #expect(try await b == "ab")
+        #expect(try await left.withLock { $0 }?.value == "ab")
+    }
+
     @Test func aLoaderThatGetsTheOldValueOfItsOwnKeyDoesNotWait() async throws {
         let clock = ManualClock()
         let store = TieredStore(

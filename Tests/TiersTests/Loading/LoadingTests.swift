@@ -64,6 +64,16 @@ struct LoadingTests {
         #expect(try await store.load("a") { "loaded" } == Loaded("landed", .cached))
     }
 
+    @Test func aFlightFindsAlsoWhatLivesInMemoryAlone() async throws {
+        let setup = try LoadingSetup(disk: 5)
+        setup.calls.interrupt { [store = setup.store, calls = setup.calls] call in
+            guard case .entry = call else { return }
+            calls.interrupt(nil)
+            do { try store.record("landed", forKey: "a") } catch { Issue.record(error) }
+        }
+        #expect(try await setup.store.load("a") { "loaded" } == Loaded("landed", .cached))
+    }
+
     @Test func theLoadedValueHasTheAgeOfItsOwnThatWasAskedFor() async throws {
         let options = LoadOptions(expiration: try .after(.seconds(10)))
         _ = try await store.value(forKey: "a", options: options) { "one" }
