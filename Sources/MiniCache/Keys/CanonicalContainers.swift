@@ -10,7 +10,7 @@ struct CanonicalObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
         self.node = node
         self.codingPath = codingPath
         if case .object = node.content { return }  // Asked for twice, the second goes on.
-        node.content = .object([:])
+        node.content = .object([])
     }
 
     private func put(_ part: CanonicalNode, _ key: Key) { node.set(part, named: key.stringValue) }

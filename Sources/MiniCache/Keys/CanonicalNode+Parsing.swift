@@ -42,7 +42,7 @@ private struct JSONParser {
     }
 
     private mutating func object(depth: Int) -> CanonicalNode? {
-        let node = CanonicalNode(.object([:]))
+        let node = CanonicalNode(.object([]))
         place += 1
         skipSpaces()
         if take("}") { return node }

@@ -13,7 +13,8 @@ final class CanonicalNode {
         /// A string in normal form.
         case string(String)
         case array([CanonicalNode])
-        case object([String: CanonicalNode])
+        /// In the order in which they came; of two of one name the later counts.
+        case object([(name: String, node: CanonicalNode)])
     }
 
     var content: Content
@@ -29,67 +30,87 @@ final class CanonicalNode {
     }
 
     func set(_ node: CanonicalNode, named name: String) {
-        var nodes: [String: CanonicalNode] = [:]
+        var nodes: [(name: String, node: CanonicalNode)] = []
         if case .object(let present) = content { nodes = present }
         content = .none
-        nodes[EntryKey(name).normalized] = node
+        nodes.append((EntryKey(name).normalized, node))
         content = .object(nodes)
     }
 
     /// The text: without spaces, the names of an object in the order of their UTF-8 bytes.
     var json: String {
-        var text = ""
-        write(to: &text)
-        return text
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(64)
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func write(to text: inout String) {
+    private func write(to bytes: inout [UInt8]) {
         switch content {
-        case .none: text += "{}"
-        case .literal(let literal): text += literal
-        case .string(let string): Self.write(string, to: &text)
+        case .none: bytes += "{}".utf8
+        case .literal(let literal): bytes += literal.utf8
+        case .string(let string): Self.write(string, to: &bytes)
         case .array(let nodes):
-            text += "["
+            bytes.append(UInt8(ascii: "["))
             for (index, node) in nodes.enumerated() {
-                if index > 0 { text += "," }
-                node.write(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                node.write(to: &bytes)
             }
-            text += "]"
+            bytes.append(UInt8(ascii: "]"))
         case .object(let nodes):
-            text += "{"
-            let inOrder = nodes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            for (index, node) in inOrder.enumerated() {
-                if index > 0 { text += "," }
-                Self.write(node.key, to: &text)
-                text += ":"
-                node.value.write(to: &text)
+            bytes.append(UInt8(ascii: "{"))
+            let order = Self.order(of: nodes)
+            for (index, place) in order.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.write(nodes[place].name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                nodes[place].node.write(to: &bytes)
             }
-            text += "}"
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func write(_ string: String, to text: inout String) {
-        text += "\""
+    /// Where the members lie that count, in the order of their names.
+    private static func order(of nodes: [(name: String, node: CanonicalNode)]) -> [Int] {
+        let order = nodes.indices.sorted { left, right in
+            let (first, second) = (nodes[left].name, nodes[right].name)
+            if first.utf8.elementsEqual(second.utf8) { return left < right }
+            return first.utf8.lexicographicallyPrecedes(second.utf8)
+        }
+        return order.indices.filter { place in
+            place + 1 == order.count || !nodes[order[place]].name.utf8.elementsEqual(nodes[order[place + 1]].name.utf8)
+        }.map { order[$0] }
+    }
+
+    private static func write(_ string: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            bytes += string.utf8
+        } else {
+            writeEscaped(string, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func writeEscaped(_ string: String, to bytes: inout [UInt8]) {
         var followsDigit = false
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"", "\\":
-                text.unicodeScalars.append("\\")
-                text.unicodeScalars.append(scalar)
+                bytes += [UInt8(ascii: "\\"), UInt8(truncatingIfNeeded: scalar.value)]
                 followsDigit = false
             case _ where scalar.value < 0x20, _ where followsDigit && scalar.value >= 0x300:
                 // A mark after an escape would make one character with its last digit in the normal form of the whole.
                 for unit in String(scalar).utf16 {
                     let digits = String(unit, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                    bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
                 }
                 followsDigit = true
             default:
-                text.unicodeScalars.append(scalar)
+                bytes += String(scalar).utf8
                 followsDigit = false
             }
         }
-        text += "\""
     }
 }
 
