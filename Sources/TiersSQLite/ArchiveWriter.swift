@@ -35,6 +35,8 @@ final class ArchiveWriter {
     /// The tier that this serves, if any.
     private(set) var tier: ObjectIdentifier?
 
+    func serve(_ tier: SQLiteTier) { self.tier = ObjectIdentifier(tier) }
+
     let connection: Connection
     private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
     private(set) var row = Row()
@@ -83,12 +85,11 @@ final class ArchiveWriter {
         }
     }
 
-    init(id: Int64, name: String, capacity: Capacity, connection: Connection, tier: ObjectIdentifier?) {
+    init(id: Int64, name: String, capacity: Capacity, connection: Connection) {
         self.id = id
         self.checksum = Checksum(archiveName: name)
         self.capacity = capacity
         self.connection = connection
-        self.tier = tier
         index = IndexWriter(archive: id, connection: connection)
     }
 

@@ -50,7 +50,7 @@ enum Recovery {
         var salvaged = 0
         for archive in archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
-            let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target, tier: nil)
+            let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target)
             rows.family = archive.family
             try writer.transaction { () throws(SQLiteError) in try rows.writePresence(at: now) }
             writer.add(rows)

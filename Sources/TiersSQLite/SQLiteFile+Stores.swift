@@ -106,13 +106,14 @@ extension SQLiteFile {
                 // An older writer of the archive may hold totals that relaxed writes have not committed.
                 try writer.commitBatch()
                 hasOpenBatch.store(false, ordering: .releasing)
-                let tier = SQLiteTier(file: self, number: number, name: normal, capacity: capacity)
-                let archive = ArchiveWriter(
-                    id: number, name: normal, capacity: capacity, connection: writer.connection, tier: ObjectIdentifier(tier))
+                let archive = ArchiveWriter(id: number, name: normal, capacity: capacity, connection: writer.connection)
                 if let family { try writer.join(EntryKey(family).normalized, archive, at: clock.now()) }
                 try archive.beginSweeping()
-                writer.add(archive)
                 if archive.family != nil || archive.sweepMap.hasUnread { scheduleSweep() }
+                // Only once nothing can fail any more: a tier that is let go of takes the writer's lock.
+                let tier = SQLiteTier(file: self, number: number, name: normal, capacity: capacity)
+                archive.serve(tier)
+                writer.add(archive)
                 return tier
             }
         }

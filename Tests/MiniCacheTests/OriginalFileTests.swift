@@ -45,10 +45,12 @@ struct OriginalFileTests {
     }
 
     func expectEntries() throws {
+        // Who takes old values is there first, or what only it wants may be swept.
+        let patient: MiniCache<String, Int> = temporary.cache(version: .custom("1"))
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["foo"] == 1)
         #expect(test["old"] == nil, "Its age is counted from when the original set it.")
-        #expect(temporary.cache(version: .custom("1"))["old"] == 2)
+        #expect(patient["old"] == 2)
         #expect(try test.metadata(forKey: "foo")?.written == temporary.clock.now.date)
         let second: MiniCache<String, Int> = cache("Test", "2")
         #expect(second["foo"] == 3)

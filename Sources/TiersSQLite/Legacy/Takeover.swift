@@ -95,7 +95,7 @@ struct Takeover {
             let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
             for case (_, let place?) in placed where archives[place.archive] == nil {
                 let number = try writer.archiveNumber(named: place.archive)
-                let archive = ArchiveWriter(id: number, name: place.archive, capacity: .unlimited, connection: target, tier: nil)
+                let archive = ArchiveWriter(id: number, name: place.archive, capacity: .unlimited, connection: target)
                 archive.family = EntryKey(place.family).normalized
                 writer.add(archive)
                 try writer.transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }

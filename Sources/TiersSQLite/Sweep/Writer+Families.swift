@@ -29,7 +29,7 @@ extension Writer {
             let relative =
                 known(find.int(0))
                 ?? ArchiveWriter(
-                    id: find.int(0), name: find.text(1) ?? "", capacity: .unlimited, connection: connection, tier: nil)
+                    id: find.int(0), name: find.text(1) ?? "", capacity: .unlimited, connection: connection)
             found.append((relative, WallInstant(rawValue: find.int(3))))
         }
         return found
