@@ -31,6 +31,11 @@ final class Writer {
         connection.watchLog()
     }
 
+    // Two that are each other's elders would keep each other, and the connection.
+    deinit {
+        for archive in archives.values { archive.retire() }
+    }
+
     // MARK: Archives
 
     func add(_ archive: ArchiveWriter) {

@@ -107,6 +107,16 @@ struct FamilyTests {
         #expect(try new.count() == 10)
     }
 
+    /// Each is the other's elder while both are open; closing lets go of both, and of the log.
+    @Test func closingLetsGoOfAFileWithTwoVersionsOpen() throws {
+        let (old, new) = (try store("1"), try store("2"))
+        try fill(old, 3)
+        try fill(new, 3)
+        try setup.close()
+        #expect(setup.folder.size(of: "Archives.sqlite-wal") == 0)
+        #expect(!FileManager.default.fileExists(atPath: setup.url.path + "-wal"))
+    }
+
     @Test func familiesAreApart() throws {
         try fill(try store("1", family: "a"), 10)
         try fill(try store("2", family: "b"), 10)

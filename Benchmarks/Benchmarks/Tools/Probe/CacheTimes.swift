@@ -3,7 +3,7 @@ import Foundation
 import MiniCache
 import Samples
 
-/// The operations of a cache of numbers, for `diskcache.py`, which does the same with python-diskcache: prints the median of each in
+/// The operations of a cache of numbers, for `beside_diskcache.py`, which does the same with python-diskcache: prints the median of each in
 /// nanoseconds.
 enum CacheTimes {
     static func measure(_ desk: Desk) throws {
@@ -23,13 +23,14 @@ enum CacheTimes {
                     cache.trimMemory(to: .zero)
                     return { key in _ = try cache.value(forKey: key) }
                 })
+            for key in scattered { _ = try cache.value(forKey: key) }
             try report(scale, "get-memory", scattered) { _ = try cache.value(forKey: $0) }
             try manager.close()
             try FileManager.default.removeItem(at: folder)
         }
     }
 
-    private static func report(_ scale: Int, _ name: String, _ keys: [String], _ body: (String) throws -> Void) throws {
+    private static func report(_ scale: Int, _ name: String, _ keys: [String], _ body: @escaping (String) throws -> Void) throws {
         try report(scale, name, keys) { body }
     }
 

@@ -3,7 +3,7 @@ import Samples
 import Tiers
 import Vellum
 
-/// `cache[key] = value`, beside the engine under it and SQLite by hand. `diskcache.py` has python-diskcache.
+/// `cache[key] = value`, beside the engine under it and SQLite by hand. `beside_diskcache.py` has python-diskcache.
 enum CacheSetComparison {
     static func make(_ work: Work, _ scale: Scale) -> Comparison {
         Comparison(

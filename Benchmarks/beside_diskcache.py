@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MiniCache beside python-diskcache: the same work on the same disk, by turns, each in a process of its own.
 
-    diskcache.py [ROUNDS]        3 rounds if nothing is said
+    beside_diskcache.py [ROUNDS]        3 rounds if nothing is said
 
 Numbers under string keys, 1,000 and 100,000 of them: set under a new key, set over what is there, get. Both sides are
 crash-safe and no more: SQLite in WAL mode with synchronous = NORMAL, which is diskcache's default, too. diskcache has no
@@ -58,7 +58,7 @@ def python_with_diskcache():
 
 
 def run(command, folder):
-    output = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "VELLUM_BENCH_FOLDER": folder})
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "VELLUM_BENCH_FOLDER": folder})
     return {(int(scale), name): int(time) for scale, name, time in map(str.split, output.stdout.splitlines())}
 
 
