@@ -20,6 +20,7 @@ extension MiniCache where Value: Sendable {
     /// A hit blocks as the subscript does, and nothing else here blocks. A value that cannot be decoded is told of once, and loaded.
     ///
     /// - Parameters:
+    ///   - key: What is wanted.
     ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it
     ///     (*stale-while-revalidate*). That is no use of it.
     ///   - failSafe: For how long past its age the caller takes an old value if the loader fails (*stale-if-error*).
@@ -51,7 +52,7 @@ extension MiniCache where Value: Sendable {
 
     /// The value under the key, loaded if there is no valid one, and where it came from.
     ///
-    /// ``value(forKey:staleFor:failSafe:options:orLoad:)`` for who wants to know whether it is old.
+    /// `value(forKey:orLoad:)` for who wants to know whether it is old.
     public func load(
         _ key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value

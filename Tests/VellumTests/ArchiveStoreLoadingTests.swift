@@ -53,15 +53,23 @@ struct ArchiveStoreLoadingTests {
     }
 
     @Test func anOldObjectIsServedWhileItIsLoadedAnewAndWhenThatFails() async throws {
-        let age = try Expiration.after(.seconds(60))
-        try users.record(User(name: "ann", age: 1))
+        try users.record(User(name: "ann", age: 1), expiration: .after(.seconds(60)))
         temporary.clock.advance(bySeconds: 70)
-        let safe = try await users.load("ann", under: age, failSafe: .seconds(60), orLoad: fail)
+        let safe = try await users.load("ann", failSafe: .seconds(60), orLoad: fail)
         #expect(safe == Loaded(User(name: "ann", age: 1), .failSafe))
-        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", under: age, failSafe: .seconds(5), orLoad: fail) }
-        let stale = try await users.load("ann", under: age, staleFor: .seconds(60)) { User(name: "ann", age: 2) }
+        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", failSafe: .seconds(5), orLoad: fail) }
+        let stale = try await users.load("ann", staleFor: .seconds(60)) { User(name: "ann", age: 2) }
         #expect(stale == Loaded(User(name: "ann", age: 1), .stale))
-        while try await users.value(forKey: "ann", under: age, staleFor: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
+        while try await users.value(forKey: "ann", staleFor: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
+    }
+
+    @Test func whatIsLoadedHasTheAgeOfTheHandleUnlessAnotherIsSaid() async throws {
+        let aging = try temporary.factory.store(for: User.self, expiration: .after(.seconds(60)))
+        _ = try await aging.value(forKey: "ann") { User(name: "ann", age: 1) }
+        _ = try await aging.value(forKey: "bob", options: LoadOptions(expiration: .never)) { User(name: "bob", age: 1) }
+        temporary.clock.advance(bySeconds: 60)
+        #expect(try aging.access(archiveWithKey: "ann") == nil)
+        #expect(try aging.access(archiveWithKey: "bob") != nil)
     }
 
     @Test func thatThereIsNoneIsAnAnswerAndMayBeRemembered() async throws {
