@@ -1,4 +1,3 @@
-public import Foundation
 public import Tiers
 
 /// The one error of this module: what went wrong, what to do about it, and what lay below.
@@ -12,7 +11,7 @@ public import Tiers
 /// ```
 ///
 /// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
-public struct MiniCacheError: Error, Sendable {
+public struct MiniCacheError: EngineError {
     public typealias Code = StoreError.Code
 
     /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
@@ -37,17 +36,4 @@ public struct MiniCacheError: Error, Sendable {
 extension StoreError.Code {
     /// Equal keys of the type may be encoded differently, or the key holds a number that is none.
     public static let invalidKey = StoreError.Code("invalidKey")
-}
-
-extension MiniCacheError: CustomStringConvertible, CustomDebugStringConvertible {
-    public var description: String { "\(code): \(message)" }
-
-    public var debugDescription: String {
-        guard let cause else { return "MiniCacheError(\(description))" }
-        return "MiniCacheError(\(description) Cause: \(String(reflecting: cause)))"
-    }
-}
-
-extension MiniCacheError: LocalizedError {
-    public var errorDescription: String? { description }
 }

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The one error of the engine: what went wrong, what to do about it, and what lay below.
 ///
 /// ```swift
@@ -11,7 +9,7 @@ public import Foundation
 /// ```
 ///
 /// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
-public struct StoreError: Error, Sendable {
+public struct StoreError: EngineError {
     /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
@@ -85,17 +83,4 @@ extension StoreError {
         StoreError(
             .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")
     }
-}
-
-extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
-    public var description: String { "\(code): \(message)" }
-
-    public var debugDescription: String {
-        guard let cause else { return "StoreError(\(description))" }
-        return "StoreError(\(description) Cause: \(String(reflecting: cause)))"
-    }
-}
-
-extension StoreError: LocalizedError {
-    public var errorDescription: String? { description }
 }

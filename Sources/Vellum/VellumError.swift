@@ -1,4 +1,3 @@
-public import Foundation
 public import Tiers
 
 /// The one error of this module: what went wrong, what to do about it, and what lay below.
@@ -12,7 +11,7 @@ public import Tiers
 /// ```
 ///
 /// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
-public struct VellumError: Error, Sendable {
+public struct VellumError: EngineError {
     public typealias Code = StoreError.Code
 
     /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
@@ -37,17 +36,4 @@ public struct VellumError: Error, Sendable {
 extension StoreError.Code {
     /// The type is private or local and has no name that lasts: give it an `archiveName`.
     public static let unnamedArchive = StoreError.Code("unnamedArchive")
-}
-
-extension VellumError: CustomStringConvertible, CustomDebugStringConvertible {
-    public var description: String { "\(code): \(message)" }
-
-    public var debugDescription: String {
-        guard let cause else { return "VellumError(\(description))" }
-        return "VellumError(\(description) Cause: \(String(reflecting: cause)))"
-    }
-}
-
-extension VellumError: LocalizedError {
-    public var errorDescription: String? { description }
 }
