@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The one error of the engine: what went wrong, what to do about it, and what lay below.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+internal import Foundation
 public import Tiers
 
 /// The one error of this module: what went wrong, what to do about it, and what lay below.
