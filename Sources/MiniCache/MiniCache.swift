@@ -31,7 +31,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// The engine, if it could be opened when the handle was made.
     private let engineIfReady: TieredStore<CachedValue>?
     /// The same, for reading: counting a reference to what others hold weakly costs as much as the rest of a hit.
-    @usableFromInline let ready: UncountedEngine?
+    @usableFromInline let ready: UncountedStore<CachedValue>?
     /// What makes this handle of no use, if anything: an age or a limit that makes no sense.
     private let trouble: MiniCacheError?
 
@@ -41,7 +41,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.trouble = trouble
         self.keepsValues = keepsValues
         engineIfReady = trouble == nil ? core.opened : nil
-        ready = engineIfReady.map { UncountedEngine($0) }
+        ready = engineIfReady.map { UncountedStore($0) }
     }
 
     // MARK: The subscript

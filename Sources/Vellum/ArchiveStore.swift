@@ -18,6 +18,8 @@ public import Tiers
 ///   ``Durability/powerSafe``. From an `async` function that must not wait, use ``perform(_:)``.
 public final class ArchiveStore<Archive: Archivable>: Sendable {
     @usableFromInline let engine: TieredStore<Archive>
+    /// The same, for reading.
+    @usableFromInline let uncounted: UncountedStore<Archive>
     @usableFromInline let factory: ArchivesFactory
     @usableFromInline let nesting = NestedArchives<Archive>()
 
@@ -26,6 +28,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     init(engine: TieredStore<Archive>, factory: ArchivesFactory, expiration: Expiration?) {
         self.engine = engine
+        uncounted = UncountedStore(engine)
         self.factory = factory
         self.expiration = expiration
     }
@@ -79,7 +82,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @inlinable
     public func access(archiveWithKey key: String) throws -> Archive? {
         do throws(StoreError) {
-            return try engine.find(EntryKey(key))
+            return try uncounted.find(EntryKey(key))
         } catch {
             throw VellumError(error)
         }
