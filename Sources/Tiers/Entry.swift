@@ -78,14 +78,18 @@ public struct Validity: Hashable, Sendable {
     }
 
     /// When the entry stops being valid, for a reader who takes entries for as long as `expiration` says.
+    ///
+    /// A last use that lies in the future beyond the slack was stamped while the clock was wrong, and counts as none: its moment is not
+    /// known, and must not make the entry immortal.
     @inlinable
-    public func end(of key: EntryKey, lastUse: UseStamp, under expiration: Expiration = .never) -> WallInstant {
+    public func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
         let (end, idle) =
             isOwn
             ? (until, self.idle)
             : (written.advanced(byMilliseconds: expiration.age(of: key, written: written)), expiration.idle)
         if idle == .max { return end }
-        return min(end, max(lastUse.instant, written).advanced(byMilliseconds: idle))
+        let used = lastUse.instant <= now.advanced(byMilliseconds: Self.slack) ? max(lastUse.instant, written) : written
+        return min(end, used.advanced(byMilliseconds: idle))
     }
 
     /// Whether a reader who takes entries for as long as `expiration` says may have the entry now.
@@ -94,7 +98,7 @@ public struct Validity: Hashable, Sendable {
         // Most entries never expire.
         if isOwn ? until == .never && idle == .max : expiration.isNever { return true }
         guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }
-        let end = end(of: key, lastUse: lastUse, under: expiration)
+        let end = end(of: key, lastUse: lastUse, at: now, under: expiration)
         return now < end || end == .never
     }
 
@@ -103,7 +107,7 @@ public struct Validity: Hashable, Sendable {
         within milliseconds: Int64, before now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration
     ) -> Bool {
         guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }
-        let end = end(of: key, lastUse: lastUse, under: expiration)
+        let end = end(of: key, lastUse: lastUse, at: now, under: expiration)
         return end <= now && now < end.advanced(byMilliseconds: milliseconds)
     }
 }

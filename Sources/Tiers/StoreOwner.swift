@@ -59,7 +59,7 @@ final class StoreOwner<Value>: TierOwner {
     func tierDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {
         let lost: [EntryKey]
         if cause.wasEvicted {
-            lost = memory.markAlone(entries.map(\.key))
+            lost = memory.markAlone(entries)
         } else {
             let leftovers = memory.remove(entries)
             DispatchQueue.global().async { withExtendedLifetime(leftovers) {} }

@@ -69,7 +69,7 @@ extension TieredStore {
             owner.counters.withLock { $0.misses += 1 }
             return .miss(miss)
         }
-        guard isValid(entry, of: key, at: now, expiration) else {
+        guard try isValid(entry, of: key, at: now, expiration) else {
             owner.counters.withLock { $0.misses += 1 }
             return .miss(.expired)
         }
@@ -105,29 +105,32 @@ extension TieredStore {
             guard inMemory.isValid(at: now, key, under: expiration) else { return nil }
             return EntryMetadata(
                 size: DataSize(bytes: inMemory.cost), written: inMemory.validity.written, lastUse: inMemory.stamp,
-                expires: inMemory.validity.end(of: key, lastUse: inMemory.stamp, under: expiration))
+                expires: inMemory.validity.end(of: key, lastUse: inMemory.stamp, at: now, under: expiration))
         }
-        guard let entry = try entryOnDisk(forKey: key).value, isValid(entry, of: key, at: now, expiration) else { return nil }
+        guard let entry = try entryOnDisk(forKey: key).value, try isValid(entry, of: key, at: now, expiration) else { return nil }
         let onDisk = try disk.lastUse(ofKey: key)
         let lastUse = inMemory?.stamp ?? onDisk ?? UseStamp(startOf: entry.written)
         return EntryMetadata(
             size: entry.bytes.dataSize, written: entry.written, lastUse: lastUse,
-            expires: entry.validity.end(of: key, lastUse: lastUse, under: expiration))
+            expires: entry.validity.end(of: key, lastUse: lastUse, at: now, under: expiration))
     }
 
     /// Whether a reader may have what was read from the disk. Memory may know of later uses.
     @inlinable
-    func isValid(_ entry: Entry, of key: EntryKey, at now: WallInstant, _ expiration: Expiration = .never) -> Bool {
+    func isValid(_ entry: Entry, of key: EntryKey, at now: WallInstant, _ expiration: Expiration = .never) throws(StoreError) -> Bool {
         let validity = entry.validity
         if validity.isOwn ? validity.idle == .max : expiration.idle == .max {
             return validity.contains(now, key, lastUse: .never, under: expiration)
         }
-        return validity.contains(now, key, lastUse: lastUse(of: entry, key), under: expiration)
+        return validity.contains(now, key, lastUse: try lastUse(of: entry, key), under: expiration)
     }
 
+    /// The last use of an entry whose validity hangs on it. The disk tells it with an entry whose own age slides, and is asked where the
+    /// reader's does.
     @usableFromInline
-    func lastUse(of entry: Entry, _ key: EntryKey) -> UseStamp {
-        max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never)
+    func lastUse(of entry: Entry, _ key: EntryKey) throws(StoreError) -> UseStamp {
+        if entry.validity.isOwn { return max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never) }
+        return try disk.lastUse(ofKey: key) ?? .never
     }
 
     /// The keys of everything valid, most recently used first; at most `limit` of them. Not a use.

@@ -13,8 +13,8 @@ extension ArchiveWriter {
     /// Whether the archive holds more than it may, by what the file says now.
     func isOverLimit(reading connection: Connection) throws(SQLiteError) -> Bool {
         var totals = try ArchiveReader(id: id, checksum: checksum, connection: connection).totals()
-        for elder in elders {
-            let others = try ArchiveReader(id: elder.id, checksum: elder.checksum, connection: connection).totals()
+        for relative in relatives {
+            let others = try ArchiveReader(id: relative.archive.id, checksum: checksum, connection: connection).totals()
             totals.bytes += others.bytes
             totals.entries += others.entries
         }
@@ -24,21 +24,21 @@ extension ArchiveWriter {
     /// Whether the archive holds more than it may, in the open transaction.
     var isOverLimit: Bool {
         var (bytes, entries) = (row.bytes, row.entries)
-        for elder in elders {
-            bytes += elder.row.bytes
-            entries += elder.row.entries
+        for relative in relatives {
+            bytes += relative.archive.row.bytes
+            entries += relative.archive.row.entries
         }
         return capacity.isExceeded(byBytes: Int(bytes), entries: Int(entries))
     }
 
     /// Removes the coldest entries until the archive keeps its limit.
     ///
-    /// - Returns: The keys of what left this archive, and how many entries left it and its elders.
+    /// - Returns: The keys of what left this archive, and how many entries left it and its relatives.
     func evict(atMost limit: Int = .max) throws(SQLiteError) -> (keys: [EntryKey], count: Int) {
         var keys: [EntryKey] = []
         var count = 0
         while isOverLimit, count < limit {
-            if try !evictFromElder() {
+            if try !evictFromRelative() {
                 guard let key = try removeColdest(before: UseStamp(rawValue: .max)) else { break }
                 keys.append(key)
             }
@@ -47,11 +47,11 @@ extension ArchiveWriter {
         return (keys, count)
     }
 
-    /// Removes the coldest entry of an archive that this one replaced, if there is one.
-    private func evictFromElder() throws(SQLiteError) -> Bool {
-        guard let elder = elders.first(where: { $0.row.entries > 0 }) else { return false }
-        guard let removed = try elder.removeColdestEntry(before: UseStamp(rawValue: .max)) else { return false }
-        elder.lostByElder.append(removed)
+    /// Removes the coldest entry of a relative, if there is one.
+    private func evictFromRelative() throws(SQLiteError) -> Bool {
+        guard let relative = relatives.first(where: { $0.archive.row.entries > 0 })?.archive else { return false }
+        guard let removed = try relative.removeColdestEntry(before: UseStamp(rawValue: .max)) else { return false }
+        relative.lostToRelative.append(removed)
         return true
     }
 

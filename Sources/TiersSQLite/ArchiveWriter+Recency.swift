@@ -30,7 +30,7 @@ extension ArchiveWriter {
         var stamp = stamp
         while try update(row: number, to: stamp) {
             guard try !addMark(stamp, row: number) else { return }
-            stamp = UseStamp(rawValue: stamp.rawValue + 1)  // Another process took the same stamp.
+            stamp = UseStamp(rawValue: stamp.rawValue &+ 1)  // Another process took the same stamp.
         }
     }
 

@@ -25,12 +25,17 @@ final class ArchiveWriter {
     var claims: [Claim] = []
     /// What the archive has in common with those it replaced, if it did.
     var family: String?
+    /// Whether the file must be told day by day that this process has the archive open.
+    var saysOfItself: Bool { tier != nil && (family != nil || !claims.isEmpty) }
     /// When the file was last told that this process has the archive open.
     var presenceWritten = WallInstant(rawValue: .min)
-    /// What the archives of the same family that this one replaced still hold counts toward this one's limit, and leaves first.
-    var elders: [ArchiveWriter] = []
-    /// What left an elder in the open transaction to make room: its owner learns of it.
-    var lostByElder: [RemovedEntry] = []
+    /// When the archive was last opened, where it is one that is not open here.
+    var seen = WallInstant.never
+    /// What the others of its family hold counts toward its limit, and leaves first. Unowned, for two may be each other's; whoever
+    /// keeps them all sees to it (``Writer/settleFamilies()``).
+    var relatives: [Relative] = []
+    /// What left it in the open transaction to make room in a relative: its owner learns of it.
+    var lostToRelative: [RemovedEntry] = []
 
     /// The tier that this serves, if any.
     private(set) var tier: ObjectIdentifier?
@@ -102,24 +107,32 @@ final class ArchiveWriter {
 
     // MARK: Totals
 
-    /// Makes sure that ``row`` is what the file holds.
+    /// Makes sure that ``row`` is what the file holds, and that of each relative.
     func load() throws(SQLiteError) {
+        try loadOwn()
+        for relative in relatives { try relative.archive.loadOwn() }
+    }
+
+    private func loadOwn() throws(SQLiteError) {
         guard storedRow == nil else { return }
         try index.load()
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
-        guard try load.step() else { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's row is missing.") }
-        row = Row(
-            entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4),
-            expiring: load.int(5))
+        if try load.step() {
+            row = Row(
+                entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4),
+                expiring: load.int(5))
+        } else {
+            // Nobody had opened it for weeks, and another process dropped it.
+            guard tier == nil else { throw .closedArchive }
+            row = Row()
+        }
         storedRow = row
-        for elder in elders { try elder.load() }
     }
 
     /// Writes ``row`` if it changed, at the end of the transaction.
     func store() throws(SQLiteError) {
-        for elder in elders where elder.tier == nil { try elder.store() }
         try index.store()
         guard let storedRow, storedRow != row else { return }
         let store = try statement(.storeTotals)
@@ -136,18 +149,23 @@ final class ArchiveWriter {
 
     /// Forgets ``row``: another process wrote, or the transaction was rolled back.
     func invalidate() {
-        for elder in elders where elder.tier == nil { elder.invalidate() }
         storedRow = nil
         index.invalidate()
         usesInTransaction.removeAll()
-        lostByElder.removeAll()
+        lostToRelative.removeAll()
     }
 
-    /// The tier is closed, but the archive may still be the elder of another.
-    func retire() {
+    /// The tier is closed, but the archive may still be a relative of another.
+    func retire(at now: WallInstant) {
         tier = nil
         owner = nil
-        elders = []
+        claims = []
+        seen = now
+    }
+
+    /// Another archive of the family.
+    struct Relative {
+        unowned let archive: ArchiveWriter
     }
 
     /// How many rows the last statement changed.
@@ -190,9 +208,12 @@ final class ArchiveWriter {
     private func isMet(_ condition: WriteCondition, _ key: EntryKey) throws(SQLiteError) -> Bool {
         guard let present = try find(key) else { return condition.isMet(by: nil, isValid: false) }
         let version = EntryVersion(row: present.row, written: present.validity.written, revision: present.revision)
+        var lastUse = present.lastUse
+        if !present.validity.isOwn, condition.expiration.idle != .max {
+            lastUse = try latestUse(of: RemovedEntry(key: key, row: present.row))
+        }
         return condition.isMet(
-            by: version,
-            isValid: present.validity.contains(condition.now, key, lastUse: present.lastUse, under: condition.expiration))
+            by: version, isValid: present.validity.contains(condition.now, key, lastUse: lastUse, under: condition.expiration))
     }
 
     private func store(
@@ -224,7 +245,7 @@ final class ArchiveWriter {
             try index.didStore(outcome.row, entry.indexed, isNew: true)
         }
         if entry.validity.isOwn { row.expiring = 1 }
-        noteEnd(outcome.row, entry.validity, lastUse: stamp)
+        noteEnd(outcome.row, entry, lastUse: stamp)
         outcome.evicted = try evict().keys
     }
 
@@ -297,8 +318,10 @@ final class ArchiveWriter {
     }
 
     /// Takes over an entry of a damaged file.
-    func salvage(_ entry: Entry, _ key: EntryKey) throws(SQLiteError) {
-        let stamp = UseStamp(rawValue: UseStamp(startOf: entry.written).rawValue + row.next & 0xFFFFF)
+    func salvage(_ entry: Entry, _ key: EntryKey, at now: WallInstant) throws(SQLiteError) {
+        // No later than now: every use from now on is stamped later than the last.
+        let last = min(max(UseStamp(startOf: entry.written), entry.lastUse), UseStamp(startOf: now))
+        let stamp = UseStamp(rawValue: (last.rawValue & ~0xFFFFF) + row.next & 0xFFFFF)
         var outcome = WriteOutcome()
         try store(entry, key, stamp, onlyIfAbsent: false, &outcome)
     }

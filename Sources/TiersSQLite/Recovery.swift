@@ -58,7 +58,7 @@ enum Recovery {
             while let found = entries.next(512) {
                 try writer.transaction { () throws(SQLiteError) in
                     try rows.load()
-                    for (key, entry) in found { try rows.salvage(entry, key) }
+                    for (key, entry) in found { try rows.salvage(entry, key, at: now) }
                 }
                 salvaged += found.count
             }
@@ -67,6 +67,14 @@ enum Recovery {
     }
 
     private static func openForReading(_ path: String) -> Connection? {
+        do {
+            let connection = try Connection(path: path)
+            // Of an older format it lacks columns that are read.
+            try Schema.prepare(connection)
+            return connection
+        } catch {
+            Log.warning("A damaged archive file could not be brought to today's format; what can be read of it as it is is taken over.")
+        }
         do throws(SQLiteError) {
             return try Connection(path: path)
         } catch {

@@ -107,6 +107,18 @@ extension SQLiteFile {
         return hasMore
     }
 
+    /// Writes down what the owner of one archive knows by now, as far as the disk takes it: a query judges by it which entries are
+    /// valid. One that cannot be written is missing for the query, which must not fail for that.
+    func writeUsesBeforeQuery(of number: Int64) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            var left = writer.withLock { $0?.archive(number)?.owner?.pendingUses().count ?? 0 }
+            while left > 0, try writeUses(number) { left -= 256 }
+        } catch {
+            guard [.diskFull, .busy, .readOnly].contains(StoreError(error).code) else { throw error }
+            Log.error("The order of use could not be written down before a query.", error)
+        }
+    }
+
     /// Writes down a part of what the owner of one archive knows.
     ///
     /// - Returns: Whether there may be more.

@@ -205,7 +205,7 @@ extension SQLiteFile {
                 Log.error("Relaxed writes could not be kept.", error)
             }
             hasOpenBatch.store(writer.batch != nil, ordering: .releasing)
-            writer.remove(tier.number)
+            writer.remove(tier.number, at: clock.now())
         }
     }
 }

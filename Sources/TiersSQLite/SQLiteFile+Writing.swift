@@ -83,7 +83,7 @@ extension SQLiteFile {
         var hasBatch: Bool
         var bytesRemoved: Int64
         /// When the first entry of all that is known of will not be wanted any more.
-        var earliestEnd: Int64
+        var earliestEnd: WallInstant
 
         init(_ writer: Writer) {
             commits = writer.commits
@@ -92,7 +92,7 @@ extension SQLiteFile {
             logFrames = frames >= writer.keptLogFrames ? frames - writer.keptLogFrames : frames
             hasBatch = writer.batch != nil
             bytesRemoved = writer.bytesRemoved
-            earliestEnd = writer.earliestEnd.rawValue
+            earliestEnd = writer.earliestEnd
         }
     }
 

@@ -11,7 +11,7 @@ extension SQL {
             idle INTEGER NOT NULL,
             grace INTEGER NOT NULL,
             seen INTEGER NOT NULL,
-            PRIMARY KEY(archive, age, idle)
+            PRIMARY KEY(archive, age, idle, grace)
         ) WITHOUT ROWID;
         """
 
@@ -34,6 +34,7 @@ extension SQL {
     static let family = "SELECT family, seen FROM archives WHERE id = ?1"
     static let storeFamily = "UPDATE archives SET family = ?2, seen = ?3 WHERE id = ?1"
     static let relatives = "SELECT id, name, entries, seen FROM archives WHERE family = ?1 AND id <> ?2 ORDER BY seen, id"
+    static let lastArchive = "SELECT max(id) FROM archives"
     static let deleteArchive = "DELETE FROM archives WHERE id = ?1"
     static func dropArchive(_ n: Int64) -> String { "DROP TABLE entries_\(n); DROP TABLE uses_\(n); DROP TABLE marks_\(n);" }
 }

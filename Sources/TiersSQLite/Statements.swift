@@ -101,9 +101,10 @@ enum SQL {
         """
     }
 
-    /// The moment at which entry `e` has not been used for too long.
-    static func idleEnd(_ n: Int64) -> String {
-        "(max(e.stamp, coalesce((SELECT u.stamp FROM uses_\(n) u WHERE u.id = e.id), 0)) >> 20) + e.idle"
+    /// Whether entry `e` has been used lately enough: what ``Validity`` says. The first `?` is the end of the slack, the second now.
+    static func isUsed(_ n: Int64) -> (String, String) {
+        let used = "max(e.stamp, coalesce((SELECT u.stamp FROM uses_\(n) u WHERE u.id = e.id), 0)) >> 20"
+        return ("max(e.written, iif((\(used)) <= ?", ", \(used), 0)) + e.idle > ?")
     }
 
     /// Whole entries with their keys, which come last.

@@ -31,34 +31,54 @@ final class Writer {
         connection.watchLog()
     }
 
-    // Two that are each other's elders would keep each other, and the connection.
-    deinit {
-        for archive in archives.values { archive.retire() }
-    }
-
     // MARK: Archives
 
+    /// Adds an archive that is open, or one that is a relative of such.
     func add(_ archive: ArchiveWriter) {
         archives[archive.id] = archive
-        // It may have been known as the elder of another before.
-        for other in archives.values {
-            for place in other.elders.indices where other.elders[place].id == archive.id { other.elders[place] = archive }
+        settleFamilies()
+    }
+
+    /// Removes an archive whose tier is closed, unless it is a relative of one that is open.
+    func remove(_ id: Int64, at now: WallInstant) {
+        archives[id]?.retire(at: now)
+        let families = Set(archives.values.compactMap { $0.tier == nil ? nil : $0.family })
+        archives = archives.filter { $0.value.tier != nil || families.contains($0.value.family ?? "") }
+        settleFamilies()
+    }
+
+    /// Tells every archive of its relatives, those first that are not open, and of these the one that was opened longest ago.
+    private func settleFamilies() {
+        for archive in archives.values {
+            guard let family = archive.family else { continue }
+            let relatives = archives.values.filter { $0.family == family && $0 !== archive }.sorted {
+                ($0.tier == nil ? 0 : 1, $0.seen, $0.id) < ($1.tier == nil ? 0 : 1, $1.seen, $1.id)
+            }
+            archive.relatives = relatives.map(ArchiveWriter.Relative.init)
         }
     }
 
-    func remove(_ id: Int64) {
-        archives[id]?.retire()
-        archives[id] = nil
+    /// Forgets an archive that is no more.
+    func forget(_ archive: ArchiveWriter) {
+        archives[archive.id] = nil
+        settleFamilies()
     }
 
     /// When the first entry of all that is known of will not be wanted any more.
     var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
 
+    /// When a sweep should look next; `nil` if there will never be anything to do. What an archive says of itself must be said again
+    /// day by day, and its relatives may have been left by everyone.
+    var nextSweep: WallInstant? {
+        let end = earliestEnd
+        return end != .never || archives.values.contains(where: \.saysOfItself) ? end : nil
+    }
+
     /// Tells owners what left their archives to make room in another.
     func tellOfLosses() {
-        for archive in archives.values where !archive.lostByElder.isEmpty {
-            archive.owner?.tierDidRemove(archive.lostByElder, .evicted)
-            archive.lostByElder.removeAll()
+        for archive in archives.values where !archive.lostToRelative.isEmpty {
+            archive.owner?.tierDidRemove(archive.lostToRelative, .evicted)
+            archive.lostToRelative.removeAll()
         }
     }
 

@@ -39,7 +39,7 @@ extension TieredStore where Value: Sendable {
             }
             let ticket = memory.ticket(forMissed: key)
             let entry = try entryOnDisk(forKey: key).value
-            if let entry, isValid(entry, of: key, at: now, request.expiration),
+            if let entry, try isValid(entry, of: key, at: now, request.expiration),
                 let answer = request.answer(of: try take(entry, forKey: key, ticket, at: now))
             {
                 return .answer(answer)

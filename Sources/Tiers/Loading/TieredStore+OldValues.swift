@@ -40,7 +40,7 @@ extension TieredStore where Value: Sendable {
                 }
             }
             guard let entry = try entryOnDisk(forKey: key).value,
-                entry.validity.hasEnded(within: grace, before: now, key, lastUse: lastUse(of: entry, key), under: expiration)
+                entry.validity.hasEnded(within: grace, before: now, key, lastUse: try lastUse(of: entry, key), under: expiration)
             else { return nil }
             return try decode(entry.bytes, of: key)
         } catch {

@@ -226,6 +226,18 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         }
     }
 
+    /// The same, for entries that left the disk by no write of this store: what is under a key now may be a later one.
+    func markAlone(_ entries: [RemovedEntry]) -> [EntryKey] {
+        shelf.withLock { shelf in
+            entries.compactMap { entry in
+                shelf.generations[Self.stripe(of: entry.key)] &+= 1
+                guard let present = shelf.list.peek(entry.key) else { return entry.key }
+                if present.row == entry.row { _ = shelf.list.markAlone(entry.key) }
+                return nil
+            }
+        }
+    }
+
     /// Evicts until at most so many bytes are held. Entries that the disk holds are still found there. O(evicted).
     public func trim(toBytes bytes: Int) -> Leftovers {
         shelf.withLock { shelf in

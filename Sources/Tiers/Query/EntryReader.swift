@@ -25,7 +25,7 @@ final class EntryReader<Value> {
     func value(of stored: StoredEntry) throws(StoreError) -> Value? {
         if isCancelled() { throw .cancelled }
         // By the clock of this moment: a long query outlives entries, and meets some that are newer than itself.
-        guard store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
+        guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
         guard stored.isSound else {
             store.reportUnsound(stored.key)
             return nil

@@ -108,7 +108,7 @@ struct Takeover {
                         continue
                     }
                     try archive.load()
-                    try archive.salvage(Entry(bytes: place.bytes, written: row.written), place.key)
+                    try archive.salvage(Entry(bytes: place.bytes, written: row.written), place.key, at: now)
                     outcome.taken += 1
                 }
             }

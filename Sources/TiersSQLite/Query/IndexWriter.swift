@@ -98,6 +98,17 @@ final class IndexWriter {
 
     // MARK: Declaring
 
+    /// Drops the index, if there is one. It must be loaded.
+    func drop() throws(SQLiteError) {
+        guard let old = row else { return }
+        try connection.execute(SQL.dropIndexTables(archive, collections: old.collections))
+        let delete = try connection.prepare(SQL.deleteIndex)
+        delete.bind(archive, at: 1)
+        try delete.run()
+        row = nil
+        storedRow = nil
+    }
+
     /// Makes the index hold what this process says: keeps it where it does already, or begins it anew.
     ///
     /// - Parameters:
@@ -107,14 +118,7 @@ final class IndexWriter {
         guard let shape else { return }
         if isOurs, !shape.isEmpty, !anew { return }
         statements.removeAll()
-        if let old = row {
-            try connection.execute(SQL.dropIndexTables(archive, collections: old.collections))
-            let delete = try connection.prepare(SQL.deleteIndex)
-            delete.bind(archive, at: 1)
-            try delete.run()
-            row = nil
-            storedRow = nil
-        }
+        try drop()
         guard !shape.isEmpty else { return }
         try connection.execute(
             SQL.createIndexTables(archive, columns: shape.columns.count, collections: shape.collections.count, indexes: shape.indexes))

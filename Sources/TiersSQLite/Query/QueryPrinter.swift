@@ -58,10 +58,13 @@ struct QueryPrinter {
             // What ``Validity`` says of an entry.
             write(" AND (coalesce(e.expires, ?)", .integer(.max))
             write(" = ? AND e.idle IS NULL", .integer(.max))
-            write(" OR e.written <= ?", .integer(now.advanced(byMilliseconds: Validity.slack).rawValue))
+            let slack = IndexValue.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)
+            let isUsed = SQL.isUsed(archive)
+            write(" OR e.written <= ?", slack)
             write(" AND coalesce(e.expires, ?)", .integer(.max))
             write(" > ?", .integer(now.rawValue))
-            write(" AND (e.idle IS NULL OR \(SQL.idleEnd(archive)) > ?))", .integer(now.rawValue))
+            write(" AND (e.idle IS NULL OR \(isUsed.0)", slack)
+            write("\(isUsed.1)))", .integer(now.rawValue))
         }
         if purpose == .rows { writeOrder(query.order) }
         if hasWindow {

@@ -59,7 +59,7 @@ extension SQLiteTier: QueryableTier {
         try file.noting { () throws(SQLiteError) in
             if file.hasOpenBatch.load(ordering: .acquiring) { try file.commitBatch() }
             // What is valid may hang on uses that only the owner knows of yet.
-            if hasSlidingUses.load(ordering: .relaxed) { while try file.writeUses(number) {} }
+            if hasSlidingUses.load(ordering: .relaxed) { try file.writeUsesBeforeQuery(of: number) }
         }
         return try read(body)
     }

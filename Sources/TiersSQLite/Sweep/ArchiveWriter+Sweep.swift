@@ -4,8 +4,9 @@ internal import Tiers
 
 extension ArchiveWriter {
     /// Notes when an entry that was just written will not be wanted any more.
-    func noteEnd(_ number: Int64, _ validity: Validity, lastUse: UseStamp) {
-        if validity.isOwn || !retention.isUnlimited { sweepMap.note(row: number, end: retention.end(validity, lastUse: lastUse)) }
+    func noteEnd(_ number: Int64, _ entry: Entry, lastUse: UseStamp) {
+        guard entry.validity.isOwn || !retention.isUnlimited else { return }
+        sweepMap.note(row: number, end: retention.end(entry.validity, lastUse: lastUse, at: entry.written))
     }
 
     /// Learns from the file what others said, and wants every row read once if any may end.
@@ -28,7 +29,8 @@ extension ArchiveWriter {
         var found = claims
         while try read.step() {
             let claim = Claim(age: read.int(0), idle: read.int(1), grace: read.int(2), seen: WallInstant(rawValue: read.int(3)))
-            if !claims.contains(where: { $0.age == claim.age && $0.idle == claim.idle }) { found.append(claim) }
+            // One of ours stands there, too; one with a longer grace is someone else's, or of an earlier run.
+            if !claims.contains(where: { $0.covers(claim) }) { found.append(claim) }
         }
         return found
     }
@@ -42,7 +44,7 @@ extension ArchiveWriter {
             guard WallInstant(rawValue: read.int(3)).isRecent(at: now) else { continue }
             written.append(Claim(age: read.int(0), idle: read.int(1), grace: read.int(2), seen: .never))
         }
-        guard claims.allSatisfy({ claim in written.contains { $0.covers(claim) } }) else { return false }
+        guard claims.allSatisfy(written.contains) else { return false }
         guard let family else { return true }
         let find = try connection.prepare(SQL.family)
         find.bind(id, at: 1)
@@ -79,7 +81,7 @@ extension ArchiveWriter {
         let read = try rows(of: block)
         defer { read.reset() }
         while try read.step() {
-            next = min(next, retention.end(read.validity, lastUse: UseStamp(rawValue: read.int(5))))
+            next = min(next, retention.end(read.validity, lastUse: UseStamp(rawValue: read.int(5)), at: now))
             if next <= now { return true }
         }
         sweepMap.note(block: block, end: next)
@@ -89,16 +91,18 @@ extension ArchiveWriter {
     /// Removes what is not wanted any more in a block, at most `limit` entries, and notes when the next will not be. In a
     /// transaction.
     func sweep(_ block: Int64, at now: WallInstant, limit: Int) throws(SQLiteError) -> [RemovedEntry] {
+        // Once more, now that no other process can say that it wants what is here.
+        retention = Retention(claims: try claimsInFile())
         var unwanted: [(entry: RemovedEntry, bytes: Int64)] = []
         var next = WallInstant.never
         let read = try rows(of: block)
         defer { read.reset() }
         while try read.step() {
-            var end = retention.end(read.validity, lastUse: UseStamp(rawValue: read.int(5)))
+            var end = retention.end(read.validity, lastUse: UseStamp(rawValue: read.int(5)), at: now)
             if end <= now {
                 let entry = RemovedEntry(key: EntryKey(String(decoding: read.bytes(6), as: UTF8.self)), row: read.int(0))
                 // There may be a later use: memory knows of it, or the file, which was asked only where the age is the entry's own.
-                end = retention.end(read.validity, lastUse: try latestUse(of: entry))
+                end = retention.end(read.validity, lastUse: try latestUse(of: entry), at: now)
                 if end <= now, unwanted.count < limit {
                     unwanted.append((entry, read.int(1)))
                     continue
@@ -120,7 +124,7 @@ extension ArchiveWriter {
         return read
     }
 
-    private func latestUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
+    func latestUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
         let told = max(owner?.latestUse(ofKey: entry.key, row: entry.row) ?? .never, usesInTransaction[entry.row] ?? .never)
         let noted = try ArchiveReader(id: id, checksum: checksum, connection: connection).lastUse(ofKey: entry.key)
         return max(told, noted?.stamp ?? .never)

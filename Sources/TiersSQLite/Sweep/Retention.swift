@@ -14,13 +14,13 @@ struct Retention: Equatable {
     var isUnlimited: Bool { claims.isEmpty || claims.contains { $0.isUnlimited } }
 
     /// When nobody wants the entry any more.
-    func end(_ validity: Validity, lastUse: UseStamp) -> WallInstant {
+    func end(_ validity: Validity, lastUse: UseStamp, at now: WallInstant) -> WallInstant {
         if validity.isOwn {
             let grace = claims.reduce(0) { max($0, $1.grace) }
-            return validity.end(of: "", lastUse: lastUse).advanced(byMilliseconds: grace)
+            return validity.end(of: "", lastUse: lastUse, at: now).advanced(byMilliseconds: grace)
         }
         guard !claims.isEmpty else { return .never }
-        return claims.reduce(WallInstant(rawValue: .min)) { max($0, $1.end(validity, lastUse: lastUse)) }
+        return claims.reduce(WallInstant(rawValue: .min)) { max($0, $1.end(validity, lastUse: lastUse, at: now)) }
     }
 }
 
@@ -39,9 +39,10 @@ struct Claim: Equatable {
     /// Whether it wants everything that the other does.
     func covers(_ other: Claim) -> Bool { age == other.age && idle == other.idle && grace >= other.grace }
 
-    func end(_ validity: Validity, lastUse: UseStamp) -> WallInstant {
+    func end(_ validity: Validity, lastUse: UseStamp, at now: WallInstant) -> WallInstant {
         // Without jitter, which only shortens.
-        let end = validity.end(of: "", lastUse: lastUse, under: Expiration(age: age, idle: idle)).advanced(byMilliseconds: grace)
+        let end = validity.end(of: "", lastUse: lastUse, at: now, under: Expiration(age: age, idle: idle))
+            .advanced(byMilliseconds: grace)
         return min(end, seen.advanced(byMilliseconds: Retention.week))
     }
 }

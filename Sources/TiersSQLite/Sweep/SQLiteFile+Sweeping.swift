@@ -15,39 +15,59 @@ extension SQLiteFile {
     /// Looks when this moment has come.
     ///
     /// An hour at the longest: the wall clock may be set meanwhile, and what was due once is overdue then.
-    func scheduleSweep(for end: Int64) {
-        guard end != .max else { return }
-        let now = clock.now().rawValue
-        let isOverdue = end < now - 2000
-        scheduleSweep(afterMilliseconds: isOverdue ? 0 : max(1000, min(end.subtractingReportingOverflow(now).partialValue, 3_600_000)))
+    func scheduleSweep(for end: WallInstant) {
+        let now = clock.now()
+        if isLate(end.rawValue) || isLate(nextSweep.load(ordering: .relaxed)) {
+            scheduleSweep(afterMilliseconds: 0)
+        } else {
+            let latest = min(end, now.advanced(byMilliseconds: 3_600_000))
+            scheduleSweep(afterMilliseconds: max(1000, latest.rawValue &- now.rawValue))
+        }
     }
 
     private func scheduleSweep(afterMilliseconds delay: Int64) {
         nextSweep.store(clock.now().advanced(byMilliseconds: delay).rawValue, ordering: .relaxed)
         schedule(.sweep, after: .milliseconds(Int(delay))) { (file) throws(SQLiteError) in
             file.nextSweep.store(.max, ordering: .relaxed)
-            if try file.sweep() {
-                file.scheduleSweep(afterMilliseconds: 10)
-            } else {
-                file.scheduleSweep(for: file.writer.withLock { $0?.earliestEnd.rawValue ?? .max })
+            do throws(SQLiteError) {
+                if try file.sweep() {
+                    file.scheduleSweep(afterMilliseconds: 10)
+                } else if let end = file.writer.withLock({ $0?.nextSweep }) {
+                    file.scheduleSweep(for: end)
+                }
+            } catch {
+                // The disk may be full, or another process busy: that passes.
+                file.scheduleSweep(afterMilliseconds: 60_000)
+                throw error
             }
         }
     }
 
     /// Whether a writer should see to it that something is removed: it is due before the next look, or the clock was set and the
     /// next look is late.
-    func needsSweep(for end: Int64) -> Bool {
-        guard end != .max else { return false }
+    func needsSweep(for end: WallInstant) -> Bool {
         let next = nextSweep.load(ordering: .relaxed)
-        return end < next || next < clock.now().rawValue - 2000
+        return end.rawValue < next || isLate(next)
     }
 
-    /// Removes a little of what nobody wants any more in each archive.
+    private func isLate(_ moment: Int64) -> Bool {
+        moment != .max && moment < clock.now().advanced(byMilliseconds: -2000).rawValue
+    }
+
+    /// Removes a little of what nobody wants any more in each archive that is open.
     ///
     /// - Returns: Whether there is more.
     func sweep() throws(SQLiteError) -> Bool {
         var hasMore = false
-        for number in writer.withLock({ $0?.allArchives.map(\.id) ?? [] }) where try sweep(number) { hasMore = true }
+        var failure: SQLiteError?
+        for number in writer.withLock({ $0?.allArchives.compactMap { $0.tier == nil ? nil : $0.id } ?? [] }) {
+            do throws(SQLiteError) {
+                if try sweep(number) { hasMore = true }
+            } catch {
+                failure = error  // What is wrong with one is no harm to the others.
+            }
+        }
+        if let failure { throw failure }
         return hasMore
     }
 
@@ -61,7 +81,7 @@ extension SQLiteFile {
         let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
             guard let writer, let archive = writer.archive(number) else { return (false, nil) }
             defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
-            if archive.family != nil || !archive.claims.isEmpty, !archive.presenceWritten.isRecent(at: now) {
+            if archive.saysOfItself, !archive.presenceWritten.isRecent(at: now) {
                 if try archive.isPresent(at: now) {
                     archive.presenceWritten = now
                 } else {
@@ -101,17 +121,17 @@ extension SQLiteFile {
     /// Writes down for how long this process wants the entries of an archive.
     func claim(_ claim: Claim, on number: Int64) throws(SQLiteError) {
         let now = clock.now()
+        defer { scheduleSweep() }
         try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
             guard let writer, let archive = writer.archive(number) else { return }
             defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
             guard !archive.claims.contains(where: { $0.covers(claim) }) else { return }
-            archive.claims.removeAll { $0.age == claim.age && $0.idle == claim.idle }
+            archive.claims.removeAll { claim.covers($0) }
             archive.claims.append(claim)
+            try archive.beginSweeping()
             if try !archive.isPresent(at: now) {
                 try writer.transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }
             }
-            try archive.beginSweeping()
         }
-        scheduleSweep()
     }
 }

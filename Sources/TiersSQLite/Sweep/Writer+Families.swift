@@ -4,55 +4,60 @@ internal import Tiers
 // a program do not wipe each other, but it counts toward the limit of the new one and makes room for it.
 
 extension Writer {
-    /// Makes the archive one of the family, and the others its elders.
+    /// Makes the archive one of the family, and takes in the others. It must be added then.
     func join(_ family: String, _ archive: ArchiveWriter, at now: WallInstant) throws(SQLiteError) {
         archive.family = family
         if try !archive.isPresent(at: now) {
             try transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }
         }
-        archive.elders = []
-        for relative in try relatives(of: archive) {
-            archive.elders.append(relative.archive)
-            // Both may be open at once: then each makes room for the other.
-            if relative.archive.tier != nil { relative.archive.elders.append(archive) }
+        for relative in try relatives(of: archive) where self.archive(relative.id) == nil {
+            let new = ArchiveWriter(id: relative.id, name: relative.name, capacity: .unlimited, connection: connection)
+            new.family = family
+            new.seen = relative.seen
+            add(new)
         }
     }
 
-    /// The others of the family, those first that were not opened for the longest.
-    private func relatives(of archive: ArchiveWriter) throws(SQLiteError) -> [(archive: ArchiveWriter, seen: WallInstant)] {
+    /// Another archive of a family, as the file knows it.
+    private struct Relative {
+        var id: Int64
+        var name: String
+        var entries: Int64
+        var seen: WallInstant
+
+        func isUnseen(weeks: Int64, at now: WallInstant) -> Bool {
+            seen.advanced(byMilliseconds: weeks * Retention.week) <= now
+        }
+    }
+
+    /// The others of the family in the file.
+    private func relatives(of archive: ArchiveWriter) throws(SQLiteError) -> [Relative] {
         guard let family = archive.family else { return [] }
         let find = try connection.prepare(SQL.relatives)
         find.bind(family, at: 1)
         find.bind(archive.id, at: 2)
-        var found: [(archive: ArchiveWriter, seen: WallInstant)] = []
+        var found: [Relative] = []
         while try find.step() {
-            let relative =
-                known(find.int(0))
-                ?? ArchiveWriter(
-                    id: find.int(0), name: find.text(1) ?? "", capacity: .unlimited, connection: connection)
-            found.append((relative, WallInstant(rawValue: find.int(3))))
+            found.append(
+                Relative(
+                    id: find.int(0), name: find.text(1) ?? "", entries: find.int(2), seen: WallInstant(rawValue: find.int(3))))
         }
         return found
-    }
-
-    private func known(_ id: Int64) -> ArchiveWriter? {
-        archive(id) ?? allArchives.lazy.flatMap(\.elders).first { $0.id == id }
     }
 
     /// Removes a few entries of relatives that nobody has opened for a week, and a relative that is empty after four.
     ///
     /// - Returns: Whether there are more.
     func sweepRelatives(of archive: ArchiveWriter, at now: WallInstant, limit: Int) throws(SQLiteError) -> Bool {
-        for (relative, seen) in try relatives(of: archive) where relative.tier == nil {
-            let unseen = { (weeks: Int64) in seen.advanced(byMilliseconds: weeks * Retention.week) <= now }
-            guard unseen(1) else { continue }
+        for relative in try relatives(of: archive) where relative.isUnseen(weeks: relative.entries > 0 ? 1 : 4, at: now) {
+            guard let writer = self.archive(relative.id), writer.tier == nil else { continue }
             let removed = try transaction { () throws(SQLiteError) -> Int in
-                try relative.load()
-                // Once more: another process may have opened it.
+                // Once more, now that no other process can open it.
+                guard try relatives(of: archive).contains(where: { $0.id == relative.id && $0.seen == relative.seen }) else { return 0 }
+                try writer.load()
                 var removed = 0
-                while removed < limit, try relative.removeColdest(before: UseStamp(rawValue: .max)) != nil { removed += 1 }
-                try relative.store()
-                if removed == 0, unseen(4) { try drop(relative) }
+                while removed < limit, try writer.removeColdest(before: UseStamp(rawValue: .max)) != nil { removed += 1 }
+                if removed == 0, relative.isUnseen(weeks: 4, at: now) { try drop(writer) }
                 return removed
             }
             if removed > 0 { return true }
@@ -60,13 +65,17 @@ extension Writer {
         return false
     }
 
+    /// Drops an archive that is empty, but for the last that was added: the next one's number comes after it, so that none is used
+    /// twice.
     private func drop(_ archive: ArchiveWriter) throws(SQLiteError) {
+        guard try connection.int(SQL.lastArchive) ?? 0 > archive.id else { return }
+        try archive.index.drop()
         for sql in [SQL.deleteClaims, SQL.deleteArchive] {
             let delete = try connection.prepare(sql)
             delete.bind(archive.id, at: 1)
             try delete.run()
         }
         try connection.execute(SQL.dropArchive(archive.id))
-        for other in allArchives { other.elders.removeAll { $0 === archive } }
+        forget(archive)
     }
 }

@@ -50,7 +50,8 @@ struct RetentionTests {
 
     func end(_ retention: Retention, expires: Int64? = nil, idle: Int64? = nil, used: Int64 = 0) -> Int64? {
         let validity = Validity(written: written, expires: expires.map { written.advanced(byMilliseconds: $0) }, idle: idle)
-        let end = retention.end(validity, lastUse: UseStamp(startOf: written.advanced(byMilliseconds: used)))
+        let end = retention.end(
+            validity, lastUse: UseStamp(startOf: written.advanced(byMilliseconds: used)), at: written.advanced(byMilliseconds: used))
         return end == .never ? nil : end.rawValue - written.rawValue
     }
 
