@@ -1,5 +1,13 @@
 internal import Foundation
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// What a cache's values were written by: a cache finds only values of its own version.
 ///
 /// Values of another version are never returned, from the moment a cache is asked for with a new one, and are not removed at
@@ -7,9 +15,9 @@ internal import Foundation
 public enum CacheVersion: Hashable, Sendable {
     /// Changes with the program: version and build number of its `Info.plist`.
     ///
-    /// A program without an `Info.plist`, as on Linux, goes by its executable instead: size, modification date and
-    /// the first 8 KB, in which linkers leave a mark of the build. Looked at once in a process. A library that is replaced by
-    /// itself does not change it: give a ``custom(_:)`` version where values depend on one.
+    /// A program without an `Info.plist`, as on Linux, goes by its executable instead: size, modification date and the first 8 KB.
+    /// Looked at once in a process. Builds that are made alike to the second have one version, and a library that is replaced by
+    /// itself changes none: give a ``custom(_:)`` version where values depend on one.
     case appVersion
     /// A text to change by hand when the types in the cache change in a way that old values do not fit.
     case custom(String)
@@ -32,7 +40,7 @@ enum ProgramVersion {
         return executable.flatMap(mark) ?? ""
     }
 
-    /// Where the running program lies: its file even if another was put in its place since.
+    /// Where the running program can be opened: its own file, even if another lies under its name by now.
     private static var executable: String? {
         #if os(Linux)
             "/proc/self/exe"
@@ -46,12 +54,17 @@ enum ProgramVersion {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         do {
             let head = try file.read(upToCount: 8192) ?? Data()
-            let size = try file.seekToEnd()
+            // Of the file that is open, not of what lies under its name by now.
+            var status = stat()
+            guard fstat(file.fileDescriptor, &status) == 0 else { return nil }
+            #if canImport(Darwin)
+                let date = status.st_mtimespec
+            #else
+                let date = status.st_mtim
+            #endif
             try file.close()
-            let attributes = try FileManager.default.attributesOfItem(atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-            let date = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
             let hash = head.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-            return "program-\(size)-\(Int64(date * 1000))-\(String(hash, radix: 16))"
+            return "program-\(status.st_size)-\(date.tv_sec).\(date.tv_nsec)-\(String(hash, radix: 16))"
         } catch {
             return nil
         }

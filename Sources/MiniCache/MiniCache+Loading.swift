@@ -17,7 +17,7 @@ extension MiniCache where Value: Sendable {
     /// removed while its loader ran stays as it is; who waited gets what was loaded. A loader may ask for other keys; one that waits
     /// for its own gets ``StoreError/Code/recursiveLoad``.
     ///
-    /// A hit blocks as the subscript does, and nothing else here blocks. A value that cannot be decoded is told of once, and loaded.
+    /// Looking for a value blocks as the subscript does, and nothing else here blocks. A value that cannot be decoded is told of once, and loaded.
     ///
     /// - Parameters:
     ///   - key: What is wanted.
@@ -29,12 +29,13 @@ extension MiniCache where Value: Sendable {
     /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
     /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
     ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is none, the
-    ///   disk cannot be read or a duration is negative.
+    ///   disk cannot be read or a duration is negative. A file that cannot be opened is reported, and every caller's loader asked.
     @inlinable
     public func value(
         forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        try checked(options)
         if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
         return try await loaded(key, staleFor, failSafe, options, load).value
     }
@@ -46,6 +47,7 @@ extension MiniCache where Value: Sendable {
         forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
+        try checked(options)
         if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
         return try await loadedIfAny(key, staleFor, failSafe, options, load).value
     }
@@ -71,6 +73,15 @@ extension MiniCache where Value: Sendable {
 
     // MARK: Steps
 
+    @inlinable
+    func checked(_ options: LoadOptions) throws(MiniCacheError) {
+        do throws(StoreError) {
+            try options.check()
+        } catch {
+            throw MiniCacheError(error)
+        }
+    }
+
     /// The valid value under the key. One that cannot be read is as good as none to whoever can load it.
     @inlinable
     func findSound(_ key: Key) throws(MiniCacheError) -> Value? {
@@ -84,6 +95,8 @@ extension MiniCache where Value: Sendable {
 
     @usableFromInline
     func tolerate(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
+        // The loader is asked where the file cannot be opened, and what is wrong with the file is told there.
+        if core.opened == nil, isSound, error.code != .invalidKey { return }
         guard error.concernsOneEntry else { throw error }
         report(error, key, "value")
     }
@@ -111,7 +124,16 @@ extension MiniCache where Value: Sendable {
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let entryKey = try CacheKey.of(key)
-        let store = try engine()
+        let store: TieredStore<CachedValue>
+        do throws(MiniCacheError) {
+            store = try engine()
+        } catch {
+            // A file that cannot be opened must not come between the caller and the source.
+            guard isSound, error.code != .closed else { throw error }
+            report(error, "load")
+            let value = try await loader()
+            return Loaded(value, .loaded)
+        }
         let keepsValues = keepsValues
         let absence = Absence(CachedValue(NothingBox())) { cached in
             if cached.box is NothingBox { return .nothing }
@@ -126,8 +148,9 @@ extension MiniCache where Value: Sendable {
                 takesNothing: takesNothing
             ) {
                 guard let value = try await loader() else { return nil }
-                return CachedValue(keepsValues ? TypedBox(value) : BytesBox(try ValueCoding.encode(value)))
+                return CachedValue(keepsValues ? TypedBox(value) : bytesBox(value))
             }
+            if answer.source == .loaded { core.didWrite(entryKey) }
             return Loaded(try answer.value.flatMap { cached in try read(cached, entryKey) }, answer.source)
         } catch let error as StoreError {
             throw MiniCacheError(error)
@@ -137,5 +160,15 @@ extension MiniCache where Value: Sendable {
     private func read(_ cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
         if let box = cached.typed(as: Value.self) { return box.value }
         return try decoded(cached, key)
+    }
+}
+
+/// The bytes of a value, which whoever reads it decodes anew; or the value, where it has none: then it is not recorded, and that is
+/// told, but it is what was asked for.
+private func bytesBox<Value: Codable & Sendable>(_ value: Value) -> CacheBox {
+    do {
+        return BytesBox(try ValueCoding.encode(value))
+    } catch {
+        return TypedBox(value)
     }
 }

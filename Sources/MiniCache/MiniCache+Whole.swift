@@ -11,6 +11,7 @@ extension MiniCache {
     public func removeAll() throws(MiniCacheError) {
         let store = try engine()
         try strictly { () throws(StoreError) in try store.removeAll() }
+        core.forgetTellings()
     }
 
     /// How many values there are, expired ones that were not removed yet and remembered misses included.
@@ -29,10 +30,10 @@ extension MiniCache {
     public func keys(limitedBy limit: Int = .max) throws(MiniCacheError) -> [Key] {
         let store = try engine()
         var keys: [Key] = []
-        // A miss that was remembered is no value, and is not counted.
-        for use in try strictly({ () throws(StoreError) in try store.keysByUse(under: expiration) }) where use.bytes > 0 {
+        for use in try strictly({ () throws(StoreError) in try store.keysByUse(under: expiration) }) {
             guard keys.count < limit else { break }
             let entryKey = use.key
+            guard try !strictly({ () throws(StoreError) in try isNothing(entryKey, bytes: use.bytes, store) }) else { continue }
             do throws(MiniCacheError) {
                 keys.append(try CacheKey.decoded(entryKey, as: Key.self))
             } catch {

@@ -119,9 +119,16 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
         let entryKey = try CacheKey.of(key)
         let store = try engine()
-        let metadata = try strictly { () throws(StoreError) in try store.metadata(forKey: entryKey, under: expiration) }
-        // A miss that was remembered is no value.
-        return metadata.flatMap { $0.size == .zero ? nil : $0 }
+        return try strictly { () throws(StoreError) in
+            guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
+            return try isNothing(entryKey, bytes: metadata.size.bytes, store) ? nil : metadata
+        }
+    }
+
+    /// Whether what is there is a miss that was remembered, which is no value.
+    func isNothing(_ key: EntryKey, bytes: Int, _ store: TieredStore<CachedValue>) throws(StoreError) -> Bool {
+        guard bytes == NothingBox.bytes.count else { return false }
+        return try store.peek(key)?.box is NothingBox
     }
 
     // MARK: Steps
@@ -189,6 +196,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
         core.didWrite(entryKey)
     }
+
+    /// Whether nothing is wrong with the handle itself.
+    var isSound: Bool { trouble == nil }
 
     @usableFromInline
     func engine() throws(MiniCacheError) -> TieredStore<CachedValue> {

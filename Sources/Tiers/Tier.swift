@@ -9,6 +9,9 @@ public protocol Tier: AnyObject, Sendable {
     /// How much the tier may hold.
     var capacity: Capacity { get }
 
+    /// Whether it was closed, by whatever handle on what lies below it.
+    var isClosed: Bool { get }
+
     /// The tier that does the work, where this one only stands in front of it.
     var underlying: any Tier { get }
 
@@ -71,6 +74,7 @@ public protocol Tier: AnyObject, Sendable {
 
 extension Tier {
     public var underlying: any Tier { self }
+    public var isClosed: Bool { underlying === self ? false : underlying.isClosed }
     public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) {}
 }
 

@@ -70,6 +70,9 @@ extension TieredStore {
         events.finish()
     }
 
+    /// Whether the disk was let go of; then the store must be made anew.
+    package var isClosed: Bool { disk.isClosed }
+
     /// Tells observers of a failure of which no caller was told.
     package func report(_ error: StoreError) {
         owner.tierDidReport(.failure(error))

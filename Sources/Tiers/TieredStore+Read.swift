@@ -170,6 +170,9 @@ extension TieredStore {
         return values
     }
 
+    /// The value under the key, valid or not. Not a use.
+    package func peek(_ key: EntryKey) throws(StoreError) -> Value? { try peekValue(forKey: key) }
+
     func peekValue(forKey key: EntryKey) throws(StoreError) -> Value? {
         switch memory.peek(key)?.payload {
         case .value(let value): return value

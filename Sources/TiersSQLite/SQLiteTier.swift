@@ -16,7 +16,7 @@ public final class SQLiteTier: Tier {
     let number: Int64
     let checksum: Checksum
     private let shape = Locked<IndexShape?>(nil)
-    private let isClosed = Atomic(false)
+    private let closed = Atomic(false)
     /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
     let hasSlidingUses = Atomic(false)
     private let owner = Locked(WeakOwner())
@@ -88,8 +88,10 @@ public final class SQLiteTier: Tier {
 
     var currentOwner: (any TierOwner)? { owner.withLock { $0.value } }
 
+    public var isClosed: Bool { closed.load(ordering: .acquiring) || file.isClosed }
+
     func checkOpen() throws(StoreError) {
-        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+        guard !closed.load(ordering: .acquiring) else { throw .closed }
     }
 
     // MARK: Writing
@@ -150,11 +152,11 @@ public final class SQLiteTier: Tier {
     }
 
     public func close() throws(StoreError) {
-        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(StoreError) {
             try file.flush()
         } catch {
-            isClosed.store(false, ordering: .releasing)  // Nothing was let go of: the caller may try again.
+            closed.store(false, ordering: .releasing)  // Nothing was let go of: the caller may try again.
             throw error
         }
         file.remove(self)

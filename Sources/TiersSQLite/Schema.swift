@@ -70,16 +70,6 @@ enum Schema {
 
     /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so the waiting is ours.
     private static func startLog(_ connection: Connection) throws {
-        var triesLeft = 1000
-        while true {
-            do throws(SQLiteError) {
-                try connection.execute(SQL.startLog)
-                return
-            } catch {
-                triesLeft -= 1
-                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
-                Pause.milliseconds(10)
-            }
-        }
+        try Pause.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
     }
 }

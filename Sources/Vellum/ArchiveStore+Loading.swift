@@ -23,7 +23,7 @@ extension ArchiveStore where Archive: Sendable {
     /// A loader may ask for other keys, of any archive. One that waits for its own, directly or by way of other loaders, gets
     /// ``StoreError/Code/recursiveLoad``. Whatever a loader starts with `Task { }` counts as part of it; a `Task.detached` does not.
     ///
-    /// A hit blocks as ``access(archiveWithKey:)`` does, and nothing else here blocks. An object that cannot be decoded, or whose
+    /// Looking for what is there blocks as ``access(archiveWithKey:)`` does, and nothing else here blocks. An object that cannot be decoded, or whose
     /// entry is damaged, is reported and loaded anew.
     ///
     /// - Parameters:
@@ -42,6 +42,7 @@ extension ArchiveStore where Archive: Sendable {
         forKey key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
+        try checked(options)
         if let object = try hit(key, staleFor, failSafe) { return object }
         return try await loaded(key, staleFor, failSafe, options, load).value
     }
@@ -53,6 +54,7 @@ extension ArchiveStore where Archive: Sendable {
         forKey key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
+        try checked(options)
         if let object = try hit(key, staleFor, failSafe) { return object }
         return try await loadedIfAny(key, staleFor, failSafe, options, load).value
     }
@@ -65,6 +67,7 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
+        try checked(options)
         if let object = try hit(key, staleFor, failSafe) { return Loaded(object, .cached) }
         return try await loaded(key, staleFor, failSafe, options, load)
     }
@@ -76,11 +79,17 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
+        try checked(options)
         if let object = try hit(key, staleFor, failSafe) { return Loaded(object, .cached) }
         return try await loadedIfAny(key, staleFor, failSafe, options, load)
     }
 
     // MARK: Steps
+
+    @inlinable
+    func checked(_ options: LoadOptions) throws(VellumError) {
+        try strictly { () throws(StoreError) in try options.check() }
+    }
 
     @inlinable
     func hit(_ key: String, _ staleFor: Duration, _ failSafe: Duration) throws(VellumError) -> Archive? {

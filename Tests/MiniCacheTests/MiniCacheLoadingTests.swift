@@ -210,4 +210,85 @@ struct MiniCacheLoadingTests {
         #expect(first.number == 1 && second.number == 1)
         #expect(first !== second)
     }
+
+    /// Remembered misses take room, so that keys at random do not fill memory and disk.
+    @Test func limitsBoundWhatIsRememberedOfNothing() async throws {
+        let cache: MiniCache<Int, Int> = temporary.manager.cache(
+            cacheName: "Misses", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte, diskLimit: 10.kiloByte)
+        for key in 0..<1000 { _ = try await cache.value(forKey: key, options: LoadOptions(missAge: .seconds(600))) { nil } }
+        let statistics = try cache.statistics()
+        #expect(statistics.disk.bytes <= 10 * 1024 && statistics.disk.entries < 200)
+        #expect(statistics.memory.bytes <= 1024)
+        #expect(try cache.keys() == [])
+    }
+
+    /// Handles of different types that want one key at once each get a value of their own.
+    @Test func aHandleOfAnotherTypeDoesNotTakeWhatIsNoneToIt() async throws {
+        let (numbers, texts) = (temporary.cache(), temporary.cache(of: String.self))
+        let isAsked = AsyncStream.makeStream(of: Void.self)
+        let mayAnswer = AsyncStream.makeStream(of: Void.self)
+        async let number = numbers.value(forKey: "a") {
+            isAsked.continuation.finish()
+            for await _ in mayAnswer.stream {}
+            return 5
+        }
+        for await _ in isAsked.stream {}
+        async let text = texts.value(forKey: "a") { "five" }
+        for _ in 0..<100 { await Task.yield() }
+        mayAnswer.continuation.finish()
+        #expect(try await number == 5)
+        #expect(try await text == "five")
+    }
+
+    @Test func aLoaderThatCancelsItselfIsAskedAgain() async throws {
+        let cache = temporary.cache()
+        let options = LoadOptions(errorAge: .seconds(100))
+        await #expect(throws: CancellationError.self) {
+            try await cache.value(forKey: "a", options: options) { throw CancellationError() }
+        }
+        #expect(try await next(cache, options: options) == 1)
+    }
+
+    @Test(arguments: [LoadOptions(missAge: .seconds(-1)), LoadOptions(errorAge: .seconds(-1))])
+    func aDurationThatIsNoneIsAnErrorAlsoOnAHit(_ options: LoadOptions) async throws {
+        let cache = temporary.cache()
+        cache["a"] = 1
+        await #expect(throws: MiniCacheError.self) { try await next(cache, options: options) }
+    }
+
+    /// What cannot be recorded is what was asked for all the same, also where memory would keep its bytes.
+    @Test func aValueThatCannotBeEncodedIsDelivered() async throws {
+        final class Stubborn: Codable, Sendable {
+            init() {}
+            func encode(to encoder: any Encoder) throws { throw Down() }
+        }
+        let cache: MiniCache<String, Stubborn> = temporary.cache(of: Stubborn.self)
+        _ = try await cache.value(forKey: "a") { Stubborn() }
+        #expect(try !cache.contains("a"))
+    }
+
+    /// A file that cannot be opened does not come between the caller and the source.
+    @Test func withoutAFileTheLoaderIsAskedEachTime() async throws {
+        try temporary.makeDirectory()
+        let place = temporary.directory.appendingPathComponent("no folder")
+        try Data().write(to: place)
+        let cache: MiniCache<String, Int> = MiniCacheManager(name: "C", directory: place).cache(
+            cacheName: "C", cacheVersion: .custom("1"), maxAge: .days(1))
+        #expect(try await next(cache) == 1)
+        #expect(try await next(cache) == 2)
+        #expect(throws: MiniCacheError.self) { try cache.value(forKey: "a") }
+    }
+
+    @Test func askingForACacheOpensItAgainWhateverClosedIt() throws {
+        let (first, second) = (temporary.manager, temporary.anotherManager())
+        func cache(_ name: String, _ manager: MiniCacheManager) -> MiniCache<String, Int> {
+            manager.cache(cacheName: name, cacheVersion: .custom("1"), maxAge: .days(1))
+        }
+        for name in ["x", "y"] {
+            cache(name, first)["a"] = 1
+            _ = cache(name, second)
+        }
+        try second.close()
+        for name in ["x", "y"] { #expect(try cache(name, first).value(forKey: "a") == 1) }
+    }
 }

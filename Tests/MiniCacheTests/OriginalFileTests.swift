@@ -84,8 +84,9 @@ struct OriginalFileTests {
         try makeOriginal(
             insert("Test", "1", key: "\"broken\"", value: "{") + insert("Test", "1", key: "broken", value: "1")
                 + "INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('Test', NULL);")
+        let patient: MiniCache<String, Int> = temporary.cache(version: .custom("1"))
         let test: MiniCache<String, Int> = cache("Test")
-        var failures = test.failures.makeAsyncIterator()
+        var failures = patient.failures.makeAsyncIterator()
         #expect(await failures.next(isolation: #isolation)?.message.contains("6 entries") == true)
         #expect(test["broken"] == nil)
         try expectEntries()

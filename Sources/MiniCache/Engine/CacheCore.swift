@@ -61,7 +61,7 @@ final class CacheCore: Sendable {
     var opened: TieredStore<CachedValue>? { state.withLock { $0.store } }
 
     /// Whether the engine was open and its file is not any more.
-    var isClosed: Bool { opened != nil && file.opened == nil }
+    var isClosed: Bool { opened?.isClosed ?? false }
 
     /// Whether a failure concerning the entry has not been told since it was last set.
     func shouldTell(of key: EntryKey, _ type: Any.Type) -> Bool {
@@ -79,6 +79,8 @@ final class CacheCore: Sendable {
             state.told = state.told.filter { $0.key != key }
         }
     }
+
+    func forgetTellings() { state.withLock { $0.told = [] } }
 
     // MARK: Failures
 

@@ -23,5 +23,5 @@ struct CachedValueCodec: Codec {
 
     func encode(_ value: CachedValue) throws -> Data { try value.box.encoded() }
 
-    func decode(_ bytes: Data) -> CachedValue { bytes.isEmpty ? Self.nothing : CachedValue(BytesBox(bytes)) }
+    func decode(_ bytes: Data) -> CachedValue { bytes == NothingBox.bytes ? Self.nothing : CachedValue(BytesBox(bytes)) }
 }

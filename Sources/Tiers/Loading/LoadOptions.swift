@@ -28,6 +28,16 @@ public struct LoadOptions: Sendable {
     }
 }
 
+extension LoadOptions {
+    /// Refuses durations that are none, also where nothing is loaded.
+    @inlinable
+    package func check() throws(StoreError) {
+        if missAge == nil, errorAge == nil { return }
+        if let missAge { _ = try Expiration.milliseconds(missAge) }
+        if let errorAge { _ = try Expiration.milliseconds(errorAge) }
+    }
+}
+
 /// What becomes of a loader when the last task that waited for it was cancelled.
 @frozen
 public enum AbandonedLoad: Hashable, Sendable {

@@ -145,7 +145,8 @@ extension TieredStore where Value: Sendable {
         }
         return switch landing {
         case .loaded(nil) where request.absence == nil: item(.nothing, for: request.missAge)
-        case .failed(let error, isNew: true): item(.failure(error), for: request.errorAge)
+        // That a loader was cancelled says nothing of its source.
+        case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorAge)
         case .found, .loaded, .failed: nil
         }
     }

@@ -24,7 +24,7 @@ extension TieredStore where Value: Sendable {
     /// ``StoreError/Code/recursiveLoad``. That goes by task-local values: whatever a loader starts with `Task { }` counts as part of
     /// it, also where it does not wait for that, and a `Task.detached` never does, also where it waits.
     ///
-    /// A hit blocks as ``value(forKey:under:)`` does, and nothing else here blocks. An entry that cannot be decoded, or does not
+    /// Looking for what is there blocks as ``value(forKey:under:)`` does, and nothing else here blocks. An entry that cannot be decoded, or does not
     /// match its checksum, is reported and loaded anew.
     ///
     /// - Parameters:
@@ -44,6 +44,7 @@ extension TieredStore where Value: Sendable {
         forKey key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        try options.check()
         if let value = try hit(key, expiration, staleFor, failSafe) { return value }
         return try await loaded(key, expiration, staleFor, failSafe, options, load).value
     }
@@ -58,6 +59,7 @@ extension TieredStore where Value: Sendable {
         forKey key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
+        try options.check()
         if let value = try hit(key, expiration, staleFor, failSafe) { return value }
         return try await loadedIfAny(key, expiration, staleFor, failSafe, options, load).value
     }
@@ -70,6 +72,7 @@ extension TieredStore where Value: Sendable {
         _ key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
+        try options.check()
         if let value = try hit(key, expiration, staleFor, failSafe) { return Loaded(value, .cached) }
         return try await loaded(key, expiration, staleFor, failSafe, options, load)
     }
@@ -81,6 +84,7 @@ extension TieredStore where Value: Sendable {
         _ key: EntryKey, under expiration: Expiration = .never, staleFor: Duration = .zero, failSafe: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
+        try options.check()
         if let value = try hit(key, expiration, staleFor, failSafe) { return Loaded(value, .cached) }
         return try await loadedIfAny(key, expiration, staleFor, failSafe, options, load)
     }

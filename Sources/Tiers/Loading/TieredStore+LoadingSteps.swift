@@ -22,13 +22,19 @@ extension TieredStore where Value: Sendable {
                 // Every waiter has an old value now or the error: the one who asked the loader tells of it for all.
                 if isStarter { report(.loadFailed(error)) }
                 return answer
-            case .landed(.loaded(let value), _) where value != nil || request.takesNothing: return Loaded(value, .loaded)
+            case .landed(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
             case .landed(.found(let value), true): return Loaded(value, .cached)
             // What another reader takes for an answer may be none for this one, who takes no `nil` or has another age.
             case .landed(.found, false), .landed(.loaded, _): break
             }
             if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
         }
+    }
+
+    /// Whether what another reader's loader returned is an answer to this one.
+    private func takes(_ value: Value?, _ request: LoadRequest<Value>) -> Bool {
+        guard let value else { return request.takesNothing }
+        return if case .found = request.answer(of: value) { true } else { false }
     }
 
     /// What the store has for the reader without loading anything. A use.

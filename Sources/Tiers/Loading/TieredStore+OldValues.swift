@@ -11,11 +11,15 @@ extension TieredStore {
             return true
         }
         guard isLonger else { return }
-        do throws(StoreError) {
-            try disk.claim(expiration, grace: milliseconds)
-        } catch {
-            // Old values may be gone sooner than they are asked for.
-            report(error)
+        // Written down behind the caller, who may have been about to take a hit.
+        Offload.start { [weak self] in
+            guard let self else { return }
+            do throws(StoreError) {
+                try self.disk.claim(expiration, grace: milliseconds)
+            } catch {
+                // Old values may be gone sooner than they are asked for.
+                self.report(error)
+            }
         }
     }
 }

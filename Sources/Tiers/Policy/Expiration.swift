@@ -71,6 +71,7 @@ public struct Expiration: Hashable, Sendable {
     }
 
     /// A duration in milliseconds, rounded up.
+    @usableFromInline
     package static func milliseconds(_ duration: Duration) throws(StoreError) -> Int64 {
         guard duration >= .zero else {
             throw StoreError(.invalidDuration, "A duration must be zero or more: an entry cannot expire before it is written.")

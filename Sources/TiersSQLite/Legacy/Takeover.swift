@@ -49,7 +49,12 @@ struct Takeover {
     private func run(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
         let source = try Connection(path: path)
         guard try source.int(SQL.originalColumnCount) == 5 else { return nil }
-        try source.execute(SQL.endLog)
+        try Pause.whileBusy { () throws(SQLiteError) in
+            // Another process may have taken it over while we waited for it.
+            guard FileIdentity(path: path) == identity else { return }
+            try source.execute(SQL.endLog)
+        }
+        guard FileIdentity(path: path) == identity else { return Outcome() }
         // No other process takes it over meanwhile. Nothing is written in this transaction, so there is nothing to roll back.
         try source.execute(SQL.beginWriting)
         // Another did before: its file is there now.
