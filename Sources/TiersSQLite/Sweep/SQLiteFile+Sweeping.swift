@@ -77,9 +77,9 @@ extension SQLiteFile {
     }
 
     private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
-        let now = clock.now()
         let (more, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (Bool, WriteState?) in
             guard let writer, let archive = writer.archive(number) else { return (false, nil) }
+            let now = clock.now()
             defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
             if archive.saysOfItself, !archive.presenceWritten.isRecent(at: now) {
                 if try archive.isPresent(at: now) {
@@ -109,7 +109,8 @@ extension SQLiteFile {
             guard try archive.hasEnded(in: block, at: now) else { return }
             let removed = try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                return try archive.sweep(block, at: now, limit: Self.bite)
+                // Asked once more: we may have waited, and what was written since under a clock that was set back has not ended.
+                return try archive.sweep(block, at: clock.now(), limit: Self.bite)
             }
             archive.owner?.tierDidRemove(removed, .expired)
         } catch {
