@@ -41,4 +41,10 @@ struct CacheVersionTests {
         #expect(!CacheVersion.appVersion.text.isEmpty)
         #expect(CacheVersion.appVersion.text == CacheVersion.appVersion.text)
     }
+
+    @Test(arguments: ["Counter", "", "\u{0}", "\u{1}", "\u{1}0", "a\u{0}b\u{1}1", "e\u{301}"], ["1", "", "\u{301}"])
+    func theNameOfACacheIsFoundInThatOfItsArchive(name: String, version: String) {
+        let archive = CachePlace(name: name, version: version).archiveName
+        #expect(Array(CachePlace.name(ofArchive: archive).unicodeScalars) == Array(name.unicodeScalars))
+    }
 }

@@ -49,7 +49,7 @@ final class CacheFile: Sendable {
             } else {
                 // With the limits that a cache has if nothing else is said: someone may ask for it at this moment, and share it.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte),
+                    named: name, codec: CachedValueCodec(), inFamily: CachePlace.name(ofArchive: name), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte),
                     remembering: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
@@ -81,5 +81,11 @@ struct CachePlace: Hashable, Sendable {
             }
         }
         return name + "\u{0}" + version
+    }
+
+    /// The name of the cache that an archive is one version of.
+    static func name(ofArchive archiveName: String) -> String {
+        let name = String(String.UnicodeScalarView(archiveName.unicodeScalars.prefix { $0 != "\u{0}" }))
+        return name.replacingOccurrences(of: "\u{1}0", with: "\u{0}").replacingOccurrences(of: "\u{1}1", with: "\u{1}")
     }
 }
