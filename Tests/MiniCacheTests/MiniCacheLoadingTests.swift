@@ -291,4 +291,29 @@ struct MiniCacheLoadingTests {
         try second.close()
         for name in ["x", "y"] { #expect(try cache(name, first).value(forKey: "a") == 1) }
     }
+
+    /// P23: what was cleared is not served for stale or fail-safe, by whatever handle it was cleared.
+    @Test(arguments: 0..<3)
+    func whatWasClearedIsNoOldValue(way: Int) async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        cache["a"] = 1
+        temporary.clock.advance(by: .seconds(4000))
+        switch way {
+        case 0: try cache.removeAll()
+        case 1: temporary.manager.clearAll()
+        default: try temporary.cache(maxAge: .days(7)).removeValue(forKey: "a")
+        }
+        await #expect(throws: Down.self) {
+            try await cache.value(forKey: "a", staleFor: .seconds(9999), failSafe: .seconds(9999)) { throw Down() }
+        }
+    }
+
+    /// P23: ages are counted from the moment of the writing, by whatever clock: one that is a little behind changes nothing.
+    @Test(arguments: [-60, 60])
+    func aReaderWhoseClockDiffersALittleReadsTheSame(seconds: Int) throws {
+        temporary.cache(maxAge: .hours(1))["a"] = 1
+        temporary.clock.advance(by: .seconds(seconds))
+        #expect(temporary.cache(maxAge: .hours(1))["a"] == 1)
+        #expect(try temporary.cache(maxAge: .hours(1)).keys() == ["a"])
+    }
 }

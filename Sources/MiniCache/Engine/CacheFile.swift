@@ -49,7 +49,8 @@ final class CacheFile: Sendable {
             } else {
                 // With the limits that a cache has if nothing else is said: someone may ask for it at this moment, and share it.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), inFamily: CachePlace.name(ofArchive: name), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte),
+                    named: name, codec: CachedValueCodec(), inFamily: CachePlace.name(ofArchive: name), memory: Capacity(1.megaByte),
+                    disk: Capacity(20.megaByte),
                     remembering: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
