@@ -21,10 +21,11 @@ extension MiniCache where Value: Sendable {
     ///
     /// - Parameters:
     ///   - key: What is wanted.
+    ///   - maxAge: How long what is loaded is valid, whoever reads; nil leaves that to each reader.
     ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it
     ///     (*stale-while-revalidate*). That is no use of it.
     ///   - failSafe: For how long past its age the caller takes an old value if the loader fails (*stale-if-error*).
-    ///   - options: What becomes of what is loaded: its age, and for how long a failure or that there is nothing is remembered.
+    ///   - options: For how long a failure, or that there is nothing, is remembered, and what becomes of a load that nobody waits for.
     ///   - load: Asks the source, in a task of its own, on no actor.
     /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
     /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
@@ -32,10 +33,11 @@ extension MiniCache where Value: Sendable {
     ///   disk cannot be read or a duration is negative. A file that cannot be opened is reported, and every caller's loader asked.
     @inlinable
     public func value(
-        forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try checked(options)
+        let options = try checked(options, maxAge)
         if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
         return try await loaded(key, staleFor, failSafe, options, load).value
     }
@@ -44,10 +46,11 @@ extension MiniCache where Value: Sendable {
     @inlinable
     @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     public func value(
-        forKey key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
-        try checked(options)
+        let options = try checked(options, maxAge)
         if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
         return try await loadedIfAny(key, staleFor, failSafe, options, load).value
     }
@@ -56,30 +59,42 @@ extension MiniCache where Value: Sendable {
     ///
     /// `value(forKey:orLoad:)` for who wants to know whether it is old.
     public func load(
-        _ key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try await loaded(key, staleFor, failSafe, options, load)
+        try await loaded(key, staleFor, failSafe, try checked(options, maxAge), load)
     }
 
     /// The same, with a loader that may find that there is nothing.
     @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     public func load(
-        _ key: Key, staleFor: Duration = .zero, failSafe: Duration = .zero, options: LoadOptions = LoadOptions(),
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loadedIfAny(key, staleFor, failSafe, options, load)
+        try await loadedIfAny(key, staleFor, failSafe, try checked(options, maxAge), load)
     }
 
     // MARK: Steps
 
+    /// The options with the age in them. Durations that are none are refused also where nothing is loaded.
     @inlinable
-    func checked(_ options: LoadOptions) throws(MiniCacheError) {
+    func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
         do throws(StoreError) {
             try options.check()
+            guard let maxAge else { return options }
+            return try aged(options, maxAge)
         } catch {
             throw MiniCacheError(error)
         }
+    }
+
+    @usableFromInline
+    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge) throws(StoreError) -> LoadOptions {
+        var options = options
+        options.expiration = try maxAge.expiration()
+        return options
     }
 
     /// The valid value under the key. One that cannot be read is as good as none to whoever can load it.

@@ -52,7 +52,9 @@ struct MiniCacheLoadingTests {
 
     @Test func anAgeForWhatIsLoadedCountsForEveryHandle() async throws {
         let cache = temporary.cache(maxAge: .days(7))
-        #expect(try await next(cache, options: LoadOptions(expiration: .after(.seconds(5)))) == 1)
+        let first = try await cache.value(forKey: "a", maxAge: .timeInterval(5)) { [calls] in calls.add() }
+        #expect(first == 1)
+        await #expect(throws: MiniCacheError.self) { try await cache.load("a", maxAge: .timeInterval(-1)) { 2 } }
         temporary.clock.advance(by: .seconds(5))
         #expect(cache["a"] == nil)
         #expect(try await next(cache) == 2)
