@@ -47,18 +47,9 @@ struct Takeover {
     }
 
     private func run(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
-        let source = try Connection(path: path)
-        guard try source.int(SQL.originalColumnCount) == 5 else { return nil }
-        try Pause.whileBusy { () throws(SQLiteError) in
-            // Another process may have taken it over while we waited for it.
-            guard FileIdentity(path: path) == identity else { return }
-            try source.execute(SQL.endLog)
-        }
-        guard FileIdentity(path: path) == identity else { return Outcome() }
-        // No other process takes it over meanwhile. Nothing is written in this transaction, so there is nothing to roll back.
-        try source.execute(SQL.beginWriting)
-        // Another did before: its file is there now.
-        guard FileIdentity(path: path) == identity else { return Outcome() }
+        guard try Connection(path: path).int(SQL.originalColumnCount) == 5 else { return nil }
+        // Another process may take it over before we can: its file is there then.
+        guard let source = try openAlone(identity) else { return Outcome() }
         try removeLeftovers()
         _ = try FileSystem.createIfMissing(partial)
         var outcome = try copy(from: source, at: now)
@@ -69,6 +60,28 @@ struct Takeover {
             "A file of the original MiniCache was taken over: \(outcome.taken) entries, \(outcome.skipped) could not be read. It was kept aside."
         )
         return outcome
+    }
+
+    /// The original, without a log beside it and locked against every other process; `nil` if it is no longer there. Nothing is
+    /// written in the transaction that locks it, so there is nothing to roll back.
+    ///
+    /// The log can be ended only while nobody else has the file open, so two who want that let go of it in between, each for a
+    /// time of its own.
+    private func openAlone(_ identity: FileIdentity) throws -> Connection? {
+        var triesLeft = 300
+        while FileIdentity(path: path) == identity {
+            do throws(SQLiteError) {
+                let source = try Connection(path: path)
+                try source.execute(SQL.endLog)
+                try source.execute(SQL.beginWriting)
+                return FileIdentity(path: path) == identity ? source : nil
+            } catch {
+                triesLeft -= 1
+                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
+            }
+            Pause.milliseconds(.random(in: 2...60))
+        }
+        return nil
     }
 
     private func moveToPlace() throws -> Bool {
