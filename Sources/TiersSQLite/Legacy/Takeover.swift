@@ -68,7 +68,7 @@ struct Takeover {
     /// The log can be ended only while nobody else has the file open, so two who want that let go of it in between, each for a
     /// time of its own.
     private func openAlone(_ identity: FileIdentity) throws -> Connection? {
-        var triesLeft = 300
+        var triesLeft = 100  // Three seconds: an older program may have it open for as long as it runs.
         while FileIdentity(path: path) == identity {
             do throws(SQLiteError) {
                 let source = try Connection(path: path)
