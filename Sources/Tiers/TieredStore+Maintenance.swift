@@ -28,7 +28,11 @@ extension TieredStore {
     /// A reader that says nothing may find that others' entries are gone. Without any claim an entry stays that has no age of its
     /// own.
     ///
+    /// Blocks for the disk where the file does not know of the claim since today.
+    ///
     /// - Parameter grace: For how long beyond its end an old entry may still be asked for.
+    /// - Complexity: O(claims of the store).
+    /// - Throws: ``StoreError`` if the disk fails; then the claim holds for as long as this process has the store.
     public func claim(_ expiration: Expiration, grace: Duration = .zero) throws(StoreError) {
         try disk.claim(expiration, grace: Expiration.milliseconds(grace))
     }

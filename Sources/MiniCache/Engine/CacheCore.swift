@@ -41,6 +41,7 @@ final class CacheCore: Sendable {
             try store.claim(expiration)
         } catch {
             // Values may then leave sooner than this handle would have them; they are found while they are there.
+            Report.failure(MiniCacheError(error), verb: "cache")
             failures.send(MiniCacheError(error))
         }
         return store
