@@ -43,7 +43,7 @@ final class Writer {
     func remove(_ id: Int64, at now: WallInstant) {
         archives[id]?.retire(at: now)
         let families = Set(archives.values.compactMap { $0.tier == nil ? nil : $0.family })
-        archives = archives.filter { $0.value.tier != nil || families.contains($0.value.family ?? "") }
+        archives = archives.filter { $0.value.tier != nil || $0.value.family.map(families.contains) ?? false }
         settleFamilies()
     }
 
