@@ -8,6 +8,9 @@ let package = Package(
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "MiniCache", targets: ["MiniCache"]),
+        .library(name: "Shallows", targets: ["Shallows"]),
+        .library(name: "ShallowsStatic", type: .static, targets: ["Shallows"]),
+        .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "TiersTesting", targets: ["TiersTesting"]),
     ],
     dependencies: [
@@ -37,6 +40,7 @@ let package = Package(
             name: "MiniCache",
             dependencies: ["Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
         ),
+        .target(name: "Shallows", dependencies: ["Tiers", .product(name: "Logging", package: "swift-log")]),
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
@@ -52,6 +56,7 @@ let package = Package(
         .testTarget(
             name: "MiniCacheTests",
             dependencies: ["MiniCache", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+        .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "TiersTesting"]),
         .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/Swift6"),
         .testTarget(
             name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/Swift5",
