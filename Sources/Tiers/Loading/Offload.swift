@@ -5,7 +5,7 @@ package enum Offload {
     private static let queue = DispatchQueue(label: "vellum.offload", attributes: .concurrent)
 
     /// Does work for which nobody waits.
-    static func start(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+    package static func start(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
     package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in

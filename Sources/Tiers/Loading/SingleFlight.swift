@@ -1,11 +1,12 @@
 /// Who waits for which load: at most one for each key at a time, the *single-flight* of Go's `singleflight` package.
 ///
 /// A pure value without a lock, a task or a clock; ``Loads`` is its locked shell. It is told what happens and says what
-/// must be done. Numbers of flights and waiters are the caller's, and are never used twice.
+/// must be done. Numbers of flights and waiters are the caller's, and are never used twice. At most one flight for each key can be
+/// joined; others of that key are under way only where they were detached.
 ///
 /// - Complexity: O(1) for every call, O(w log w) for a landing that w wait for.
-struct SingleFlight<Key: Hashable & Sendable>: Sendable {
-    typealias Number = UInt64
+package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
+    package typealias Number = UInt64
 
     private struct Flight {
         var key: Key
@@ -18,10 +19,10 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     private var numbers: [Key: Number] = [:]
     private var destinations: [Number: Number] = [:]
 
-    init() {}
+    package init() {}
 
     /// What whoever boards must do.
-    enum Boarding: Equatable {
+    package enum Boarding: Equatable {
         /// Start the loader: it is the first.
         case start
         /// Wait for what was started already.
@@ -29,7 +30,7 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// What follows from a waiter's leaving.
-    enum Departure: Equatable {
+    package enum Departure: Equatable {
         /// It was not waiting any more.
         case none
         /// Others still wait, or the flight goes on without.
@@ -39,7 +40,7 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many flights are under way.
-    var count: Int { flights.count }
+    package var count: Int { flights.count }
 
     /// The flight that loads the key, if any.
     func flight(of key: Key) -> Number? { numbers[key] }
@@ -52,7 +53,7 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - isKept: Whether the flight is to go on when nobody waits any more. Once one waiter wants so it holds.
     ///   - flight: The number of the flight, if it is new.
-    mutating func board(_ key: Key, waiter: Number, isKept: Bool, newFlight flight: Number) -> Boarding {
+    package mutating func board(_ key: Key, waiter: Number, isKept: Bool, newFlight flight: Number) -> Boarding {
         if let present = numbers[key] {
             flights[present]?.waiters.insert(waiter)
             if isKept { flights[present]?.isKept = true }
@@ -74,11 +75,11 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Takes one waiter out, and no other.
-    mutating func leave(waiter: Number) -> Departure {
+    package mutating func leave(waiter: Number) -> Departure {
         guard let number = destinations.removeValue(forKey: waiter), var flight = flights.removeValue(forKey: number) else { return .none }
         flight.waiters.remove(waiter)
         if flight.waiters.isEmpty, !flight.isKept {
-            numbers[flight.key] = nil
+            forget(number, of: flight.key)
             return .abandoned(number)
         }
         flights[number] = flight
@@ -86,18 +87,31 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Ends the flight and returns who waits for it, the lowest number first; `nil` if it was abandoned.
-    mutating func land(_ number: Number) -> [Number]? {
+    package mutating func land(_ number: Number) -> [Number]? {
         guard let flight = flights.removeValue(forKey: number) else { return nil }
-        numbers[flight.key] = nil
+        forget(number, of: flight.key)
         for waiter in flight.waiters { destinations[waiter] = nil }
         return flight.waiters.sorted()
     }
 
+    /// Lets no one else join the flight of the key: whoever asks from now on starts another. Who waits for it still does.
+    package mutating func detach(_ key: Key) {
+        numbers[key] = nil
+    }
+
+    /// The same for every key. O(n).
+    package mutating func detachAll() {
+        numbers = [:]
+    }
+
+    private mutating func forget(_ number: Number, of key: Key) {
+        if numbers[key] == number { numbers[key] = nil }
+    }
+
     /// Stops if the tables disagree: for tests. O(n).
     func checkInvariants() {
-        precondition(numbers.count == flights.count, "\(numbers.count) keys lead to \(flights.count) flights.")
+        for (key, number) in numbers { precondition(flights[number]?.key == key, "A key that leads to no flight of its own.") }
         for (number, flight) in flights {
-            precondition(numbers[flight.key] == number, "A flight that its key does not lead to.")
             precondition(flight.isKept || !flight.waiters.isEmpty, "A flight that nobody waits for.")
             for waiter in flight.waiters { precondition(destinations[waiter] == number, "A waiter for another flight.") }
         }

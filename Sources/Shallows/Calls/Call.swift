@@ -1,0 +1,77 @@
+internal import Tiers
+
+/// What goes down with a call through every layer: how the caller takes the answer, how it takes it back, and whom to tell.
+@usableFromInline
+struct Call: Sendable {
+    /// Whether the caller's thread may be blocked until there is an answer. No layer then answers later.
+    @usableFromInline let waits: Bool
+    /// Says that the caller does not want the answer any more.
+    let cancellation: Cancellation?
+    /// Hears of what no error tells.
+    let reporter: (@Sendable (StorageReport) -> Void)?
+
+    @usableFromInline
+    init(waits: Bool = false, cancellation: Cancellation? = nil, reporter: (@Sendable (StorageReport) -> Void)? = nil) {
+        self.waits = waits
+        self.cancellation = cancellation
+        self.reporter = reporter
+    }
+
+    /// A call with a completion.
+    @usableFromInline static let completing = Call()
+    /// A call that waits.
+    @usableFromInline static let waiting = Call(waits: true)
+
+    var isCancelled: Bool { cancellation?.isCancelled ?? false }
+
+    /// Tells the log, and whoever asked to hear of it.
+    func report(_ report: StorageReport) {
+        report.log()
+        reporter?(report)
+    }
+}
+
+/// A call that may be cancelled: whoever can end early asks to be told.
+@usableFromInline
+final class Cancellation: Sendable {
+    private struct State: Sendable {
+        var isCancelled = false
+        var next = 0
+        var handlers: [Int: @Sendable () -> Void] = [:]
+    }
+
+    private let state = Locked(State())
+
+    @usableFromInline
+    init() {}
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    @usableFromInline
+    func cancel() {
+        let handlers = state.withLock { state in
+            state.isCancelled = true
+            defer { state.handlers = [:] }
+            return state.handlers.values.map { $0 }
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Calls the handler when the call is cancelled, at once where it was. Returns a number by which to take it back.
+    @discardableResult
+    func onCancel(_ handler: @escaping @Sendable () -> Void) -> Int {
+        let number = state.withLock { state -> Int? in
+            guard !state.isCancelled else { return nil }
+            state.next += 1
+            state.handlers[state.next] = handler
+            return state.next
+        }
+        if let number { return number }
+        handler()
+        return 0
+    }
+
+    func removeHandler(_ number: Int) {
+        state.withLock { $0.handlers[number] = nil }
+    }
+}

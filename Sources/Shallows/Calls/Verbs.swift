@@ -1,0 +1,158 @@
+// The verbs as a caller has them. Each exists with a completion and as an `async` function; `SyncStorage.swift` has those that wait.
+
+extension AnyStorage where Access: ReadableAccess {
+    /// Retrieves the value under the key, and calls `completion` once: at once, on this thread, where the storage has it at hand.
+    @preconcurrency
+    @inlinable
+    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+        switch verbs.retrieve(key, .completing) {
+        case .now(let outcome): completion(outcome.surfaced())
+        case .later(let promise): promise.whenKept { completion($0.surfaced()) }
+        }
+    }
+
+    /// The value under the key.
+    ///
+    /// Never blocks the thread. Ends early when the task is cancelled, where the layer that is being asked can.
+    ///
+    /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
+    @inlinable
+    public func retrieve(forKey key: Key) async throws -> Value {
+        try await cancelling { verbs.retrieve(key, $0) }.surfaced().get()
+    }
+
+    /// The value under the key; `nil` if there is none.
+    ///
+    /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
+    @inlinable
+    public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
+        switch await cancelling({ verbs.retrieve(key, $0) }) {
+        case .success(let value): return value
+        case .failure(let error):
+            guard error.isMiss else { throw error }
+            return nil
+        }
+    }
+}
+
+extension AnyStorage where Access: WritableAccess {
+    /// Sets the value under the key, and calls `completion` once: at once, on this thread, where the storage can.
+    @preconcurrency
+    @inlinable
+    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+        switch verbs.set(value, key, .completing) {
+        case .now(let outcome): completion(outcome.surfaced())
+        case .later(let promise): promise.whenKept { completion($0.surfaced()) }
+        }
+    }
+
+    /// Sets the value under the key.
+    @inlinable
+    public func set(_ value: Value, forKey key: Key) async throws {
+        try await cancelling { verbs.set(value, key, $0) }.surfaced().get()
+    }
+}
+
+extension AnyStorage where Access == ReadWriteRemove {
+    /// Removes the value under the key from every layer, and calls `completion` once. That there is none is no error.
+    @preconcurrency
+    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+        verbs.remove(key, .completing).deliver { completion($0.surfaced()) }
+    }
+
+    /// Removes the value under the key from every layer. That there is none is no error.
+    ///
+    /// Every layer is asked, also where one of them fails; then ``ShallowsError/reached`` says which did remove it.
+    public func remove(forKey key: Key) async throws {
+        try await cancelling { verbs.remove(key, $0) }.surfaced().get()
+    }
+
+    /// Removes every value from every layer, and calls `completion` once.
+    @preconcurrency
+    public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+        verbs.removeAll(.completing).deliver { completion($0.surfaced()) }
+    }
+
+    /// Removes every value from every layer.
+    ///
+    /// ```swift
+    /// try await cache.layers[0].removeAll()   // from the first layer alone
+    /// ```
+    public func removeAll() async throws {
+        try await cancelling { verbs.removeAll($0) }.surfaced().get()
+    }
+}
+
+extension AnyStorage {
+    /// Makes a call that ends when the task is cancelled, where the layers can.
+    @inlinable
+    func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
+        let cancellation = Cancellation()
+        switch ask(Call(cancellation: cancellation)) {
+        case .now(let outcome): return outcome
+        case let later: return await withTaskCancellationHandler { await later.outcome() } onCancel: { cancellation.cancel() }
+        }
+    }
+}
+
+// The same for storages whose type is not erased.
+
+extension ReadableStorageProtocol {
+    /// The value under the key. See ``AnyStorage/retrieve(forKey:)``.
+    public func retrieve(forKey key: Key) async throws -> Value {
+        try await asReadOnlyStorage().retrieve(forKey: key)
+    }
+
+    /// The value under the key; `nil` if there is none. See ``AnyStorage/retrieveIfPresent(forKey:)``.
+    public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
+        try await asReadOnlyStorage().retrieveIfPresent(forKey: key)
+    }
+}
+
+extension WritableStorageProtocol {
+    /// Sets the value under the key. See ``AnyStorage/set(_:forKey:)``.
+    public func set(_ value: Value, forKey key: Key) async throws {
+        try await asWriteOnlyStorage().set(value, forKey: key)
+    }
+
+    /// Sets the value under the key, and tells no one how it went: a failure is reported.
+    public func set(_ value: Value, forKey key: Key) {
+        let name = storageName
+        set(value, forKey: key) { result in
+            guard case .failure(let error) = result else { return }
+            Call.completing.report(StorageReport(.setFailed, layer: name, ShallowsError(error, layer: name, key: key, standing: .failure)))
+        }
+    }
+}
+
+extension RemovableStorageProtocol {
+    /// Removes the value under the key. See ``AnyStorage/remove(forKey:)``.
+    public func remove(forKey key: Key) async throws {
+        try await asRemovableStorage().remove(forKey: key)
+    }
+
+    /// Removes every value. See ``AnyStorage/removeAll()``.
+    public func removeAll() async throws {
+        try await asRemovableStorage().removeAll()
+    }
+}
+
+// Without a key, where there is only one.
+
+extension ReadableStorageProtocol where Key == Void {
+    @preconcurrency
+    public func retrieve(completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) { retrieve(forKey: (), completion: completion) }
+
+    public func retrieve() async throws -> Value { try await retrieve(forKey: ()) }
+}
+
+extension WritableStorageProtocol where Key == Void {
+    @preconcurrency
+    public func set(_ value: Value, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+        set(value, forKey: (), completion: completion)
+    }
+
+    public func set(_ value: Value) async throws { try await set(value, forKey: ()) }
+
+    public func set(_ value: Value) { set(value, forKey: ()) }
+}

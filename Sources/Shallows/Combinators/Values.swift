@@ -1,0 +1,155 @@
+// Other values. A read-only storage needs one direction and a write-only one the other: that is in the nature of their types, and
+// the one thing in which the three kinds differ here.
+
+extension ErasableStorage where Access: ReadableAccess & WritableAccess {
+    /// The storage of other values.
+    ///
+    /// ```swift
+    /// let numbers = strings.mapValues(to: Int.self, transformIn: { try Int($0).unwrap() }, transformOut: { String($0) })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - transformIn: Makes the value that is retrieved. What it throws is a failure, not a miss: a composition stops there, and
+    ///     is told what was thrown.
+    ///   - transformOut: Makes the value that is set.
+    @preconcurrency
+    @inlinable
+    public func mapValues<OtherValue: Sendable>(
+        to type: OtherValue.Type = OtherValue.self,
+        transformIn: @escaping @Sendable (ErasedValue) throws -> OtherValue,
+        transformOut: @escaping @Sendable (OtherValue) throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        mapping(in: transformIn, out: transformOut)
+    }
+
+    /// The storage of what this storage's values stand for, such as the cases of an `enum`.
+    @inlinable
+    public func mapValues<OtherValue: RawRepresentable & Sendable>(
+        toRawRepresentableType type: OtherValue.Type
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> where OtherValue.RawValue == ErasedValue {
+        mapping(in: { try OtherValue(rawValue: $0).unwrap() }, out: { $0.rawValue })
+    }
+
+    /// The storage of values that asynchronous functions make.
+    @preconcurrency
+    public func asyncMapValues<OtherValue: Sendable>(
+        to type: OtherValue.Type = OtherValue.self,
+        transformIn: @escaping @Sendable (ErasedValue) async throws -> OtherValue,
+        transformOut: @escaping @Sendable (OtherValue) async throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        asyncMapping(in: transformIn, out: transformOut)
+    }
+}
+
+extension ErasableStorage where Access == ReadOnly {
+    /// The storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
+    @preconcurrency
+    @inlinable
+    public func mapValues<OtherValue: Sendable>(
+        to type: OtherValue.Type = OtherValue.self, _ transform: @escaping @Sendable (ErasedValue) throws -> OtherValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        mapping(in: transform, out: { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly })
+    }
+
+    /// The storage of what this storage's values stand for, such as the cases of an `enum`.
+    @inlinable
+    public func mapValues<OtherValue: RawRepresentable & Sendable>(
+        toRawRepresentableType type: OtherValue.Type
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> where OtherValue.RawValue == ErasedValue {
+        mapValues { try OtherValue(rawValue: $0).unwrap() }
+    }
+
+    /// The storage of values that an asynchronous function makes.
+    @preconcurrency
+    public func asyncMapValues<OtherValue: Sendable>(
+        to type: OtherValue.Type = OtherValue.self, _ transform: @escaping @Sendable (ErasedValue) async throws -> OtherValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        asyncMapping(in: transform, out: { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly })
+    }
+}
+
+extension ErasableStorage where Access == WriteOnly {
+    /// The storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
+    @preconcurrency
+    @inlinable
+    public func mapValues<OtherValue: Sendable>(
+        to type: OtherValue.Type = OtherValue.self, _ transform: @escaping @Sendable (OtherValue) throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        mapping(in: { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }, out: transform)
+    }
+
+    /// The storage of what this storage's values stand for, such as the cases of an `enum`.
+    @inlinable
+    public func mapValues<OtherValue: RawRepresentable & Sendable>(
+        toRawRepresentableType type: OtherValue.Type
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> where OtherValue.RawValue == ErasedValue {
+        mapValues { $0.rawValue }
+    }
+
+    /// The storage of values that an asynchronous function makes.
+    @preconcurrency
+    public func asyncMapValues<OtherValue: Sendable>(
+        to type: OtherValue.Type = OtherValue.self, _ transform: @escaping @Sendable (OtherValue) async throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        asyncMapping(in: { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }, out: transform)
+    }
+}
+
+extension ErasableStorage {
+    /// The one place where values are transformed.
+    @inlinable
+    func mapping<OtherValue: Sendable>(
+        in transformIn: @escaping @Sendable (ErasedValue) throws -> OtherValue,
+        out transformOut: @escaping @Sendable (OtherValue) throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        let name = storageName
+        return erased().transforming { verbs in
+            StorageVerbs(
+                retrieve: { key, call in
+                    switch verbs.retrieve(key, call) {
+                    case .now(.success(let value)): return .transformed(value, name, key, transformIn)  // The hit, without an allocation.
+                    case let reply:
+                        return reply.then { outcome in
+                            switch outcome {
+                            case .success(let value): .transformed(value, name, key, transformIn)
+                            case .failure(let error): .failure(error)
+                            }
+                        }
+                    }
+                },
+                set: { value, key, call in
+                    do { return verbs.set(try transformOut(value), key, call) } catch { return .failedTransform(error, name, key) }
+                },
+                remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+        }
+    }
+
+    func asyncMapping<OtherValue: Sendable>(
+        in transformIn: @escaping @Sendable (ErasedValue) async throws -> OtherValue,
+        out transformOut: @escaping @Sendable (OtherValue) async throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, OtherValue> {
+        let name = storageName
+        return erased().transforming { verbs in
+            StorageVerbs(
+                retrieve: { key, call in
+                    verbs.retrieve(key, call).then { outcome in
+                        switch outcome {
+                        case .success(let value): .transforming(value, name, key, call, transformIn) { .success($0) }
+                        case .failure(let error): .failure(error)
+                        }
+                    }
+                },
+                set: { value, key, call in .transforming(value, name, key, call, transformOut) { verbs.set($0, key, call) } },
+                remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+        }
+    }
+}
+
+extension Reply {
+    @inlinable
+    static func transformed<Input>(
+        _ input: Input, _ layer: String, _ key: any Sendable, _ transform: (Input) throws -> Value
+    ) -> Reply {
+        do { return .success(try transform(input)) } catch { return .failedTransform(error, layer, key) }
+    }
+}

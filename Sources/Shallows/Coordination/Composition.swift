@@ -1,0 +1,218 @@
+/// Two storages, one in front of the other: what every composition is made of.
+///
+/// Retrieving and writing the same key at the same time is kept in order by a ``WriteGate``; retrievals of one key from the back
+/// are one (``Flights``).
+@usableFromInline
+final class Composition<Key: Sendable, Value: Sendable>: Sendable {
+    /// Which way values go.
+    @usableFromInline
+    enum Direction: Sendable {
+        case bothWays, pulling, pushing
+
+        @usableFromInline var pulls: Bool { self != .pushing }
+        @usableFromInline var pushes: Bool { self != .pulling }
+        var arrow: String {
+            switch self {
+            case .bothWays: "<->"
+            case .pulling: "<-"
+            case .pushing: "->"
+            }
+        }
+    }
+
+    @usableFromInline let front: Layer<Key, Value>
+    let back: Layer<Key, Value>
+    /// Whether what the back has is set to the front.
+    private let fills: Bool
+    /// Whether the front is given back what it had when the back takes no value.
+    private let undoes: Bool
+    private let gate = WriteGate<Key>()
+    private let flights = Flights<Key, Value>()
+    private let turns = Turns()
+
+    @usableFromInline
+    init<Front: StorageAccess, Back: StorageAccess>(
+        _ front: AnyStorage<Front, Key, Value>, _ back: AnyStorage<Back, Key, Value>, fills: Bool = true, undoes: Bool = false
+    ) {
+        self.front = Layer(front)
+        self.back = Layer(back)
+        self.fills = fills
+        self.undoes = undoes
+    }
+
+    @inlinable
+    func storage<Access: StorageAccess>(
+        _ direction: Direction, layers: [AnyStorage<Access, Key, Value>]
+    ) -> AnyStorage<Access, Key, Value> {
+        let front = front.verbs
+        let pull: StorageVerbs<Key, Value>.Retrieve = { key, call in
+            let reply = front.retrieve(key, call)
+            if case .now(.success) = reply { return reply }  // The hit: nothing is allocated, and no lock is taken here.
+            return self.pull(key, call, after: reply)
+        }
+        let verbs = StorageVerbs<Key, Value>(
+            retrieve: direction.pulls ? pull : front.retrieve,
+            set: { value, key, call in self.set(value, key, call, direction) },
+            remove: { key, call in self.remove(key, call, direction) },
+            removeAll: { call in self.removeAll(call, direction) },
+            turn: front.turn)
+        return AnyStorage<Access, Key, Value>(name(direction), verbs, parts: layers)
+    }
+
+    @usableFromInline
+    func name(_ direction: Direction) -> String { front.name + direction.arrow + back.name }
+}
+
+/// A storage as part of a composition.
+@usableFromInline
+struct Layer<Key: Sendable, Value: Sendable>: Sendable {
+    let name: String
+    @usableFromInline let verbs: StorageVerbs<Key, Value>
+    /// The names of the storages that it is composed of.
+    let leaves: [String]
+
+    init<Access: StorageAccess>(_ storage: AnyStorage<Access, Key, Value>) {
+        name = storage.storageName
+        verbs = storage.verbs
+        leaves = storage.layers.map(\.storageName)
+    }
+}
+
+// MARK: Retrieving
+
+extension Composition {
+    /// Retrieves from the back what the front has not.
+    @usableFromInline
+    func pull(_ key: Key, _ call: Call, after reply: Reply<Value>) -> Reply<Value> {
+        reply.then { [self] outcome in
+            guard case .failure(let error) = outcome else { return .now(outcome) }
+            switch error.standing {
+            case .failure: return .now(outcome)
+            case .unknown: call.report(StorageReport(.fellThrough, layer: error.layer, error))
+            case .miss: break
+            }
+            return flights.join(key, layer: back.name, call) { retrieveAndFill(key, $0) }
+        }
+    }
+
+    private func retrieveAndFill(_ key: Key, _ call: Call) -> Reply<Value> {
+        // Before the back is asked: what is written from now on is newer than its answer.
+        let ticket = fills ? gate.ticket(for: key) : nil
+        return back.verbs.retrieve(key, call).then { [self] outcome in
+            guard let ticket, case .success(let value) = outcome else { return .now(outcome) }
+            let fill = gate.fill(ticket) { front.verbs.set(value, key, Call(waits: call.waits, reporter: call.reporter)) }
+            guard let fill else { return .now(outcome) }
+            return fill.map { filled in
+                if case .failure(let error) = filled { call.report(StorageReport(.fillFailed, layer: error.layer, error)) }
+                return outcome
+            }
+        }
+    }
+}
+
+// MARK: Setting and removing
+
+extension Composition {
+    @usableFromInline
+    func set(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
+        writing(key, call) { [self] in
+            guard direction.pushes else { return front.verbs.set(value, key, call) }
+            guard undoes, let turn = front.verbs.turn(key) else { return setBoth(value, key, call) }
+            // One after another, so that none is undone over the next.
+            return turns.run(turn, call) { [self] in setBothOrUndo(value, key, call) }
+        }
+    }
+
+    private func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        front.verbs.set(value, key, call).then { [self] outcome in
+            guard case .success = outcome else { return .now(outcome) }
+            return back.verbs.set(value, key, call).map { [self] in $0.mapError(partiallySet) }
+        }
+    }
+
+    private func setBothOrUndo(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        front.verbs.retrieve(key, call).then { [self] before in
+            if case .failure(let error) = before, error.standing == .failure { return .failure(error) }
+            return setBoth(value, key, call).then { [self] outcome in
+                guard case .failure(let error) = outcome, error.code == .partiallySet else { return .now(outcome) }
+                // What it was asked to take back, a cancelled caller is owed, too.
+                let call = Call(waits: call.waits, reporter: call.reporter)
+                let undoing =
+                    if case .success(let value) = before { front.verbs.set(value, key, call) } else { front.verbs.remove(key, call) }
+                return undoing.map { undone in
+                    switch undone {
+                    case .success:
+                        call.report(StorageReport(.undone, layer: error.layer, error))
+                        var error = error
+                        error.reached = []
+                        return .failure(error)
+                    case .failure(let failure):
+                        call.report(StorageReport(.undoFailed, layer: failure.layer, failure))
+                        return outcome
+                    }
+                }
+            }
+        }
+    }
+
+    private func partiallySet(_ error: ShallowsError) -> ShallowsError {
+        var partial = ShallowsError(
+            .partiallySet, "The value was set to some layers and not to all; set it again, or remove it.", layer: error.layer,
+            key: error.key, cause: error.code == .partiallySet ? error.cause : error.surfaced)
+        partial.reached = front.leaves + error.reached
+        return partial
+    }
+
+    @usableFromInline
+    func remove(_ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
+        writing(key, call) { [self] in removeBoth(call, direction) { $0.remove(key, call) } }
+    }
+
+    @usableFromInline
+    func removeAll(_ call: Call, _ direction: Direction) -> Reply<Void> {
+        flights.detachAll()
+        return gate.writeAll(call) { [self] in
+            removeBoth(call, direction) { $0.removeAll(call) }.map { [self] outcome in
+                flights.detachAll()
+                return outcome
+            }
+        }
+    }
+
+    /// Removes from both, whether or not one of them fails.
+    private func removeBoth(
+        _ call: Call, _ direction: Direction, _ remove: @escaping @Sendable (StorageVerbs<Key, Value>) -> Reply<Void>
+    ) -> Reply<Void> {
+        guard direction.pushes else { return remove(front.verbs) }
+        // The back first: what is still in the front hides what is no longer in the back, and not the other way round.
+        return remove(back.verbs).then { [self] backOutcome in
+            remove(front.verbs).map { [self] frontOutcome in
+                switch (frontOutcome, backOutcome) {
+                case (.success, .success): return .success(())
+                case (.failure(let error), .success): return .failure(partiallyRemoved(error, by: back.leaves))
+                case (.success, .failure(let error)): return .failure(partiallyRemoved(error, by: front.leaves))
+                case (.failure, .failure): return backOutcome
+                }
+            }
+        }
+    }
+
+    private func partiallyRemoved(_ error: ShallowsError, by leaves: [String]) -> ShallowsError {
+        var partial = ShallowsError(
+            .partiallyRemoved, "The value was removed from some layers and not from all; remove it again.", layer: error.layer,
+            key: error.key, cause: error.code == .partiallyRemoved ? error.cause : error.surfaced)
+        partial.reached = leaves + error.reached
+        return partial
+    }
+
+    /// Runs a write in its place among the retrievals of the key: none that began before it leaves an older value behind.
+    private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable () -> Reply<Void>) -> Reply<Void> {
+        flights.detach(key)
+        return gate.write(key, call) { [self] in
+            write().map { [self] outcome in
+                flights.detach(key)
+                return outcome
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Says when a value that was read from the back may still be put in the front: only if nothing was written under its key since.
+///
+/// A pure value without a lock; ``WriteGate`` is its locked shell. Keys share counters, a stripe of them each: two keys of one
+/// stripe cost each other a fill at worst.
+///
+/// - Complexity: O(1) for every call, but for those of all keys.
+struct FillGate: Sendable {
+    static let stripeCount = 64
+
+    /// Proof that nothing was being written under a key when its reader went to the back.
+    struct Ticket: Sendable {
+        let stripe: Int
+        fileprivate let generation: UInt64
+    }
+
+    private struct Stripe: Sendable {
+        var generation: UInt64 = 0
+        var writes = 0
+        var fills = 0
+    }
+
+    private var stripes = [Stripe](repeating: Stripe(), count: stripeCount)
+
+    /// - Returns: `nil` while something is being written: what the back has may be old already.
+    func ticket(_ stripe: Int) -> Ticket? {
+        stripes[stripe].writes == 0 ? Ticket(stripe: stripe, generation: stripes[stripe].generation) : nil
+    }
+
+    /// Whether the reader may fill the front now. Writes wait until it ends.
+    mutating func beginFill(_ ticket: Ticket) -> Bool {
+        guard stripes[ticket.stripe].generation == ticket.generation else { return false }
+        stripes[ticket.stripe].fills += 1
+        return true
+    }
+
+    /// Returns whether writes that wait may go on.
+    mutating func endFill(_ ticket: Ticket) -> Bool {
+        stripes[ticket.stripe].fills -= 1
+        return stripes[ticket.stripe].fills == 0
+    }
+
+    func isFilling(_ stripe: Int) -> Bool { stripes[stripe].fills > 0 }
+
+    /// From now on no older read fills. Returns whether the write may go on, or must wait for a fill to end.
+    mutating func beginWrite(_ stripe: Int) -> Bool {
+        stripes[stripe].generation &+= 1
+        stripes[stripe].writes += 1
+        return stripes[stripe].fills == 0
+    }
+
+    mutating func endWrite(_ stripe: Int) {
+        stripes[stripe].writes -= 1
+    }
+}

@@ -1,0 +1,38 @@
+internal import Tiers
+
+/// What two updates must have in common to exclude each other: the storage and the key, where keys can be compared.
+@usableFromInline
+struct Turn: Hashable, Sendable {
+    private let owner: ObjectIdentifier
+    private let key: KeyIdentity?
+
+    /// The turn of a key of a storage: of that object, or of all storages of that type where it is none.
+    init<Key: Sendable>(of storage: some Sendable, key: Key) {
+        // An object stays where it is as long as someone waits for its turn, because what it waits with holds it.
+        owner = type(of: storage) is AnyObject.Type ? ObjectIdentifier(storage as AnyObject) : ObjectIdentifier(type(of: storage))
+        self.key = KeyIdentity(key)
+    }
+
+    @usableFromInline
+    init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {
+        owner = ObjectIdentifier(storage)
+        self.key = KeyIdentity(key)
+    }
+
+    init<Key: Sendable>(ofType type: Any.Type, key: Key) {
+        owner = ObjectIdentifier(type)
+        self.key = KeyIdentity(key)
+    }
+}
+
+/// A key, compared as its type compares it.
+@usableFromInline
+struct KeyIdentity: Hashable, @unchecked Sendable {  // Unchecked because keys are Sendable, which `AnyHashable` does not remember.
+    private let key: AnyHashable
+
+    /// - Returns: `nil` for a key that cannot be compared, or that is not even equal to itself.
+    init?<Key: Sendable>(_ key: Key) {
+        guard let hashable = key as? AnyHashable, hashable == hashable else { return nil }
+        self.key = hashable
+    }
+}

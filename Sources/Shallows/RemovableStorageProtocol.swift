@@ -1,0 +1,38 @@
+/// A storage that values can be removed from, too.
+///
+/// ```swift
+/// let memory = MemoryStorage<String, Int>()
+/// try await memory.remove(forKey: "one")
+/// let numbers = memory.asRemovableStorage().mapKeys { (number: Int) in String(number) }   // RemovableStorage<Int, Int>
+/// ```
+///
+/// What is made of a ``StorageProtocol`` is a ``Storage``, as it always was. Begin with ``asRemovableStorage()``, and what is made
+/// of it can remove as well, through every transform and composition.
+@preconcurrency
+public protocol RemovableStorageProtocol: ReadableStorageProtocol, WritableStorageProtocol {
+    /// Removes the value under the key, if there is one, and calls `completion` once, on any thread.
+    @preconcurrency
+    func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    /// Removes every value, and calls `completion` once, on any thread.
+    @preconcurrency
+    func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    func asRemovableStorage() -> RemovableStorage<Key, Value>
+}
+
+extension RemovableStorageProtocol {
+    public func asRemovableStorage() -> RemovableStorage<Key, Value> {
+        AnyStorage(storageName, StorageVerbs(removing: self))
+    }
+}
+
+extension StorageVerbs {
+    convenience init<Storage: RemovableStorageProtocol>(removing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
+        let name = storage.storageName
+        let verbs = StorageVerbs(reading: storage, writing: storage)
+        self.init(
+            retrieve: verbs.retrieve, set: verbs.set,
+            remove: { key, call in .foreign(layer: name, key: key, call) { storage.remove(forKey: key, completion: $0) } },
+            removeAll: { call in .foreign(layer: name, call) { storage.removeAll(completion: $0) } },
+            turn: verbs.turn)
+    }
+}

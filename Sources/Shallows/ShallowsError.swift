@@ -1,0 +1,123 @@
+internal import Foundation
+public import Tiers
+
+/// The one error of this module: a miss with its key, or a failure with its cause, and the layer where it arose.
+///
+/// ```swift
+/// do throws(ShallowsError) {
+///     if let city = try await cities.retrieveIfPresent(forKey: "kharkiv") { show(city) } else { showNothing() }
+/// } catch {
+///     log("\(error.layer): \(error)")
+/// }
+/// ```
+///
+/// Storages of this module throw it as it is. What a storage or a transform of your own throws reaches you as you threw it
+/// from `retrieve` and `set`, and as the ``cause`` of a `ShallowsError` from ``AnyStorage/retrieveIfPresent(forKey:)``.
+///
+/// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
+public struct ShallowsError: EngineError, StorageMiss {
+    public typealias Code = StoreError.Code
+
+    /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
+    public var code: Code
+    /// What went wrong and what to do about it, in a sentence.
+    public var message: String
+    /// The name of the layer where it arose.
+    public var layer: String
+    /// The key that was asked for, as that layer has it.
+    public var key: (any Sendable)?
+    /// The error below this one, where there is one. It may name data of a user.
+    public var cause: (any Error)?
+    /// Where a value was set to some layers and not to all: the names of those that have it.
+    public var reached: [String] = []
+
+    /// How a composition takes it.
+    @usableFromInline var standing: Standing
+    /// Whether the documented verbs throw the cause in its place.
+    @usableFromInline var isTransparent = false
+
+    @usableFromInline
+    enum Standing: Sendable {
+        /// There is no value: ask the next layer.
+        case miss
+        /// Stop here.
+        case failure
+        /// An error of a user's own, of which nothing is known: ask the next layer, and report it.
+        case unknown
+    }
+
+    @inlinable
+    public init(_ code: Code, _ message: String, layer: String, key: (any Sendable)? = nil, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.layer = layer
+        self.key = key
+        self.cause = cause
+        standing = code == .miss ? .miss : .failure
+    }
+
+    /// That there is no value under the key.
+    @inlinable
+    public static func miss(forKey key: any Sendable, layer: String, cause: (any Error)? = nil) -> ShallowsError {
+        var error = ShallowsError(.miss, "There is no value under the key.", layer: layer, key: key, cause: cause)
+        error.isTransparent = cause != nil
+        return error
+    }
+
+    /// Whether there is no value, and nothing failed.
+    public var isMiss: Bool { standing == .miss }
+
+    /// Code, layer and message: no key and no value of a user.
+    public var description: String { "\(code) in \(layer): \(message)" }
+}
+
+extension ShallowsError {
+    /// An error that someone else made: a storage, a transform, a closure of a user's own.
+    ///
+    /// - Parameter standing: How it is taken where it does not say so itself.
+    @usableFromInline
+    init(_ error: any Error, layer: String, key: (any Sendable)? = nil, standing: Standing) {
+        switch error {
+        case let error as ShallowsError: self = error
+        case let error as any StorageMiss where error.isMiss: self = .miss(forKey: key ?? (), layer: layer, cause: error)
+        case is CancellationError:
+            self = ShallowsError(.cancelled, "The task was cancelled.", layer: layer, key: key, cause: error)
+        default:
+            self = ShallowsError(.failed, "The storage failed; its own error is the cause.", layer: layer, key: key, cause: error)
+            self.standing = error is any StorageMiss ? .failure : standing
+        }
+        if !(error is ShallowsError) { isTransparent = true }
+    }
+
+    /// What the documented verbs throw: the error as whoever made it made it.
+    @usableFromInline var surfaced: any Error { isTransparent ? (cause ?? self) : self }
+}
+
+extension StoreError.Code {
+    /// There is no value under the key.
+    public static let miss = StoreError.Code("miss")
+    /// A storage or a transform of a user's own failed.
+    public static let failed = StoreError.Code("failed")
+    /// A value was set to some layers and not to all.
+    public static let partiallySet = StoreError.Code("partiallySet")
+    /// A value was removed from some layers and not from all.
+    public static let partiallyRemoved = StoreError.Code("partiallyRemoved")
+    /// A storage that answers later was asked to answer at once, inside a task.
+    public static let wouldBlock = StoreError.Code("wouldBlock")
+    /// A storage dropped the completion that it was to call.
+    public static let unanswered = StoreError.Code("unanswered")
+}
+
+extension Result {
+    /// The result as the documented verbs give it.
+    @inlinable
+    func surfaced() -> ShallowsResult<Success> where Failure == ShallowsError {
+        switch self {
+        case .success(let value): .success(value)
+        case .failure(let error): .failure(error.surfaced)
+        }
+    }
+}
+
+/// A result as layers give it to one another.
+@usableFromInline typealias Outcome<Value> = Result<Value, ShallowsError>

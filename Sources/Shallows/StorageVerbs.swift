@@ -1,0 +1,82 @@
+/// What a storage can do: the functions that every transform and composition is made of.
+///
+/// The kind of an ``AnyStorage`` says which of them a caller reaches. The others fail, with the documented error.
+@usableFromInline
+final class StorageVerbs<Key: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline typealias Retrieve = @Sendable (Key, Call) -> Reply<Value>
+    @usableFromInline typealias Set = @Sendable (Value, Key, Call) -> Reply<Void>
+    @usableFromInline typealias Remove = @Sendable (Key, Call) -> Reply<Void>
+    @usableFromInline typealias RemoveAll = @Sendable (Call) -> Reply<Void>
+
+    @usableFromInline let retrieve: Retrieve
+    @usableFromInline let set: Set
+    @usableFromInline let remove: Remove
+    @usableFromInline let removeAll: RemoveAll
+    /// What two updates must have in common to exclude each other.
+    @usableFromInline let turn: @Sendable (Key) -> Turn?
+
+    @inlinable
+    init(
+        retrieve: @escaping Retrieve = { _, _ in .unsupported(.storageIsWriteOnly) },
+        set: @escaping Set = { _, _, _ in .unsupported(.storageIsReadOnly) },
+        remove: @escaping Remove = { _, _ in .unsupported(.storageCannotRemove) },
+        removeAll: @escaping RemoveAll = { _ in .unsupported(.storageCannotRemove) },
+        turn: @escaping @Sendable (Key) -> Turn? = { _ in nil }
+    ) {
+        self.retrieve = retrieve
+        self.set = set
+        self.remove = remove
+        self.removeAll = removeAll
+        self.turn = turn
+    }
+}
+
+/// What a storage of the kind cannot do, asked of it through ``ErasableStorage/usingUnsupportedTransformation(_:)``.
+public enum UnsupportedTransformationStorageError: Error {
+    case storageIsReadOnly
+    case storageIsWriteOnly
+    case storageCannotRemove
+}
+
+extension Reply {
+    @usableFromInline
+    static func unsupported(_ error: UnsupportedTransformationStorageError) -> Reply {
+        .failure(ShallowsError(error, layer: "a storage of another kind", standing: .failure))
+    }
+}
+
+// The verbs of a storage that someone else wrote, by the two functions of its protocol.
+
+extension StorageVerbs {
+    convenience init<Storage: ReadableStorageProtocol>(reading storage: Storage) where Storage.Key == Key, Storage.Value == Value {
+        self.init(retrieve: Self.retrieve(from: storage), turn: { Turn(of: storage, key: $0) })
+    }
+
+    convenience init<Storage: WritableStorageProtocol>(writing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
+        self.init(set: Self.set(to: storage), turn: { Turn(of: storage, key: $0) })
+    }
+
+    convenience init<Reading: ReadableStorageProtocol, Writing: WritableStorageProtocol>(
+        reading: Reading, writing: Writing
+    ) where Reading.Key == Key, Reading.Value == Value, Writing.Key == Key, Writing.Value == Value {
+        self.init(retrieve: Self.retrieve(from: reading), set: Self.set(to: writing), turn: { Turn(of: reading, key: $0) })
+    }
+
+    private static func retrieve<Storage: ReadableStorageProtocol>(
+        from storage: Storage
+    ) -> Retrieve where Storage.Key == Key, Storage.Value == Value {
+        let name = storage.storageName
+        return { key, call in
+            .foreign(layer: name, key: key, call) { storage.retrieve(forKey: key, completion: $0) }
+        }
+    }
+
+    private static func set<Storage: WritableStorageProtocol>(
+        to storage: Storage
+    ) -> Set where Storage.Key == Key, Storage.Value == Value {
+        let name = storage.storageName
+        return { value, key, call in
+            .foreign(layer: name, key: key, call) { storage.set(value, forKey: key, completion: $0) }
+        }
+    }
+}

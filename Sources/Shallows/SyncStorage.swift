@@ -1,0 +1,143 @@
+/// A storage whose verbs give their answer when they return: made by ``ErasableStorage/makeSyncStorage()``.
+///
+/// ```swift
+/// let strings = DiskStorage.main.folder("strings", in: .cachesDirectory).mapString(withEncoding: .utf8).makeSyncStorage()
+/// let existing = try strings.retrieve(forKey: "hello")
+/// ```
+///
+/// Storages of this module do their work on the calling thread: nothing waits for another thread, and no queue is needed, which is
+/// why this is safe on every thread, inside tasks too. For a storage of your own that answers later, the thread is blocked until it
+/// does; inside a task, where that could stop every other task, the call fails with ``Tiers/StoreError/Code/wouldBlock`` instead.
+public struct AnySyncStorage<Access: StorageAccess, Key: Sendable, Value: Sendable>: Sendable {
+    public let storageName: String
+    @usableFromInline let verbs: StorageVerbs<Key, Value>
+
+    @usableFromInline
+    init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>) {
+        self.storageName = storageName
+        self.verbs = verbs
+    }
+}
+
+/// A storage that values are retrieved from and set to, at once.
+public typealias SyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<ReadWrite, Key, Value>
+
+/// A storage that values are retrieved from, at once.
+public typealias ReadOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<ReadOnly, Key, Value>
+
+/// A storage that values are set to, at once.
+public typealias WriteOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<WriteOnly, Key, Value>
+
+extension ErasableStorage {
+    /// This storage with verbs that give their answer when they return.
+    @inlinable
+    public func makeSyncStorage() -> AnySyncStorage<Access, ErasedKey, ErasedValue> {
+        AnySyncStorage(storageName + "-sync", erased().verbs)
+    }
+}
+
+extension AnySyncStorage where Access: ReadableAccess {
+    /// The value under the key.
+    ///
+    /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
+    @inlinable
+    public func retrieve(forKey key: Key) throws -> Value { try verbs.retrieve(key, .waiting).atOnce() }
+
+    /// The value under the key; `nil` if there is none.
+    ///
+    /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
+    @inlinable
+    public func retrieveIfPresent(forKey key: Key) throws(ShallowsError) -> Value? {
+        switch verbs.retrieve(key, .waiting).outcomeAtOnce {
+        case .success(let value): return value
+        case .failure(let error):
+            guard error.isMiss else { throw error }
+            return nil
+        }
+    }
+}
+
+extension AnySyncStorage where Access: WritableAccess {
+    /// Sets the value under the key.
+    @inlinable
+    public func set(_ value: Value, forKey key: Key) throws { try verbs.set(value, key, .waiting).atOnce() }
+}
+
+extension AnySyncStorage where Access == ReadWriteRemove {
+    /// Removes the value under the key from every layer. That there is none is no error.
+    public func remove(forKey key: Key) throws { try verbs.remove(key, .waiting).atOnce() }
+
+    /// Removes every value from every layer.
+    public func removeAll() throws { try verbs.removeAll(.waiting).atOnce() }
+}
+
+extension AnySyncStorage where Access: ReadableAccess, Key == Void {
+    public func retrieve() throws -> Value { try retrieve(forKey: ()) }
+}
+
+extension AnySyncStorage where Access: WritableAccess, Key == Void {
+    public func set(_ value: Value) throws { try set(value, forKey: ()) }
+}
+
+// Of functions of your own.
+
+extension AnySyncStorage where Access == ReadWrite {
+    @preconcurrency
+    public init(
+        storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value,
+        set: @escaping @Sendable (Value, Key) throws -> Void
+    ) {
+        self.init(storageName, .immediate(storageName, retrieve: retrieve, set: set))
+    }
+}
+
+extension AnySyncStorage where Access == ReadOnly {
+    @preconcurrency
+    public init(storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value) {
+        self.init(storageName, .immediate(storageName, retrieve: retrieve))
+    }
+}
+
+extension AnySyncStorage where Access == WriteOnly {
+    @preconcurrency
+    public init(storageName: String, set: @escaping @Sendable (Value, Key) throws -> Void) {
+        self.init(storageName, .immediate(storageName, set: set))
+    }
+}
+
+extension StorageVerbs {
+    /// The verbs of functions that answer when they return.
+    static func immediate(
+        _ layer: String, retrieve: (@Sendable (Key) throws -> Value)? = nil, set: (@Sendable (Value, Key) throws -> Void)? = nil
+    ) -> StorageVerbs {
+        StorageVerbs(
+            retrieve: { key, _ in
+                guard let retrieve else { return .unsupported(.storageIsWriteOnly) }
+                return .answered(layer, key) { try retrieve(key) }
+            },
+            set: { value, key, _ in
+                guard let set else { return .unsupported(.storageIsReadOnly) }
+                return .answered(layer, key) { try set(value, key) }
+            })
+    }
+}
+
+extension Reply {
+    /// What a function of a user's own answers when it returns.
+    static func answered(_ layer: String, _ key: any Sendable, _ answer: () throws -> Value) -> Reply {
+        do { return .success(try answer()) } catch {
+            return .failure(ShallowsError(error, layer: layer, key: key, standing: .unknown))
+        }
+    }
+
+    /// The outcome of a call that waits.
+    @inlinable var outcomeAtOnce: Outcome<Value> {
+        switch self {
+        case .now(let outcome): outcome
+        case .later(let promise): promise.wait()  // Never: a layer that is asked so answers when it returns.
+        }
+    }
+
+    @inlinable
+    func atOnce() throws -> Value { try outcomeAtOnce.surfaced().get() }
+}
