@@ -90,7 +90,12 @@ extension AnyStorage {
         let cancellation = Cancellation()
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
-        case let later: return await withTaskCancellationHandler { await later.outcome() } onCancel: { cancellation.cancel() }
+        case let later:
+            return await withTaskCancellationHandler {
+                await later.outcome()
+            } onCancel: {
+                cancellation.cancel()
+            }
         }
     }
 }

@@ -63,21 +63,6 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     func name(_ direction: Direction) -> String { front.name + direction.arrow + back.name }
 }
 
-/// A storage as part of a composition.
-@usableFromInline
-struct Layer<Key: Sendable, Value: Sendable>: Sendable {
-    let name: String
-    @usableFromInline let verbs: StorageVerbs<Key, Value>
-    /// The names of the storages that it is composed of.
-    let leaves: [String]
-
-    init<Access: StorageAccess>(_ storage: AnyStorage<Access, Key, Value>) {
-        name = storage.storageName
-        verbs = storage.verbs
-        leaves = storage.layers.map(\.storageName)
-    }
-}
-
 // MARK: Retrieving
 
 extension Composition {
@@ -135,22 +120,7 @@ extension Composition {
             if case .failure(let error) = before, error.standing == .failure { return .failure(error) }
             return setBoth(value, key, call).then { [self] outcome in
                 guard case .failure(let error) = outcome, error.code == .partiallySet else { return .now(outcome) }
-                // What it was asked to take back, a cancelled caller is owed, too.
-                let call = Call(waits: call.waits, reporter: call.reporter)
-                let undoing =
-                    if case .success(let value) = before { front.verbs.set(value, key, call) } else { front.verbs.remove(key, call) }
-                return undoing.map { undone in
-                    switch undone {
-                    case .success:
-                        call.report(StorageReport(.undone, layer: error.layer, error))
-                        var error = error
-                        error.reached = []
-                        return .failure(error)
-                    case .failure(let failure):
-                        call.report(StorageReport(.undoFailed, layer: failure.layer, failure))
-                        return outcome
-                    }
-                }
+                return front.undo(to: before, key, call, after: error)
             }
         }
     }

@@ -26,9 +26,12 @@ struct FillGate: Sendable {
         stripes[stripe].writes == 0 ? Ticket(stripe: stripe, generation: stripes[stripe].generation) : nil
     }
 
+    /// Whether nothing was written since.
+    func isCurrent(_ ticket: Ticket) -> Bool { stripes[ticket.stripe].generation == ticket.generation }
+
     /// Whether the reader may fill the front now. Writes wait until it ends.
     mutating func beginFill(_ ticket: Ticket) -> Bool {
-        guard stripes[ticket.stripe].generation == ticket.generation else { return false }
+        guard isCurrent(ticket) else { return false }
         stripes[ticket.stripe].fills += 1
         return true
     }

@@ -31,6 +31,9 @@ final class WriteGate<Key: Sendable>: Sendable {
         return state.withLock { $0.gate.ticket(stripe) }
     }
 
+    /// Whether nothing was written since the ticket was given.
+    func isCurrent(_ ticket: FillGate.Ticket) -> Bool { state.withLock { $0.gate.isCurrent(ticket) } }
+
     /// Runs a fill, if nothing was written since the ticket was given; else returns `nil`.
     func fill<Value: Sendable>(_ ticket: FillGate.Ticket, _ work: () -> Reply<Value>) -> Reply<Value>? {
         guard state.withLock({ $0.gate.beginFill(ticket) }) else { return nil }

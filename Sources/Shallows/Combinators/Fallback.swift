@@ -1,0 +1,46 @@
+extension ErasableStorage where Access: ReadableAccess {
+    /// The storage with another value where there is an error.
+    ///
+    /// ```swift
+    /// let protected = storage.fallback(with: { error in
+    ///     switch error {
+    ///     case MemoryStorageError.noValue: return 15
+    ///     default: return -1
+    ///     }
+    /// })
+    /// ```
+    ///
+    /// - Parameter produceValue: Makes a value of the error, a miss or a failure, or throws.
+    @preconcurrency
+    public func fallback(
+        with produceValue: @escaping @Sendable (any Error) throws -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, ErasedValue> {
+        let name = storageName
+        return erased().transforming { verbs in
+            StorageVerbs(
+                retrieve: { key, call in
+                    verbs.retrieve(key, call).map { outcome in
+                        guard case .failure(let error) = outcome else { return outcome }
+                        do { return .success(try produceValue(error.surfaced)) } catch {
+                            return .failure(ShallowsError(error, layer: name, key: key, standing: .unknown))
+                        }
+                    }
+                },
+                set: verbs.set, remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+        }
+    }
+
+    /// The storage with that value where there is an error: most useful where a value is to be updated that may not be there.
+    ///
+    /// ```swift
+    /// storage.defaulting(to: []).update(forKey: "first", { $0.append(10) })
+    /// ```
+    ///
+    /// - Important: A disk that fails looks like one that is empty through this: to tell them apart, use ``fallback(with:)``.
+    @preconcurrency
+    public func defaulting(
+        to defaultValue: @autoclosure @escaping @Sendable () -> ErasedValue
+    ) -> AnyStorage<Access, ErasedKey, ErasedValue> {
+        fallback { _ in defaultValue() }
+    }
+}

@@ -1,0 +1,33 @@
+extension ErasableStorage {
+    /// The storage that tells of what no error tells: layers that were passed over, fills that failed, sets that were undone.
+    ///
+    /// ```swift
+    /// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }
+    /// ```
+    ///
+    /// - Parameter report: Called on any thread, before the call that it tells of ends. It goes to the log as well.
+    @preconcurrency
+    public func reporting(_ report: @escaping @Sendable (StorageReport) -> Void) -> AnyStorage<Access, ErasedKey, ErasedValue> {
+        erased().transforming { verbs in
+            StorageVerbs(
+                retrieve: { key, call in verbs.retrieve(key, call.reporting(report)) },
+                set: { value, key, call in verbs.set(value, key, call.reporting(report)) },
+                remove: { key, call in verbs.remove(key, call.reporting(report)) },
+                removeAll: { call in verbs.removeAll(call.reporting(report)) },
+                turn: verbs.turn)
+        }
+    }
+}
+
+extension Call {
+    /// The same call, of which one more wants to hear.
+    fileprivate func reporting(_ inner: @escaping @Sendable (StorageReport) -> Void) -> Call {
+        let outer = reporter
+        return Call(
+            waits: waits, cancellation: cancellation,
+            reporter: { report in
+                inner(report)
+                outer?(report)
+            })
+    }
+}

@@ -1,0 +1,26 @@
+extension ErasableStorage {
+    /// The storage whose calls are answered one after another, in the order in which they were made: for a storage of your own that
+    /// is not safe on several threads.
+    ///
+    /// A call is begun when the one before it was answered. One that waits blocks its thread until its turn.
+    public func synchronizedCalls() -> AnyStorage<Access, ErasedKey, ErasedValue> {
+        erased().transforming { verbs in
+            let line = Line()
+            return StorageVerbs(
+                retrieve: { key, call in line.run(call) { verbs.retrieve(key, call) } },
+                set: { value, key, call in line.run(call) { verbs.set(value, key, call) } },
+                remove: { key, call in line.run(call) { verbs.remove(key, call) } },
+                removeAll: { call in line.run(call) { verbs.removeAll(call) } },
+                turn: verbs.turn)
+        }
+    }
+}
+
+/// Calls that take turns, all of them.
+private final class Line: Sendable {
+    private let turns = Turns()
+
+    func run<Value: Sendable>(_ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
+        turns.run(Turn(of: self, ()), call, work)
+    }
+}

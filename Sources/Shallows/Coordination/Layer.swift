@@ -1,0 +1,42 @@
+/// A storage as part of a composition.
+@usableFromInline
+struct Layer<Key: Sendable, Value: Sendable>: Sendable {
+    let name: String
+    @usableFromInline let verbs: StorageVerbs<Key, Value>
+    /// The names of the storages that it is composed of.
+    let leaves: [String]
+
+    init<Access: StorageAccess>(_ storage: AnyStorage<Access, Key, Value>) {
+        name = storage.storageName
+        verbs = storage.verbs
+        leaves = storage.layers.map(\.storageName)
+    }
+}
+
+extension Layer {
+    /// After a set that other layers did not take: sets what was here before, or removes what is here now.
+    ///
+    /// - Returns: The failure of that set, which no layer has reached any more unless this fails, too.
+    func undo(to before: Outcome<Value>, _ key: Key, _ call: Call, after error: ShallowsError) -> Reply<Void> {
+        // What it was asked to take back, a cancelled caller is owed, too.
+        let call = Call(waits: call.waits, reporter: call.reporter)
+        let undoing: Reply<Void>
+        if case .success(let value) = before {
+            undoing = verbs.set(value, key, call)
+        } else {
+            undoing = verbs.remove(key, call)
+        }
+        return undoing.map { undone in
+            switch undone {
+            case .success:
+                call.report(StorageReport(.undone, layer: error.layer, error))
+                var error = error
+                error.reached = Array(error.reached.dropFirst(leaves.count))
+                return .failure(error)
+            case .failure(let failure):
+                call.report(StorageReport(.undoFailed, layer: failure.layer, failure))
+                return .failure(error)
+            }
+        }
+    }
+}
