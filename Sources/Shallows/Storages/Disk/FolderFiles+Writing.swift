@@ -18,7 +18,7 @@ extension FolderFiles {
             } catch {
                 // The folder is not there, or not any more.
                 triesLeft -= 1
-                guard error.code == ENOENT, triesLeft > 0 else { throw error }
+                guard error.code == ENOENT, creatingDirectories, triesLeft > 0 else { throw error }
                 try writer.makeFolder(folder.text)
             }
         }

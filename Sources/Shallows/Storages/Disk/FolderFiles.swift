@@ -17,6 +17,7 @@ internal import Tiers
 final class FolderFiles: Sendable {
     let names: FileNames
     let folder: FolderPath
+    let creatingDirectories: Bool
     let digest: KeyDigest
     let calls: FileSystemCalls
     let processes: ProcessTable
@@ -29,14 +30,16 @@ final class FolderFiles: Sendable {
 
     /// - Parameters:
     ///   - folder: A folder on this machine, which need not exist.
+    ///   - creatingDirectories: Whether a write makes the folder, and those above it, where they are missing.
     ///   - caseRule: Whether the folder tells letters apart; by default, what its volume says.
     init(
-        folder: URL, encoder: Filename.Encoder = .base64, sync: FileSync = .none, caseRule: CaseRule? = nil,
-        digest: KeyDigest = .fnv1a, calls: FileSystemCalls = .system, processes: ProcessTable = .system
+        folder: URL, encoder: Filename.Encoder = .base64, sync: FileSync = .none, creatingDirectories: Bool = true,
+        caseRule: CaseRule? = nil, digest: KeyDigest = .fnv1a, calls: FileSystemCalls = .system, processes: ProcessTable = .system
     ) {
         let path = folder.path
         names = FileNames(encoder: encoder, rule: caseRule ?? .ofVolume(at: path))
         self.folder = FolderPath(path)
+        self.creatingDirectories = creatingDirectories
         self.digest = digest
         self.calls = calls
         self.processes = processes
