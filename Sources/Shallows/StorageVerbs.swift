@@ -45,6 +45,26 @@ extension Reply {
     }
 }
 
+extension StorageVerbs {
+    /// The verbs of a storage in memory: each answers when it returns.
+    @inlinable
+    static func answeringAtOnce(
+        _ storage: some AnyObject & Sendable, missed: @escaping @Sendable (Key) -> ShallowsError,
+        retrieve: @escaping @Sendable (Key) -> Value?, set: @escaping @Sendable (Value, Key) -> Void,
+        remove: @escaping @Sendable (Key) -> Void, removeAll: @escaping @Sendable () -> Void
+    ) -> StorageVerbs {
+        StorageVerbs(
+            retrieve: { key, _ in
+                guard let value = retrieve(key) else { return .failure(missed(key)) }
+                return .success(value)
+            },
+            set: { value, key, _ in .success(set(value, key)) },
+            remove: { key, _ in .success(remove(key)) },
+            removeAll: { _ in .success(removeAll()) },
+            turn: { Turn(of: storage, $0) })
+    }
+}
+
 // The verbs of a storage that someone else wrote, by the two functions of its protocol.
 
 extension StorageVerbs {

@@ -12,7 +12,9 @@ struct SmokeTests {
             DispatchQueue.global().async { completion(self.lock.withLock { self.d[key] }.map { .success($0) } ?? .failure(Missing())) }
         }
         func set(_ value: Int, forKey key: String, completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-            DispatchQueue.global().async { self.lock.withLock { self.d[key] = value }; completion(.success(())) }
+            DispatchQueue.global().async {
+                self.lock.withLock { self.d[key] = value }; completion(.success(()))
+            }
         }
     }
 

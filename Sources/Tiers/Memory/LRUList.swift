@@ -6,7 +6,7 @@
 /// touches eight bytes of each neighbour.
 ///
 /// - Complexity: O(1) for every operation, but for those that say otherwise.
-public struct LRUList<Payload> {
+public struct LRUList<Key: Hashable, Payload> {
     /// One entry and what must be known of it.
     @frozen
     public struct Item {
@@ -29,11 +29,6 @@ public struct LRUList<Payload> {
             self.row = row
             self.validity = validity
             self.isUntold = isUntold
-        }
-
-        /// Whether a reader may have the entry now.
-        public func isValid(at now: WallInstant, _ key: EntryKey, under expiration: Expiration = .never) -> Bool {
-            validity.contains(now, key, lastUse: stamp, under: expiration)
         }
     }
 
@@ -82,12 +77,12 @@ public struct LRUList<Payload> {
         }
     }
 
-    @usableFromInline var slots: [EntryKey: Slot] = [:]
+    @usableFromInline var slots: [Key: Slot] = [:]
     // Slot 0 is no entry: it closes the ring. The one older than it is the newest, the one newer than it the oldest.
     @usableFromInline var links: ContiguousArray<Links> = [Links(newer: 0, older: 0)]
     @usableFromInline var facts: ContiguousArray<Facts> = [.none]
     @usableFromInline var payloads: ContiguousArray<Payload?> = [nil]
-    @usableFromInline var keys: ContiguousArray<EntryKey> = [EntryKey("")]
+    @usableFromInline var keys: ContiguousArray<Key?> = [nil]
     // Slots without an entry, chained by `older`; 0 ends the chain.
     @usableFromInline var firstFree: Slot = 0
     // First in, first out: what was told already lies before `firstUntold`.
@@ -109,11 +104,11 @@ public struct LRUList<Payload> {
     // MARK: Reading
 
     @inlinable
-    func slot(of key: EntryKey) -> Slot? { slots[key] }
+    func slot(of key: Key) -> Slot? { slots[key] }
 
     /// The entry under the key, without using it.
     @inlinable
-    public func peek(_ key: EntryKey) -> Item? {
+    public func peek(_ key: Key) -> Item? {
         slots[key].flatMap(item)
     }
 
@@ -126,18 +121,12 @@ public struct LRUList<Payload> {
         }
     }
 
-    /// Whether a reader may have the entry now.
-    @inlinable
-    func isValid(_ slot: Slot, at now: WallInstant, _ key: EntryKey, under expiration: Expiration) -> Bool {
-        facts[Int(slot)].validity.contains(now, key, lastUse: facts[Int(slot)].stamp, under: expiration)
-    }
-
     /// The most recently used entries, newest first. O(limit).
-    public func newest(_ limit: Int) -> [(key: EntryKey, item: Item)] {
-        var found: [(key: EntryKey, item: Item)] = []
+    public func newest(_ limit: Int) -> [(key: Key, item: Item)] {
+        var found: [(key: Key, item: Item)] = []
         var slot = links[0].older
         while slot != 0, found.count < limit {
-            if let item = item(slot) { found.append((keys[Int(slot)], item)) }
+            if let key = keys[Int(slot)], let item = item(slot) { found.append((key, item)) }
             slot = links[Int(slot)].older
         }
         return found
@@ -145,7 +134,7 @@ public struct LRUList<Payload> {
 
     /// The key of the least recently used entry.
     @inlinable
-    public var oldestKey: EntryKey? {
+    public var oldestKey: Key? {
         let slot = links[0].newer
         return slot == 0 ? nil : keys[Int(slot)]
     }
@@ -161,6 +150,12 @@ public struct LRUList<Payload> {
         facts[Int(slot)].isUntold = true
         untold.append(slot)
         return untold.count - firstUntold == 1
+    }
+
+    /// Moves the entry to the front under a new stamp, where there is one.
+    @inlinable
+    public mutating func use(_ key: Key, stamp: UseStamp) {
+        if let slot = slots[key] { _ = touch(slot, stamp: stamp) }
     }
 
     /// Uses that the disk has not been told of, at most `limit`, each handed out once. O(limit).
@@ -196,7 +191,7 @@ public struct LRUList<Payload> {
 
     /// Puts the entry in front of all others and returns what it replaced.
     @inlinable
-    public mutating func insert(_ item: Item, forKey key: EntryKey) -> Item? {
+    public mutating func insert(_ item: Item, forKey key: Key) -> Item? {
         sum += item.cost
         if item.row == 0 { alone += 1 }
         if let slot = slots[key] {
@@ -216,26 +211,26 @@ public struct LRUList<Payload> {
 
     /// Takes the entry out.
     @inlinable
-    public mutating func remove(_ key: EntryKey) -> Item? {
+    public mutating func remove(_ key: Key) -> Item? {
         guard let slot = slots.removeValue(forKey: key) else { return nil }
         unlink(slot)
         let item = item(slot)
         forget(facts[Int(slot)])
-        (facts[Int(slot)], payloads[Int(slot)], keys[Int(slot)]) = (.none, nil, keys[0])
+        (facts[Int(slot)], payloads[Int(slot)], keys[Int(slot)]) = (.none, nil, nil)
         links[Int(slot)].older = firstFree
         firstFree = slot
         return item
     }
 
     /// Puts another payload for the same value in the place of what is under the key.
-    public mutating func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
+    public mutating func exchange(_ key: Key, _ replacement: (Payload) -> Payload?) {
         guard let slot = slots[key], let payload = payloads[Int(slot)], let new = replacement(payload) else { return }
         payloads[Int(slot)] = new
     }
 
     /// Notes that the disk no longer holds the entry. Returns whether it is here.
     @inlinable
-    public mutating func markAlone(_ key: EntryKey) -> Bool {
+    public mutating func markAlone(_ key: Key) -> Bool {
         guard let slot = slots[key] else { return false }
         if facts[Int(slot)].row != 0 {
             facts[Int(slot)].row = 0
@@ -259,7 +254,7 @@ public struct LRUList<Payload> {
     }
 
     @inlinable
-    mutating func takeSlot(_ key: EntryKey, _ item: Item) -> Slot {
+    mutating func takeSlot(_ key: Key, _ item: Item) -> Slot {
         if firstFree != 0 {
             let slot = firstFree
             firstFree = links[Int(slot)].older
@@ -298,7 +293,22 @@ public struct LRUList<Payload> {
     }
 }
 
-extension LRUList: Sendable where Payload: Sendable {}
+extension LRUList where Key == EntryKey {
+    /// Whether a reader may have the entry now.
+    @inlinable
+    func isValid(_ slot: Slot, at now: WallInstant, _ key: EntryKey, under expiration: Expiration) -> Bool {
+        facts[Int(slot)].validity.contains(now, key, lastUse: facts[Int(slot)].stamp, under: expiration)
+    }
+}
+
+extension LRUList.Item where Key == EntryKey {
+    /// Whether a reader may have the entry now.
+    public func isValid(at now: WallInstant, _ key: EntryKey, under expiration: Expiration = .never) -> Bool {
+        validity.contains(now, key, lastUse: stamp, under: expiration)
+    }
+}
+
+extension LRUList: Sendable where Key: Sendable, Payload: Sendable {}
 extension LRUList.Item: Sendable where Payload: Sendable {}
 extension LRUList.Facts: Sendable {}
 extension LRUList.Links: Sendable {}
@@ -311,7 +321,7 @@ extension LRUList {
         var (slot, seen, sum, alone) = (links[0].older, 0, 0, 0)
         while slot != 0 {
             precondition(payloads[Int(slot)] != nil, "A linked slot without an entry.")
-            precondition(slots[keys[Int(slot)]] == slot, "A linked entry that its key does not lead to.")
+            precondition(keys[Int(slot)].flatMap { slots[$0] } == slot, "A linked entry that its key does not lead to.")
             precondition(links[Int(links[Int(slot)].older)].newer == slot, "Links that disagree.")
             (seen, sum, alone) = (seen + 1, sum + facts[Int(slot)].cost, alone + (facts[Int(slot)].row == 0 ? 1 : 0))
             slot = links[Int(slot)].older

@@ -43,7 +43,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     @usableFromInline
     struct Shelf: Sendable {
-        @usableFromInline var list = LRUList<Payload>()
+        @usableFromInline var list = LRUList<EntryKey, Payload>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var hits = 0
         // A write moves the generation of its key's stripe, so that an older read is not put over it. Two keys of one
@@ -97,12 +97,12 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     /// The entry under the key, valid or not. Not a use.
     @inlinable
-    public func peek(_ key: EntryKey) -> LRUList<Payload>.Item? {
+    public func peek(_ key: EntryKey) -> LRUList<EntryKey, Payload>.Item? {
         shelf.withLock { $0.list.peek(key) }
     }
 
     /// The most recently used entries, newest first. Not a use. O(limit).
-    public func newest(_ limit: Int) -> [(key: EntryKey, item: LRUList<Payload>.Item)] {
+    public func newest(_ limit: Int) -> [(key: EntryKey, item: LRUList<EntryKey, Payload>.Item)] {
         shelf.withLock { $0.list.newest(limit) }
     }
 
@@ -135,7 +135,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             if !shelf.watches.isEmpty { shelf.watches.didWrite(key) }
             // The first stamp of a new row is in the row itself; of an old row the disk must be told.
             let isUntold = wasPresent && row != 0
-            let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: isUntold)
+            let item = LRUList<EntryKey, Payload>.Item(
+                payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: isUntold)
             if isUntold { shelf.departed[row] = nil }
             put(item, key, in: &shelf, &leftovers)
             return leftovers
@@ -157,7 +158,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
                 return leftovers
             }
             shelf.departed[row] = nil
-            let item = LRUList.Item(payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
+            let item = LRUList<EntryKey, Payload>.Item(
+                payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
             put(item, key, in: &shelf, &leftovers)
             leftovers.isPressing = shelf.departed.count > Shelf.mostDeparted
             return leftovers
@@ -307,7 +309,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     // MARK: Inside the lock
 
     @inlinable
-    func put(_ item: LRUList<Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
+    func put(_ item: LRUList<EntryKey, Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
         let hadUses = shelf.list.hasUntold || !shelf.departed.isEmpty
         guard item.cost <= shelf.capacity.bytes else {
             if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }

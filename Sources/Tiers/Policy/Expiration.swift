@@ -90,6 +90,15 @@ public struct Expiration: Hashable, Sendable {
         return jitteredAge(of: key, written)
     }
 
+    /// When the entry that was written under the key at that moment is valid.
+    ///
+    /// - Parameter key: Asked for only where it matters, which is where ages are jittered.
+    package func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
+        guard !isNever else { return .forever }
+        let age = jitter == 0 || age == .max ? age : jitteredAge(of: key(), written)
+        return Validity(written: written, expires: written.advanced(byMilliseconds: age), idle: idle == .max ? nil : idle)
+    }
+
     /// Drawn from key and moment alone, by FNV-1a, so that memory, disk and every process come to the same.
     @usableFromInline
     func jitteredAge(of key: EntryKey, _ written: WallInstant) -> Int64 {

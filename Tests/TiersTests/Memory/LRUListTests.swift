@@ -4,13 +4,13 @@ import TiersTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct LRUListTests {
-    private func item(_ payload: Int, cost: Int = 1, stamp: Int64 = 0) -> LRUList<Int>.Item {
-        LRUList.Item(
+    private func item(_ payload: Int, cost: Int = 1, stamp: Int64 = 0) -> LRUList<EntryKey, Int>.Item {
+        LRUList<EntryKey, Int>.Item(
             payload: payload, cost: cost, stamp: UseStamp(rawValue: stamp), row: Int64(payload), validity: .forever, isUntold: false)
     }
 
     @Test func theLastInsertedIsTheNewestAndTheFirstTheOldest() {
-        var list = LRUList<Int>()
+        var list = LRUList<EntryKey, Int>()
         for number in 1...5 { _ = list.insert(item(number), forKey: EntryKey("\(number)")) }
         #expect(list.newest(.max).map(\.item.payload) == [5, 4, 3, 2, 1])
         #expect(list.newest(2).map(\.item.payload) == [5, 4])
@@ -18,7 +18,7 @@ struct LRUListTests {
     }
 
     @Test func insertingAgainReplacesAndMovesToTheFront() {
-        var list = LRUList<Int>()
+        var list = LRUList<EntryKey, Int>()
         for number in 1...3 { _ = list.insert(item(number, cost: 10), forKey: EntryKey("\(number)")) }
         #expect(list.insert(item(9, cost: 1), forKey: "1")?.payload == 1)
         #expect(list.newest(.max).map(\.item.payload) == [9, 3, 2])
@@ -30,7 +30,7 @@ struct LRUListTests {
     @Test(arguments: UInt64(0)..<10)
     func randomOperationsKeepTheListWhole(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var list = LRUList<Int>()
+        var list = LRUList<EntryKey, Int>()
         var model: [(key: String, cost: Int)] = []
         for number in 1...2000 {
             let key = "\(Int.random(in: 0..<40, using: &random))"
@@ -58,7 +58,7 @@ struct LRUListTests {
 
     /// P30: links are indices, so nothing recurses.
     @Test func aMillionEntriesAreReleasedWithoutRecursion() {
-        var list = LRUList<Int>()
+        var list = LRUList<EntryKey, Int>()
         for number in 0..<1_000_000 { _ = list.insert(item(number), forKey: EntryKey("\(number)")) }
         #expect(list.count == 1_000_000)
         #expect(list.removeAll().count == 1_000_000)

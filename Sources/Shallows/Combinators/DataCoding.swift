@@ -1,0 +1,74 @@
+internal import Foundation
+
+/// A format: how bytes are read as values and values written as bytes, as far as someone asks for either.
+struct DataCoding<Value: Sendable>: Sendable {
+    var decode: @Sendable (Data) throws -> Value = { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }
+    var encode: @Sendable (Value) throws -> Data = { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly }
+
+    /// Turns what a coder throws into a failure that says what happened.
+    func attempt<Result>(_ code: ShallowsError.Code, _ message: String, _ layer: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch { throw ShallowsError(code, message, layer: layer, cause: error) }
+    }
+}
+
+extension DataCoding where Value == String {
+    static func string(_ encoding: String.Encoding) -> DataCoding {
+        DataCoding(
+            decode: { try String(data: $0, encoding: encoding).unwrap() }, encode: { try $0.data(using: encoding).unwrap() })
+    }
+}
+
+/// The format of values of whatever type a file holds.
+typealias PlainCoding = DataCoding<any Sendable>
+
+extension DataCoding where Value == any Sendable {
+    static func json(_ reading: JSONSerialization.ReadingOptions, _ writing: JSONSerialization.WritingOptions) -> DataCoding {
+        DataCoding(
+            decode: { try PlainValue.sendable(JSONSerialization.jsonObject(with: $0, options: reading)) },
+            encode: { value in
+                // Asked first, because the serializer stops the program at what it cannot say. In an array it says everything it can.
+                guard JSONSerialization.isValidJSONObject([value]) else { throw PlainValue.Unsayable() }
+                guard writing.contains(.fragmentsAllowed) || JSONSerialization.isValidJSONObject(value) else {
+                    throw PlainValue.Unsayable()
+                }
+                return try JSONSerialization.data(withJSONObject: value, options: writing)
+            })
+    }
+
+    static func plist(
+        _ format: PropertyListSerialization.PropertyListFormat, _ reading: PropertyListSerialization.ReadOptions,
+        _ writing: PropertyListSerialization.WriteOptions
+    ) -> DataCoding {
+        DataCoding(
+            decode: { data in try PlainValue.sendable(PropertyListSerialization.propertyList(from: data, options: reading, format: nil)) },
+            encode: { value in
+                guard PropertyListSerialization.propertyList(value, isValidFor: format) else { throw PlainValue.Unsayable() }
+                return try PropertyListSerialization.data(fromPropertyList: value, format: format, options: writing)
+            })
+    }
+
+    /// The same format, of dictionaries alone.
+    var dictionary: DataCoding<[String: any Sendable]> {
+        DataCoding<[String: any Sendable]>(
+            decode: { try (decode($0) as? [String: any Sendable]).unwrap() }, encode: { try encode($0 as any Sendable) })
+    }
+}
+
+/// What JSON and property lists can say, as values that any thread may have.
+enum PlainValue {
+    /// The value holds something that the format cannot say.
+    struct Unsayable: Error {}
+
+    static func sendable(_ value: Any) throws -> any Sendable {
+        switch value {
+        case let string as String: string
+        case let number as NSNumber: number
+        case let null as NSNull: null
+        case let date as Date: date
+        case let data as Data: data
+        case let array as [Any]: try array.map(sendable)
+        case let dictionary as [String: Any]: try dictionary.mapValues(sendable)
+        default: throw Unsayable()
+        }
+    }
+}

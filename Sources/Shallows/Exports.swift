@@ -1,0 +1,10 @@
+// What callers of this module need of the engine, so that `import Shallows` is enough.
+
+@_exported public import struct Tiers.Capacity
+@_exported public import struct Tiers.DataSize
+@_exported public import protocol Tiers.EngineError
+@_exported public import struct Tiers.Expiration
+@_exported public import struct Tiers.StoreError
+@_exported public import struct Tiers.TierTotals
+@_exported public import struct Tiers.WallClock
+@_exported public import struct Tiers.WallInstant

@@ -1,0 +1,80 @@
+import Foundation
+import Shallows
+import Testing
+import TiersTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct LRUStorageTests {
+    @Test func theLeastRecentlyUsedLeaves() async throws {
+        let storage = try LRUStorage<Int, String>(maxCount: 2)
+        for key in 1...2 { try await storage.set("\(key)", forKey: key) }
+        _ = try await storage.retrieve(forKey: 1)
+        try await storage.set("3", forKey: 3)
+        #expect(try await storage.retrieveIfPresent(forKey: 2) == nil)
+        #expect(try await storage.retrieve(forKey: 1) == "1")
+        #expect(storage.totals == TierTotals(entries: 2, bytes: 0))
+    }
+
+    @Test func bytesAreCountedAndOverwritesAdjustThem() async throws {
+        let storage = try LRUStorage<String, Data>(maxBytes: 10)
+        try await storage.set(Data(count: 6), forKey: "a")
+        try await storage.set(Data(count: 2), forKey: "a")
+        try await storage.set(Data(count: 8), forKey: "b")
+        #expect(storage.totals == TierTotals(entries: 2, bytes: 10))
+        try await storage.set(Data(count: 1), forKey: "c")
+        #expect(storage.totals == TierTotals(entries: 2, bytes: 9))
+    }
+
+    @Test func aValueThatIsTooLargeEvictsNothingAndLeavesNoOldOne() async throws {
+        let storage = try LRUStorage<String, Data>(maxBytes: 10)
+        try await storage.set(Data(count: 4), forKey: "a")
+        try await storage.set(Data(count: 4), forKey: "b")
+        try await storage.set(Data(count: 11), forKey: "a")
+        #expect(try await storage.retrieveIfPresent(forKey: "a") == nil)
+        #expect(try await storage.retrieve(forKey: "b").count == 4)
+    }
+
+    @Test func aLimitThatHoldsNothingIsRefused() {
+        #expect(throws: StoreError.self) { try LRUStorage<String, Int>(maxCount: 0) }
+        #expect(throws: StoreError.self) { try LRUStorage<String, Data>(maxBytes: -1) }
+    }
+
+    @Test func valuesExpire() async throws {
+        let clock = ManualClock()
+        let storage = try LRUStorage<String, Int>(maxCount: 9, expiration: .after(.seconds(60)), clock: clock.wallClock)
+        try await storage.set(1, forKey: "a")
+        clock.advance(by: .seconds(59))
+        #expect(try await storage.retrieve(forKey: "a") == 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await storage.retrieveIfPresent(forKey: "a") == nil)
+        #expect(storage.totals.entries == 0)
+    }
+
+    @Test func trimmingKeepsTheMostRecentlyUsed() async throws {
+        let storage = try LRUStorage<Int, Data>(maxBytes: 100)
+        for key in 1...10 { try await storage.set(Data(count: 10), forKey: key) }
+        storage.trim(toBytes: 35)
+        #expect(storage.totals == TierTotals(entries: 3, bytes: 30))
+        storage.trim(toCount: 1)
+        #expect(try await storage.retrieve(forKey: 10).count == 10)
+        storage.capacity = try Capacity(5)
+        #expect(storage.totals.entries == 0)
+    }
+
+    @Test func aValueIsReleasedOutsideTheLock() async throws {
+        let storage = try LRUStorage<Int, Nosy>(maxCount: 1)
+        for key in 1...3 { try await storage.set(Nosy(storage), forKey: key) }
+        #expect(storage.totals.entries == 1)
+    }
+
+    /// Looks at the storage when it goes.
+    private final class Nosy: Sendable {
+        private let look: @Sendable () -> Void
+
+        init(_ storage: LRUStorage<Int, Nosy>) {
+            look = { [weak storage] in _ = storage?.totals }
+        }
+
+        deinit { look() }
+    }
+}
