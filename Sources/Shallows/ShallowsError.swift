@@ -78,15 +78,19 @@ extension ShallowsError {
     @usableFromInline
     init(_ error: any Error, layer: String, key: (any Sendable)? = nil, standing: Standing) {
         switch error {
-        case let error as ShallowsError: self = error
+        case let error as ShallowsError:
+            self = error
+            if self.key == nil { self.key = key }
         case let error as any StorageMiss where error.isMiss: self = .miss(forKey: key ?? (), layer: layer, cause: error)
+        case let error as StoreError: self = ShallowsError(error.code, error.message, layer: layer, key: key, cause: error.cause)
         case is CancellationError:
             self = ShallowsError(.cancelled, "The task was cancelled.", layer: layer, key: key, cause: error)
         default:
             self = ShallowsError(.failed, "The storage failed; its own error is the cause.", layer: layer, key: key, cause: error)
             self.standing = error is any StorageMiss ? .failure : standing
         }
-        if !(error is ShallowsError) { isTransparent = true }
+        // What a user's own code threw is what a user's own code expects.
+        isTransparent = isTransparent || !(error is any EngineError)
     }
 
     /// What the documented verbs throw: the error as whoever made it made it.
