@@ -5,7 +5,7 @@ import Testing
 /// The blocks of the document of Shallows, and what its text says. Those that need a disk are in a file of their own.
 @Suite(.timeLimit(.minutes(1)))
 struct ShallowsDocumentTests {
-    enum ImageKeys : String {
+    enum ImageKeys: String {
         case kitten, puppy, fish
     }
 
@@ -13,7 +13,7 @@ struct ShallowsDocumentTests {
     @Test func whatIsSetIsRetrieved() async {
         let answers = Answers<String>()
         func callSite() {
-            let storage = MemoryStorage<String, Int>().asStorage() // Storage<String, Int>
+            let storage = MemoryStorage<String, Int>().asStorage()  // Storage<String, Int>
             storage.retrieve(forKey: "some-key") { (result) in
                 switch result {
                 case .success(let value):
@@ -41,16 +41,19 @@ struct ShallowsDocumentTests {
     /// "Keys and values can be mapped"
     @Test func keysAndValuesAreMapped() async throws {
         let answers = Answers<UIImage?>()
-        let storage = MemoryStorage<Filename, Data>() // Storage<Filename, Data>
+        let storage = MemoryStorage<Filename, Data>()  // Storage<Filename, Data>
         func callSite() {
-            let images = storage
-                .mapValues(to: UIImage.self,
-                           transformIn: { data in try UIImage.init(data: data).unwrap() },
-                           transformOut: { image in try UIImagePNGRepresentation(image).unwrap() }) // Storage<Filename, UIImage>
+            let images =
+                storage
+                .mapValues(
+                    to: UIImage.self,
+                    transformIn: { data in try UIImage.init(data: data).unwrap() },
+                    transformOut: { image in try UIImagePNGRepresentation(image).unwrap() })  // Storage<Filename, UIImage>
 
-            let keyedImages = images
+            let keyedImages =
+                images
                 .usingStringKeys()
-                .mapKeys(toRawRepresentableType: ImageKeys.self) // Storage<ImageKeys, UIImage>
+                .mapKeys(toRawRepresentableType: ImageKeys.self)  // Storage<ImageKeys, UIImage>
 
             keyedImages.retrieve(forKey: .kitten, completion: { result in answers.give(try? result.get()) })
             keyedImages.retrieve(forKey: .puppy, completion: { result in answers.give(try? result.get()) })
@@ -79,7 +82,7 @@ struct ShallowsDocumentTests {
     /// "you can make it a read-only storage"
     @Test func aReadOnlyStorageIsRetrievedFrom() async throws {
         let storage = MemoryStorage<String, Int>(storage: ["one": 1])
-        let readOnly = storage.asReadOnlyStorage() // ReadOnlyStorage<String, Int>
+        let readOnly = storage.asReadOnlyStorage()  // ReadOnlyStorage<String, Int>
         let typed: ReadOnlyStorage<String, Int> = readOnly
         #expect(try await typed.retrieve(forKey: "one") == 1)
     }
@@ -87,7 +90,7 @@ struct ShallowsDocumentTests {
     /// "write-only storage is also available"
     @Test func aWriteOnlyStorageIsSetTo() async throws {
         let storage = MemoryStorage<String, Int>()
-        let writeOnly = storage.asWriteOnlyStorage() // WriteOnlyStorage<String, Int>
+        let writeOnly = storage.asWriteOnlyStorage()  // WriteOnlyStorage<String, Int>
         let typed: WriteOnlyStorage<String, Int> = writeOnly
         try await typed.set(1, forKey: "one")
         #expect(storage.storage == ["one": 1])
@@ -133,7 +136,7 @@ struct ShallowsDocumentTests {
         let strings = MemoryStorage<String, String>()
         let numbers = MemoryStorage<String, Int>()
         func callSite() {
-            let zipped = zip(strings, numbers) // Storage<String, (String, Int)>
+            let zipped = zip(strings, numbers)  // Storage<String, (String, Int)>
             zipped.retrieve(forKey: "some-key") { (result) in
                 if let (string, number) = try? result.get() {
                     answers.give(string)

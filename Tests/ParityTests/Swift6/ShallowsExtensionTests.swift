@@ -31,12 +31,16 @@ extension StorageProtocol where Key == Void, Value == [Int] {
 
 extension ReadOnlyStorageProtocol {
     fileprivate func counting(_ tally: Tally) -> ReadOnlyStorage<Key, Value> {
-        return ReadOnlyStorage(storageName: self.storageName, retrieve: { (key, completion) in
-            tally.add()
-            self.retrieve(forKey: key, completion: { (result) in
-                completion(result)
+        return ReadOnlyStorage(
+            storageName: self.storageName,
+            retrieve: { (key, completion) in
+                tally.add()
+                self.retrieve(
+                    forKey: key,
+                    completion: { (result) in
+                        completion(result)
+                    })
             })
-        })
     }
 
     fileprivate static func alwaysFailing(with error: Error) -> ReadOnlyStorage<Key, Value> {
@@ -52,12 +56,16 @@ extension ReadOnlyStorageProtocol where Value == Data {
 
 extension WriteOnlyStorageProtocol {
     fileprivate func telling(_ tell: @escaping @Sendable (Value) -> Void) -> WriteOnlyStorage<Key, Value> {
-        return WriteOnlyStorage<Key, Value>(storageName: self.storageName, set: { (value, key, completion) in
-            self.set(value, forKey: key, completion: { (result) in
-                tell(value)
-                completion(result)
+        return WriteOnlyStorage<Key, Value>(
+            storageName: self.storageName,
+            set: { (value, key, completion) in
+                self.set(
+                    value, forKey: key,
+                    completion: { (result) in
+                        tell(value)
+                        completion(result)
+                    })
             })
-        })
     }
 }
 
@@ -71,11 +79,14 @@ extension Storage where Key == Filename, Value == City {
 
 extension Storage {
     fileprivate static func alwaysSucceeding(with value: Value) -> Storage<Key, Value> {
-        return Storage<Key, Value>(storageName: "succeeding", retrieve: { (_, completion) in
-            completion(.success(value))
-        }, set: { (_, _, completion) in
-            completion(.success(()))
-        })
+        return Storage<Key, Value>(
+            storageName: "succeeding",
+            retrieve: { (_, completion) in
+                completion(.success(value))
+            },
+            set: { (_, _, completion) in
+                completion(.success(()))
+            })
     }
 }
 
