@@ -25,6 +25,14 @@ extension RemovableStorageProtocol {
     }
 }
 
+extension AnyStorage where Access == ReadWrite {
+    @available(*, unavailable, message: "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage().")
+    public func remove(forKey key: Key) async throws {}
+
+    @available(*, unavailable, message: "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage().")
+    public func removeAll() async throws {}
+}
+
 extension StorageVerbs {
     convenience init<Storage: RemovableStorageProtocol>(removing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
         let name = storage.storageName

@@ -111,17 +111,3 @@ extension StoreError.Code {
     /// A storage dropped the completion that it was to call.
     public static let unanswered = StoreError.Code("unanswered")
 }
-
-extension Result {
-    /// The result as the documented verbs give it.
-    @inlinable
-    func surfaced() -> ShallowsResult<Success> where Failure == ShallowsError {
-        switch self {
-        case .success(let value): .success(value)
-        case .failure(let error): .failure(error.surfaced)
-        }
-    }
-}
-
-/// A result as layers give it to one another.
-@usableFromInline typealias Outcome<Value> = Result<Value, ShallowsError>

@@ -52,21 +52,23 @@ extension AnyStorage where Access == ReadOnly {
     public init(
         storageName: String, retrieve: @escaping @Sendable (Key, @escaping @Sendable (ShallowsResult<Value>) -> Void) -> Void
     ) {
+        let identity = Identity()
         self.init(
             storageName,
             StorageVerbs(
                 retrieve: { key, call in .foreign(layer: storageName, key: key, call) { retrieve(key, $0) } },
-                turn: { Turn(ofType: Self.self, key: $0) }))
+                turn: { Turn(of: identity, $0) }))
     }
 
     /// A storage of an asynchronous function.
     @preconcurrency
     public init(storageName: String, retrieve: @escaping @Sendable (Key) async throws -> Value) {
+        let identity = Identity()
         self.init(
             storageName,
             StorageVerbs(
                 retrieve: { key, call in .foreign(layer: storageName, key: key, call) { try await retrieve(key) } },
-                turn: { Turn(ofType: Self.self, key: $0) }))
+                turn: { Turn(of: identity, $0) }))
     }
 
     /// A storage of any type, with its type erased.
@@ -122,3 +124,6 @@ extension AnyStorage {
                 remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }))
     }
 }
+
+/// What makes a storage of functions one and the same.
+private final class Identity: Sendable {}

@@ -20,6 +20,8 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         case undoFailed
         /// A set whose caller wanted no answer failed.
         case setFailed
+        /// What was to be removed without an answer was not.
+        case removalFailed
         /// A storage called its completion more than once.
         case answeredTwice
     }

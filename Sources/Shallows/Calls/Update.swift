@@ -1,4 +1,4 @@
-extension StorageProtocol {
+extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Changes the value under the key: retrieves it, lets `modify` change it, and sets it.
     ///
     /// ```swift
@@ -13,11 +13,11 @@ extension StorageProtocol {
     ///   - completion: Called once, with the new value. By default a failure is reported.
     @preconcurrency
     public func update(
-        forKey key: Key, _ modify: @escaping @Sendable (inout Value) -> Void,
-        completion: (@Sendable (ShallowsResult<Value>) -> Void)? = nil
+        forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void,
+        completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
     ) {
         let name = storageName
-        updating(key, .completing, modify).deliver { outcome in
+        erased().verbs.update(key, layer: name, .completing, modify).deliver { outcome in
             if let completion {
                 completion(outcome.surfaced())
             } else if case .failure(let error) = outcome {
@@ -28,34 +28,46 @@ extension StorageProtocol {
 
     /// Changes the value under the key, and gives the new one. See ``update(forKey:_:completion:)``.
     @discardableResult
-    public func update(forKey key: Key, _ modify: @escaping @Sendable (inout Value) -> Void) async throws -> Value {
-        try await erased().cancelling { updating(key, $0, modify) }.surfaced().get()
-    }
-
-    private func updating(_ key: Key, _ call: Call, _ modify: @escaping @Sendable (inout Value) -> Void) -> Reply<Value> {
-        let verbs = erased().verbs
-        let work: @Sendable () -> Reply<Value> = {
-            verbs.retrieve(key, call).then { outcome in
-                switch outcome {
-                case .failure: return .now(outcome)
-                case .success(var value):
-                    modify(&value)
-                    let changed = value
-                    return verbs.set(changed, key, call).map { $0.map { changed } }
-                }
-            }
-        }
-        guard let turn = verbs.turn(key) else { return work() }
-        return Turns.ofUpdates.run(turn, call, work)
+    public func update(forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void) async throws -> ErasedValue {
+        let storage = erased()
+        return try await storage.cancelling { storage.verbs.update(key, layer: storage.storageName, $0, modify) }.surfaced().get()
     }
 }
 
-extension StorageProtocol where Key == Void {
+extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedKey == Void {
     /// Changes the value. See ``update(forKey:_:completion:)``.
     @preconcurrency
     public func update(
-        _ modify: @escaping @Sendable (inout Value) -> Void, completion: (@Sendable (ShallowsResult<Value>) -> Void)? = nil
+        _ modify: @escaping @Sendable (inout ErasedValue) -> Void, completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
     ) {
         update(forKey: (), modify, completion: completion)
+    }
+}
+
+extension AnySyncStorage where Access: ReadableAccess & WritableAccess {
+    /// Changes the value under the key, and gives the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
+    @discardableResult
+    public func update(forKey key: Key, _ modify: @escaping @Sendable (inout Value) -> Void) throws -> Value {
+        try verbs.update(key, layer: storageName, .waiting, modify).atOnce()
+    }
+}
+
+extension StorageVerbs {
+    /// Retrieves, changes and sets, in the turn of the key.
+    func update(
+        _ key: Key, layer: String, _ call: Call, _ modify: @escaping @Sendable (inout Value) -> Void
+    ) -> Reply<Value> {
+        let work: @Sendable () -> Reply<Value> = { [self] in
+            retrieve(key, call).then { [self] outcome in
+                outcome.then { value in
+                    var changed = value
+                    modify(&changed)
+                    let new = changed
+                    return set(new, key, call).map { $0.map { new } }
+                }
+            }
+        }
+        guard let turn = turn(key) else { return work() }
+        return Turns.ofUpdates.run(turn, layer: layer, call, work)
     }
 }

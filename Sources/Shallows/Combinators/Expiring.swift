@@ -123,14 +123,6 @@ struct DatedBytes {
 }
 
 extension Result where Failure == ShallowsError {
-    /// Goes on with the value, or with the failure.
-    func then<Next: Sendable>(_ next: (Success) -> Reply<Next>) -> Reply<Next> {
-        switch self {
-        case .success(let value): next(value)
-        case .failure(let error): .failure(error)
-        }
-    }
-
     fileprivate static func judging(_ layer: String, _ key: any Sendable, _ judge: () throws -> Success) -> Self {
         do { return .success(try judge()) } catch {
             return .failure(ShallowsError(error, layer: layer, key: key, standing: .failure))

@@ -4,8 +4,9 @@ extension ErasableStorage {
     ///
     /// A call is begun when the one before it was answered. One that waits blocks its thread until its turn.
     public func synchronizedCalls() -> AnyStorage<Access, ErasedKey, ErasedValue> {
-        erased().transforming { verbs in
-            let line = Line()
+        let name = storageName
+        return erased().transforming { verbs in
+            let line = Line(layer: name)
             return StorageVerbs(
                 retrieve: { key, call in line.run(call) { verbs.retrieve(key, call) } },
                 set: { value, key, call in line.run(call) { verbs.set(value, key, call) } },
@@ -19,8 +20,13 @@ extension ErasableStorage {
 /// Calls that take turns, all of them.
 private final class Line: Sendable {
     private let turns = Turns()
+    private let layer: String
+
+    init(layer: String) {
+        self.layer = layer
+    }
 
     func run<Value: Sendable>(_ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
-        turns.run(Turn(of: self, ()), call, work)
+        turns.run(Turn(of: self, ()), layer: layer, call, work)
     }
 }

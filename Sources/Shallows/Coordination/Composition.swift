@@ -26,7 +26,7 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     private let fills: Bool
     /// Whether the front is given back what it had when the back takes no value.
     private let undoes: Bool
-    private let gate = WriteGate<Key>()
+    private let gate: WriteGate<Key>
     private let flights = Flights<Key, Value>()
     private let turns = Turns()
 
@@ -36,6 +36,7 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     ) {
         self.front = Layer(front)
         self.back = Layer(back)
+        gate = WriteGate(layer: self.front.name)
         self.fills = fills
         self.undoes = undoes
     }
@@ -104,7 +105,7 @@ extension Composition {
             guard direction.pushes else { return front.verbs.set(value, key, call) }
             guard undoes, let turn = front.verbs.turn(key) else { return setBoth(value, key, call) }
             // One after another, so that none is undone over the next.
-            return turns.run(turn, call) { [self] in setBothOrUndo(value, key, call) }
+            return turns.run(turn, layer: front.name, call) { [self] in setBothOrUndo(value, key, call) }
         }
     }
 

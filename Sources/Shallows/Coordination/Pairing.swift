@@ -8,12 +8,13 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     private let right: Layer<Key, RightValue>
     /// Whether a side that was set is given back what it had when the other takes no value.
     private let undoes: Bool
-    private let gate = WriteGate<Key>()
+    private let gate: WriteGate<Key>
     private let turns = Turns()
 
     init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>, undoes: Bool) {
         self.left = Layer(left)
         self.right = Layer(right)
+        gate = WriteGate(layer: self.left.name)
         self.undoes = undoes
     }
 
@@ -37,10 +38,10 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     // MARK: Retrieving
 
     private func retrieve(_ key: Key, _ call: Call) -> Reply<(LeftValue, RightValue)> {
-        guard let ticket = gate.ticket(for: key) else { return turns.run(turn(of: key), call) { self.ask(key, call) } }
+        guard let ticket = gate.ticket(for: key) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, call) } }
         return ask(key, call).then { pair in
             // A set came between the two sides. In its turn no other can.
-            guard self.gate.isCurrent(ticket) else { return self.turns.run(self.turn(of: key), call) { self.ask(key, call) } }
+            guard self.gate.isCurrent(ticket) else { return self.turns.run(self.turn(of: key), layer: self.name, call) { self.ask(key, call) } }
             return .now(pair)
         }
     }
@@ -101,7 +102,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     }
 
     private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable () -> Reply<Void>) -> Reply<Void> {
-        turns.run(turn(of: key), call) { self.gate.write(key, call, write) }
+        turns.run(turn(of: key), layer: name, call) { self.gate.write(key, call, write) }
     }
 
     private func turn(of key: Key) -> Turn { Turn(of: self, key) }
@@ -119,8 +120,4 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
         if isPartial { error.reached = left == nil ? self.left.leaves : self.right.leaves }
         return error
     }
-}
-
-extension Result where Failure == ShallowsError {
-    var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -18,11 +18,6 @@ struct Turn: Hashable, Sendable {
         owner = ObjectIdentifier(storage)
         self.key = KeyIdentity(key)
     }
-
-    init<Key: Sendable>(ofType type: Any.Type, key: Key) {
-        owner = ObjectIdentifier(type)
-        self.key = KeyIdentity(key)
-    }
 }
 
 /// A key, compared as its type compares it.

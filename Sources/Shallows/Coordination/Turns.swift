@@ -8,12 +8,23 @@ final class Turns: Sendable {
     /// Those of updates, of every storage: an update of a storage excludes the others of the same key.
     static let ofUpdates = Turns()
 
-    private let lines = Locked<[Turn: [@Sendable () -> Void]]>([:])
+    private struct Line: Sendable {
+        var waiting = FirstInFirstOut<@Sendable () -> Void>()
+        /// Whether whoever has the turn waits for code of a user's own.
+        var isForeign = false
+    }
+
+    private let lines = Locked<[Turn: Line]>([:])
 
     /// Runs the work when it is its turn, at once where nobody has it. A caller that waits is blocked until then.
-    func run<Value: Sendable>(_ turn: Turn, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
+    func run<Value: Sendable>(
+        _ turn: Turn, layer: String, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>
+    ) -> Reply<Value> {
         if take(turn, orElse: nil) { return leave(turn, after: work()) }
         if call.waits {
+            if Reply<Value>.isInsideTask, lines.withLock({ $0[turn]?.isForeign ?? false }) {
+                return .failure(.wouldBlock(layer: layer, key: nil))
+            }
             let semaphore = DispatchSemaphore(value: 0)
             if !take(turn, orElse: { semaphore.signal() }) { semaphore.wait() }
             return leave(turn, after: work())
@@ -29,22 +40,24 @@ final class Turns: Sendable {
     private func take(_ turn: Turn, orElse next: (@Sendable () -> Void)?) -> Bool {
         lines.withLock { lines in
             guard lines[turn] != nil else {
-                lines[turn] = []
+                lines[turn] = Line()
                 return true
             }
-            if let next { lines[turn]?.append(next) }
+            if let next { lines[turn]?.waiting.append(next) }
             return false
         }
     }
 
     private func leave<Value: Sendable>(_ turn: Turn, after reply: Reply<Value>) -> Reply<Value> {
-        reply.map { [self] outcome in
+        if case .later(let promise) = reply, promise.isForeign { lines.withLock { $0[turn]?.isForeign = true } }
+        return reply.map { [self] outcome in
             let next = lines.withLock { lines -> (@Sendable () -> Void)? in
-                guard let line = lines[turn], !line.isEmpty else {
+                lines[turn]?.isForeign = false
+                guard let next = lines[turn]?.waiting.popFirst() else {
                     lines[turn] = nil
                     return nil
                 }
-                return lines[turn]?.removeFirst()
+                return next
             }
             next?()
             return outcome

@@ -7,12 +7,17 @@ final class WriteGate<Key: Sendable>: Sendable {
         var gate = FillGate()
         /// Writes that wait for the fills of a stripe to end.
         var waiting: [Int: [@Sendable () -> Void]] = [:]
+        /// How many fills wait for code of a user's own.
+        var foreignFills = 0
     }
 
     private let state = Locked(State())
     private let stripe: @Sendable (Key) -> Int
 
-    init() {
+    private let layer: String
+
+    init(layer: String) {
+        self.layer = layer
         stripe = Self.striping()
     }
 
@@ -37,9 +42,13 @@ final class WriteGate<Key: Sendable>: Sendable {
     /// Runs a fill, if nothing was written since the ticket was given; else returns `nil`.
     func fill<Value: Sendable>(_ ticket: FillGate.Ticket, _ work: () -> Reply<Value>) -> Reply<Value>? {
         guard state.withLock({ $0.gate.beginFill(ticket) }) else { return nil }
-        return work().map { [self] outcome in
+        let reply = work()
+        let isForeign = if case .later(let promise) = reply { promise.isForeign } else { false }
+        if isForeign { state.withLock { $0.foreignFills += 1 } }
+        return reply.map { [self] outcome in
             let ready = state.withLock { state in
-                state.gate.endFill(ticket) ? state.waiting.removeValue(forKey: ticket.stripe) ?? [] : []
+                if isForeign { state.foreignFills -= 1 }
+                return state.gate.endFill(ticket) ? state.waiting.removeValue(forKey: ticket.stripe) ?? [] : []
             }
             for next in ready { next() }
             return outcome
@@ -57,6 +66,10 @@ final class WriteGate<Key: Sendable>: Sendable {
             }
         }
         guard !blocked.isEmpty else { return writeAndEnd() }
+        if call.waits, Reply<Value>.isInsideTask, state.withLock({ $0.foreignFills > 0 }) {
+            state.withLock { state in for stripe in stripes { state.gate.endWrite(stripe) } }
+            return .failure(.wouldBlock(layer: layer, key: nil))
+        }
         let cleared = Promise<Void>()
         wait(for: blocked[...]) { cleared.keep(.success(())) }
         if call.waits {

@@ -1,0 +1,23 @@
+/// A result as layers give it to one another.
+@usableFromInline typealias Outcome<Value> = Result<Value, ShallowsError>
+
+extension Result where Failure == ShallowsError {
+    /// The result as the documented verbs give it.
+    @inlinable
+    func surfaced() -> ShallowsResult<Success> {
+        switch self {
+        case .success(let value): .success(value)
+        case .failure(let error): .failure(error.surfaced)
+        }
+    }
+
+    var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
+
+    /// Goes on with the value, or with the failure.
+    func then<Next: Sendable>(_ next: (Success) -> Reply<Next>) -> Reply<Next> {
+        switch self {
+        case .success(let value): next(value)
+        case .failure(let error): .failure(error)
+        }
+    }
+}
