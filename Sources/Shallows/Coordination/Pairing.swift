@@ -41,7 +41,9 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
         guard let ticket = gate.ticket(for: key) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, call) } }
         return ask(key, call).then { pair in
             // A set came between the two sides. In its turn no other can.
-            guard self.gate.isCurrent(ticket) else { return self.turns.run(self.turn(of: key), layer: self.name, call) { self.ask(key, call) } }
+            guard self.gate.isCurrent(ticket) else {
+                return self.turns.run(self.turn(of: key), layer: self.name, call) { self.ask(key, call) }
+            }
             return .now(pair)
         }
     }
