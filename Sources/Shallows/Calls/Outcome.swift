@@ -14,6 +14,7 @@ extension Result where Failure == ShallowsError {
     var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
 
     /// Goes on with the value, or with the failure.
+    @inlinable
     func then<Next: Sendable>(_ next: (Success) -> Reply<Next>) -> Reply<Next> {
         switch self {
         case .success(let value): next(value)

@@ -8,7 +8,8 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     private let right: Layer<Key, RightValue>
     /// Whether a side that was set is given back what it had when the other takes no value.
     private let undoes: Bool
-    private let gate: WriteGate<Key>
+    private let gate: WriteGate
+    private let stripe = FillGate.striping(of: Key.self)
     private let turns = Turns()
 
     init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>, undoes: Bool) {
@@ -38,7 +39,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     // MARK: Retrieving
 
     private func retrieve(_ key: Key, _ call: Call) -> Reply<(LeftValue, RightValue)> {
-        guard let ticket = gate.ticket(for: key) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, call) } }
+        guard let ticket = gate.ticket(for: stripe(key)) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, call) } }
         return ask(key, call).then { pair in
             // A set came between the two sides. In its turn no other can.
             guard self.gate.isCurrent(ticket) else {
@@ -104,7 +105,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     }
 
     private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable () -> Reply<Void>) -> Reply<Void> {
-        turns.run(turn(of: key), layer: name, call) { self.gate.write(key, call, write) }
+        turns.run(turn(of: key), layer: name, call) { self.gate.write(self.stripe(key), call, write) }
     }
 
     private func turn(of key: Key) -> Turn { Turn(of: self, key) }

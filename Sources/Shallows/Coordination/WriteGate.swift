@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Tiers
 
 /// Keeps reads that fill the front of a composition from overtaking its writes: the locked shell of a ``FillGate``.
-final class WriteGate<Key: Sendable>: Sendable {
+final class WriteGate: Sendable {
     private struct State: Sendable {
         var gate = FillGate()
         /// Writes that wait for the fills of a stripe to end.
@@ -12,18 +12,29 @@ final class WriteGate<Key: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    private let stripe: @Sendable (Key) -> Int
 
     private let layer: String
 
     init(layer: String) {
         self.layer = layer
-        stripe = Self.striping()
     }
 
-    /// Runs a write of one key: once no fill of it is under way, and no older read fills any more.
-    func write<Value: Sendable>(_ key: Key, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
-        write(stripe(key)...stripe(key), call, work)
+    /// Begins a write of keys of a stripe, if no fill is in its way. Returns whether it did; then it must be ended.
+    func begin(_ stripe: Int) -> Bool {
+        state.withLock { state in
+            guard !state.gate.isFilling(stripe) else { return false }
+            _ = state.gate.beginWrite(stripe)
+            return true
+        }
+    }
+
+    func end(_ stripe: Int) {
+        state.withLock { $0.gate.endWrite(stripe) }
+    }
+
+    /// Runs a write of keys of a stripe: once no fill of it is under way, and no older read fills any more.
+    func write<Value: Sendable>(_ stripe: Int, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
+        write(stripe...stripe, call, work)
     }
 
     /// Runs a write of every key.
@@ -31,9 +42,8 @@ final class WriteGate<Key: Sendable>: Sendable {
         write(0...FillGate.stripeCount - 1, call, work)
     }
 
-    func ticket(for key: Key) -> FillGate.Ticket? {
-        let stripe = stripe(key)
-        return state.withLock { $0.gate.ticket(stripe) }
+    func ticket(for stripe: Int) -> FillGate.Ticket? {
+        state.withLock { $0.gate.ticket(stripe) }
     }
 
     /// Whether nothing was written since the ticket was given.
@@ -92,18 +102,4 @@ final class WriteGate<Key: Sendable>: Sendable {
         }
         if isClear { wait(for: stripes.dropFirst(), next) }
     }
-
-    /// The stripe of a key, where keys can be compared; else they have one in common.
-    private static func striping() -> @Sendable (Key) -> Int {
-        func ofHashable<Other: Hashable & SendableMetatype>(_: Other.Type) -> @Sendable (Key) -> Int {
-            // `Other` is `Key`, of which the compiler does not know that it is Hashable.
-            { UInt(bitPattern: unsafeBitCast($0, to: Other.self).hashValue).remainder }
-        }
-        guard let type = Key.self as? any (Hashable & SendableMetatype).Type else { return { _ in 0 } }
-        return ofHashable(type)
-    }
-}
-
-extension UInt {
-    fileprivate var remainder: Int { Int(self % UInt(FillGate.stripeCount)) }
 }
