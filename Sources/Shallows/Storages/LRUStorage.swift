@@ -13,7 +13,7 @@ public import Tiers
 /// evicts nothing, and takes the place of no other: what was under its key is forgotten, because it is old. That is no error, for
 /// a layer behind this one may keep it.
 ///
-/// On Apple platforms ``trimsUnderMemoryPressure(toFraction:)`` lets go of values when the system asks for memory; elsewhere call
+/// On Apple platforms `trimsUnderMemoryPressure(toFraction:)` lets go of values when the system asks for memory; elsewhere call
 /// ``trim(toBytes:)`` or ``removeAll()`` when you know better.
 ///
 /// - Complexity: O(1) for every verb, but for those that evict: O(evicted).
@@ -40,15 +40,19 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 
     /// A storage of at most so many values.
     ///
-    /// - Throws: ``Tiers/StoreError/Code/invalidLimit`` if the limit holds nothing.
+    /// - Throws: `invalidLimit` if the limit holds nothing.
     public convenience init(maxCount: Int, expiration: Expiration = .never, clock: WallClock = .system) throws(StoreError) {
         self.init(capacity: try Capacity(DataSize(bytes: .max), entries: maxCount), expiration: expiration, clock: clock) { _ in 0 }
     }
 
     /// A storage of at most so many bytes.
     ///
-    /// - Parameter size: How many bytes a value counts for. Called once for each that is set, outside any lock; negative is zero.
-    /// - Throws: ``Tiers/StoreError/Code/invalidLimit`` if the limit holds nothing.
+    /// - Parameters:
+    ///   - maxBytes: The sum of what the values count for.
+    ///   - expiration: For how long values are kept.
+    ///   - clock: Where the time comes from; for tests.
+    ///   - size: How many bytes a value counts for. Called once for each that is set, outside any lock; negative is zero.
+    /// - Throws: `invalidLimit` if the limit holds nothing.
     @preconcurrency
     public convenience init(
         maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
@@ -144,7 +148,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 extension LRUStorage where Value == Data {
     /// A storage of at most so many bytes.
     ///
-    /// - Throws: ``Tiers/StoreError/Code/invalidLimit`` if the limit holds nothing.
+    /// - Throws: `invalidLimit` if the limit holds nothing.
     public convenience init(maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system) throws(StoreError) {
         try self.init(maxBytes: maxBytes, expiration: expiration, clock: clock, size: \.count)
     }
