@@ -14,7 +14,7 @@ extension FolderFiles {
             case .missing: return (true, nil)
             case .folder: return (false, nil)
             case .value(let data):
-                guard let parts = LongKeyFile.parts(of: data), parts.key.elementsEqual(text.utf8) else { return (false, nil) }
+                guard let parts = LongKeyFile.parts(of: data), LongKeyFile.isKey(parts.key, text) else { return (false, nil) }
                 return (true, parts.value)
             }
         }
@@ -63,7 +63,7 @@ extension FolderFiles {
             case .damaged: damaged = damaged ?? number
             case .folder: break
             case .key(let key):
-                if key.elementsEqual(text.utf8) { own = number }
+                if LongKeyFile.isKey(key, text) { own = number }
                 if own != nil, !toEnd { return (own, damaged, number) }
             }
             number += 1

@@ -31,6 +31,16 @@ enum LongKeyFile {
         return length <= UInt64(size - endCount) ? Int(length) : nil
     }
 
+    /// Whether the key that was found in a file is `text`.
+    static func isKey(_ key: Data, _ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            key.withUnsafeBytes { key in
+                key.count == text.count && (text.isEmpty || memcmp(key.baseAddress!, text.baseAddress!, text.count) == 0)
+            }
+        }
+    }
+
     /// The name of the file, or of the next one if other keys of the same digest were there first.
     static func name(digest: String, number: Int) -> String { "\(SafeName.hashedPrefix)\(digest)-\(number)" }
 

@@ -45,10 +45,7 @@ struct ProcessTable: Sendable {
     /// The processes of this machine.
     static let system = ProcessTable(machine: currentMachine(), process: getpid(), start: start(of:))
 
-    private static func digest(_ text: String) -> String {
-        var text = text
-        return String(UInt64(truncatingIfNeeded: text.withUTF8 { KeyDigest.fnv1a.hash(UnsafeRawBufferPointer($0)) }), radix: 16)
-    }
+    private static func digest(_ text: String) -> String { String(KeyDigest.fnv1a.digits(of: text).suffix(16)) }
 
     #if canImport(Darwin)
         private static func currentMachine() -> String {

@@ -19,7 +19,7 @@ struct FolderModelTests {
             "", "a", "A", "a/b", "a/c", "A/b", "a/b/c", "a.", "..", "???", "b???", "o?>", "é", "É", "e\u{301}", "~sh-p-a",
             Filename(rawValue: String(repeating: "o?", count: 200)), Filename(rawValue: String(repeating: "O?", count: 200)),
         ]
-        let colliding = KeyDigest { UInt128($0.count % 2) }
+        let colliding = KeyDigest { (0, UInt64($0.count % 2)) }
         var model: [Filename: String] = [:]
 
         // What the original can have written: where a name led to another key's file, or to a folder, it does not count.

@@ -46,6 +46,6 @@ struct LongKeyFileTests {
     }
 
     @Test func aDigestHasThirtyTwoDigits() {
-        #expect(KeyDigest { _ in 10 }.digits(of: "") == "0000000000000000000000000000000a")
+        #expect(KeyDigest { _ in (0, 10) }.digits(of: "") == "0000000000000000000000000000000a")
     }
 }

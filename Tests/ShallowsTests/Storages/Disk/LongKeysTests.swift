@@ -14,7 +14,7 @@ struct LongKeysTests {
 
     /// Every key has the same digest.
     private func colliding(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
-        FolderFiles(folder: scratch.folder, encoder: encoder, digest: KeyDigest { _ in 7 })
+        FolderFiles(folder: scratch.folder, encoder: encoder, digest: KeyDigest { _ in (0, 7) })
     }
 
     /// P3.
@@ -84,7 +84,7 @@ struct LongKeysTests {
     @Test func aDamagedFileDoesNotHideOthers() throws {
         let files = colliding()
         for (index, key) in Self.keys.prefix(3).enumerated() { try files.write("\(index)", for: key) }
-        try scratch.plant("damage", at: LongKeyFile.name(digest: KeyDigest { _ in 7 }.digits(of: ""), number: 0))
+        try scratch.plant("damage", at: LongKeyFile.name(digest: KeyDigest { _ in (0, 7) }.digits(of: ""), number: 0))
         #expect(try files.string(Self.keys[1]) == "1")
         #expect(try files.string(Self.keys[2]) == "2")
         try files.write("new", for: Self.keys[2])
@@ -96,7 +96,7 @@ struct LongKeysTests {
     }
 
     @Test func aFolderInTheWayIsPassed() throws {
-        let name = LongKeyFile.name(digest: KeyDigest { _ in 7 }.digits(of: ""), number: 0)
+        let name = LongKeyFile.name(digest: KeyDigest { _ in (0, 7) }.digits(of: ""), number: 0)
         try scratch.plant("foreign", at: name + "/file")
         let files = colliding()
         try files.write("value", for: Self.keys[0])
