@@ -170,7 +170,8 @@ struct ShallowsFolderTests {
     }
 
     @Test func aFolderIsMadeByItsURL() async throws {
-        let folder = DiskFolderStorage(folderURL: own.url)
+        let durability: Durability = .powerSafe
+        let folder = DiskFolderStorage(folderURL: own.url, durability: durability)
         try await folder.set(Data("a".utf8), forKey: "key")
         #expect(try await folder.mapString(withEncoding: .utf8).usingStringKeys().retrieve(forKey: "key") == "a")
     }
