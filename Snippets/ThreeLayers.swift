@@ -62,7 +62,7 @@ func keep(_ city: City, _ key: Filename) async throws {
     do {
         try await named.set(city, forKey: key)
     } catch let error as ShallowsError where error.code == .partiallySet {
-        print("\(error.reached) have the city, \(error.layer) has not: \(error.cause ?? error)")
+        print("\(error.reached) have the city, the next has not: \(error.cause ?? error)")
     }
 }
 
@@ -107,11 +107,11 @@ careful.set(City(name: "Lviv", foundationYear: 1256), forKey: "lviv")
 let articles = MemoryStorage<Filename, City>()
     .combined(with: folder.mapJSONObject(City.self))
     .loading { key in try await download(key) }
-print(try await articles.retrieve(forKey: "odesa"))
+print(try await articles.retrieveIfPresent(forKey: "odesa")?.name ?? "nowhere")
 
 // Limits and ages.
 
 let bounded = try LRUStorage<Filename, City>(maxCount: 500)
     .combined(with: folder.expiring(after: .seconds(7 * 86_400)).mapJSONObject(City.self))
     .combined(with: CityServer())
-print(try await bounded.retrieve(forKey: "odesa"))
+print(try await bounded.retrieveIfPresent(forKey: "odesa")?.name ?? "nowhere")
