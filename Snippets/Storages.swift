@@ -2,7 +2,7 @@
 
 import Shallows
 
-let storage = MemoryStorage<String, Int>()
+let storage = MemoryStorage<String, Int>(storage: ["1": 1, "2": 2])
 let numbers = storage.mapKeys { (number: Int) in String(number) }  // Storage<Int, Int>
 let cached = MemoryStorage<Int, Int>().combined(with: numbers)
 cached.retrieve(forKey: 1) { result in print(result) }

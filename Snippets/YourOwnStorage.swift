@@ -50,7 +50,7 @@ struct Bundled: ReadOnlyStorageProtocol {
 
 let greetings = ReadOnlyStorage<String, String>(storageName: "greetings", retrieve: { name in "Hello, \(name)" })
 let texts = MemoryStorage<String, Data>().backed(by: Bundled()).mapString(withEncoding: .utf8)
-print(try await greetings.retrieve(forKey: "Ann"), try await texts.retrieve(forKey: "greeting.txt"))
+print(try await greetings.retrieve(forKey: "Ann"), try await texts.retrieve(forKey: #filePath).count)
 
 // Misses and failures.
 

@@ -28,7 +28,7 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     public let folderURL: URL
     /// Makes names of keys.
     public let filenameEncoder: Filename.Encoder
-    /// What a set survives once it has returned. The default is ``Tiers/Durability/crashSafe``.
+    /// What a set survives once it has returned. The default is `crashSafe`.
     public let durability: Durability
     /// Whether the folder is cleared when no one holds this storage any more, nor anything made of it.
     public var clearsOnDeinit: Bool {
@@ -41,7 +41,9 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     private let lane = Lane()
 
     /// - Parameters:
+    ///   - folderURL: Where the files lie.
     ///   - filenameEncoder: Makes names of keys. Those of `.base64` and `.base64URL` find each other's files.
+    ///   - durability: What a set survives once it has returned.
     ///   - creatingDirectories: Whether the folder, and those above it, are made where they are missing.
     public init(
         folderURL: URL, filenameEncoder: Filename.Encoder = .base64, durability: Durability = .crashSafe, creatingDirectories: Bool = true
