@@ -31,9 +31,12 @@ public protocol AsyncReadOnlyStorageProtocol: ReadOnlyStorageProtocol {
 
 extension AsyncStorageProtocol {
     public func erased() -> Storage<Key, Value> {
-        Storage(
+        let verbs = Storage<Key, Value>(
             storageName: storageName, retrieve: { key in try await retrieve(forKey: key) },
-            set: { value, key in try await set(value, forKey: key) })
+            set: { value, key in try await set(value, forKey: key) }
+        ).verbs
+        // Made anew for each call, and one and the same storage all the same.
+        return AnyStorage(storageName, StorageVerbs(retrieve: verbs.retrieve, set: verbs.set, turn: { Turn(of: self, key: $0) }))
     }
 
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { erased().asReadOnlyStorage() }

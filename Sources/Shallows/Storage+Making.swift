@@ -126,4 +126,4 @@ extension AnyStorage {
 }
 
 /// What makes a storage of functions one and the same.
-private final class Identity: Sendable {}
+final class Identity: Sendable {}

@@ -8,7 +8,9 @@ struct Call: Sendable {
     /// Says that the caller does not want the answer any more.
     let cancellation: Cancellation?
     /// Hears of what no error tells.
-    let reporter: (@Sendable (StorageReport) -> Void)?
+    private(set) var reporter: (@Sendable (StorageReport) -> Void)?
+    /// Hears, once or more, that the call is waiting for code of a user's own: who waits for this call inside a task must not.
+    private(set) var whenLate: (@Sendable () -> Void)?
 
     @usableFromInline
     init(waits: Bool = false, cancellation: Cancellation? = nil, reporter: (@Sendable (StorageReport) -> Void)? = nil) {
@@ -23,6 +25,35 @@ struct Call: Sendable {
     @usableFromInline static let waiting = Call(waits: true)
 
     var isCancelled: Bool { cancellation?.isCancelled ?? false }
+    /// Whether it must be refused rather than made to wait for code of a user's own: it would block a thread that runs tasks.
+    var isRefusedWhenLate: Bool { waits && withUnsafeCurrentTask { $0 != nil } }
+
+    /// The same call, with another cancellation or none.
+    func cancelled(by cancellation: Cancellation?) -> Call {
+        var call = Call(waits: waits, cancellation: cancellation, reporter: reporter)
+        call.whenLate = whenLate
+        return call
+    }
+
+    /// The same call, of which one more wants to hear.
+    func reporting(_ inner: @escaping @Sendable (StorageReport) -> Void) -> Call {
+        var call = self
+        call.reporter = { [reporter] report in
+            inner(report)
+            reporter?(report)
+        }
+        return call
+    }
+
+    /// The same call, of whose lateness one more wants to hear.
+    func whenLate(_ inner: @escaping @Sendable () -> Void) -> Call {
+        var call = self
+        call.whenLate = { [whenLate] in
+            inner()
+            whenLate?()
+        }
+        return call
+    }
 
     /// Tells the log, and whoever asked to hear of it.
     func report(_ report: StorageReport) {

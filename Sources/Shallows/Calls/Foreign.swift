@@ -13,17 +13,15 @@ extension Reply {
         _ ask: (_ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) -> Void
     ) -> Reply {
         guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }
-        let promise = Promise<Value>(isForeign: true)
+        let promise = Promise<Value>()
         do {
             let answer = OneAnswer(promise, layer: layer, key: key, call)
             ask { answer.give($0) }
         }
         if let outcome = promise.outcome { return .now(outcome) }
-        guard call.waits else { return .later(promise) }
-        guard !isInsideTask else {
-            return .failure(.wouldBlock(layer: layer, key: key))
-        }
-        return .now(promise.wait())
+        guard !call.isRefusedWhenLate else { return .failure(.wouldBlock(layer: layer, key: key)) }
+        call.whenLate?()
+        return call.waits ? .now(promise.wait()) : .later(promise)
     }
 
     /// Asks an asynchronous function, in a task that is cancelled with the call.
@@ -38,9 +36,6 @@ extension Reply {
             call.cancellation?.onCancel { task.cancel() }
         }
     }
-
-    /// Whether the thread is running a task, which must not be blocked.
-    static var isInsideTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 }
 
 /// The answer to one question, of which someone else holds the completion.

@@ -12,13 +12,9 @@ final class Promise<Value: Sendable>: Sendable {
     }
 
     private let state = Locked(State.open([]))
-    /// Whether it depends on code of a user's own, of which nothing is known.
-    let isForeign: Bool
 
     @usableFromInline
-    init(isForeign: Bool = false) {
-        self.isForeign = isForeign
-    }
+    init() {}
 
     /// Keeps the promise, and tells everyone who waits, outside the lock. Returns `false` where it was kept before.
     @discardableResult
@@ -55,7 +51,8 @@ final class Promise<Value: Sendable>: Sendable {
 
     @usableFromInline
     func then<Next: Sendable>(_ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>) -> Promise<Next> {
-        let promise = Promise<Next>(isForeign: isForeign)
+        let promise = Promise<Next>()
+        let next = CallName.keeping(next)
         whenKept { next($0).deliver { promise.keep($0) } }
         return promise
     }

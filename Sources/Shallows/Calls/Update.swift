@@ -58,7 +58,7 @@ extension StorageVerbs {
     func update(
         _ key: Key, layer: String, _ call: Call, _ modify: @escaping @Sendable (inout Value) -> Void
     ) -> Reply<Value> {
-        let work: @Sendable () -> Reply<Value> = { [self] in
+        let work: @Sendable (Call) -> Reply<Value> = { [self] call in
             retrieve(key, call).then { [self] outcome in
                 outcome.then { value in
                     var changed = value
@@ -68,7 +68,7 @@ extension StorageVerbs {
                 }
             }
         }
-        guard let turn = turn(key) else { return work() }
+        guard let turn = turn(key) else { return work(call) }
         return Turns.ofUpdates.run(turn, layer: layer, call, work)
     }
 }

@@ -52,13 +52,15 @@ extension ErasableStorage {
     public func asyncMapKeys<OtherKey: Sendable>(
         to type: OtherKey.Type = OtherKey.self, _ transform: @escaping @Sendable (OtherKey) async throws -> ErasedKey
     ) -> AnyStorage<Access, OtherKey, ErasedValue> {
-        let name = storageName
+        let (name, identity) = (storageName, Identity())
         return erased().transforming { verbs in
             StorageVerbs(
                 retrieve: { key, call in .transforming(key, name, key, call, transform) { verbs.retrieve($0, call) } },
                 set: { value, key, call in .transforming(key, name, key, call, transform) { verbs.set(value, $0, call) } },
                 remove: { key, call in .transforming(key, name, key, call, transform) { verbs.remove($0, call) } },
-                removeAll: verbs.removeAll)
+                removeAll: verbs.removeAll,
+                // Which keys are one is not known when a turn is taken: updates of all of them exclude each other.
+                turn: { _ in Turn(of: identity, ()) })
         }
     }
 }

@@ -18,16 +18,3 @@ extension ErasableStorage {
         }
     }
 }
-
-extension Call {
-    /// The same call, of which one more wants to hear.
-    fileprivate func reporting(_ inner: @escaping @Sendable (StorageReport) -> Void) -> Call {
-        let outer = reporter
-        return Call(
-            waits: waits, cancellation: cancellation,
-            reporter: { report in
-                inner(report)
-                outer?(report)
-            })
-    }
-}

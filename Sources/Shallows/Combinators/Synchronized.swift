@@ -4,14 +4,13 @@ extension ErasableStorage {
     ///
     /// A call is begun when the one before it was answered. One that waits blocks its thread until its turn.
     public func synchronizedCalls() -> AnyStorage<Access, ErasedKey, ErasedValue> {
-        let name = storageName
+        let line = Line(layer: storageName)
         return erased().transforming { verbs in
-            let line = Line(layer: name)
-            return StorageVerbs(
-                retrieve: { key, call in line.run(call) { verbs.retrieve(key, call) } },
-                set: { value, key, call in line.run(call) { verbs.set(value, key, call) } },
-                remove: { key, call in line.run(call) { verbs.remove(key, call) } },
-                removeAll: { call in line.run(call) { verbs.removeAll(call) } },
+            StorageVerbs(
+                retrieve: { key, call in line.run(call) { verbs.retrieve(key, $0) } },
+                set: { value, key, call in line.run(call) { verbs.set(value, key, $0) } },
+                remove: { key, call in line.run(call) { verbs.remove(key, $0) } },
+                removeAll: { call in line.run(call) { verbs.removeAll($0) } },
                 turn: verbs.turn)
         }
     }
@@ -26,7 +25,7 @@ private final class Line: Sendable {
         self.layer = layer
     }
 
-    func run<Value: Sendable>(_ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
+    func run<Value: Sendable>(_ call: Call, _ work: @escaping @Sendable (Call) -> Reply<Value>) -> Reply<Value> {
         turns.run(Turn(of: self, ()), layer: layer, call, work)
     }
 }

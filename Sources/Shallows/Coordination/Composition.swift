@@ -37,9 +37,9 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     ) {
         self.front = Layer(front)
         self.back = Layer(back)
-        gate = WriteGate(layer: self.front.name)
         self.fills = fills
         self.undoes = undoes
+        gate = WriteGate(layer: front.storageName)
     }
 
     @inlinable
@@ -87,7 +87,7 @@ extension Composition {
         let ticket = fills ? gate.ticket(for: stripe(key)) : nil
         return back.verbs.retrieve(key, call).then { [self] outcome in
             guard let ticket, case .success(let value) = outcome else { return .now(outcome) }
-            let fill = gate.fill(ticket) { front.verbs.set(value, key, Call(waits: call.waits, reporter: call.reporter)) }
+            let fill = gate.fill(ticket, call.cancelled(by: nil)) { front.verbs.set(value, key, $0) }
             guard let fill else { return .now(outcome) }
             return fill.map { filled in
                 if case .failure(let error) = filled { call.report(StorageReport(.fillFailed, layer: error.layer, error)) }
@@ -109,30 +109,14 @@ extension Composition {
         return .now(end(key, stripe, outcome))
     }
 
-    /// Sets once no fill is under way; and one after another where sets are undone, so that none is undone over the next.
+    /// Sets once no fill is under way; and one after another, where sets are undone.
     @usableFromInline
     func setInTurn(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
         writing(key, call) { [self] in
             guard direction.pushes else { return front.verbs.set(value, key, call) }
-            guard undoes, let turn = front.verbs.turn(key) else { return setBoth(value, key, call) }
-            return turns.run(turn, layer: front.name, call) { [self] in setBothOrUndo(value, key, call) }
+            guard undoes else { return setBoth(value, key, call) }
+            return inTurn(key, call) { [self] in setBothOrUndo(value, key, $0) }
         }
-    }
-
-    @inlinable
-    func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        let front = front.verbs.set(value, key, call)
-        guard case .now(.success) = front else {
-            return front.then { outcome in outcome.then { self.setBack(value, key, call) } }
-        }
-        return setBack(value, key, call)
-    }
-
-    @inlinable
-    func setBack(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        let back = back.verbs.set(value, key, call)
-        guard case .now(.success) = back else { return back.map { $0.mapError { self.partiallySet($0) } } }
-        return back
     }
 
     /// Begins a write that no fill is in the way of, else returns `nil`: no retrieval that began before leaves an older value behind.
@@ -151,12 +135,36 @@ extension Composition {
         return outcome
     }
 
+    /// Runs writes of a key one after another, so that none is undone over the next.
+    private func inTurn(_ key: Key, _ call: Call, _ write: @escaping @Sendable (Call) -> Reply<Void>) -> Reply<Void> {
+        turns.run(Turn(of: self, key), layer: front.name, call, write)
+    }
+
+    @inlinable
+    func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        let front = front.verbs.set(value, key, call)
+        guard case .now(.success) = front else {
+            return front.then { outcome in outcome.then { self.setBack(value, key, call) } }
+        }
+        return setBack(value, key, call)
+    }
+
+    @inlinable
+    func setBack(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        let back = back.verbs.set(value, key, call)
+        guard case .now(.success) = back else { return back.map { $0.mapError { self.partiallySet($0) } } }
+        return back
+    }
+
     private func setBothOrUndo(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        front.verbs.retrieve(key, call).then { [self] before in
+        let wipes = gate.wipes
+        return front.verbs.retrieve(key, call).then { [self] before in
             if case .failure(let error) = before, error.standing == .failure { return .failure(error) }
             return setBoth(value, key, call).then { [self] outcome in
-                guard case .failure(let error) = outcome, error.code == .partiallySet else { return .now(outcome) }
-                return front.undo(to: before, key, call, after: error)
+                guard case .failure(let error) = outcome, error.code == .partiallySet, !error.reached.isEmpty else { return .now(outcome) }
+                return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
+                    front.undo(to: wasWiped ? nil : try? before.get(), key, call, after: error)
+                }
             }
         }
     }
@@ -172,14 +180,17 @@ extension Composition {
 
     @usableFromInline
     func remove(_ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
-        writing(key, call) { [self] in removeBoth(call, direction) { $0.remove(key, call) } }
+        writing(key, call) { [self] in
+            guard undoes else { return removeBoth(direction) { $0.remove(key, call) } }
+            return inTurn(key, call) { [self] call in removeBoth(direction) { $0.remove(key, call) } }
+        }
     }
 
     @usableFromInline
     func removeAll(_ call: Call, _ direction: Direction) -> Reply<Void> {
         flights.detachAll()
         return gate.writeAll(call) { [self] in
-            removeBoth(call, direction) { $0.removeAll(call) }.map { [self] outcome in
+            removeBoth(direction) { $0.removeAll(call) }.map { [self] outcome in
                 flights.detachAll()
                 return outcome
             }
@@ -188,7 +199,7 @@ extension Composition {
 
     /// Removes from both, whether or not one of them fails.
     private func removeBoth(
-        _ call: Call, _ direction: Direction, _ remove: @escaping @Sendable (StorageVerbs<Key, Value>) -> Reply<Void>
+        _ direction: Direction, _ remove: @escaping @Sendable (StorageVerbs<Key, Value>) -> Reply<Void>
     ) -> Reply<Void> {
         guard direction.pushes else { return remove(front.verbs) }
         // The back first: what is still in the front hides what is no longer in the back, and not the other way round.

@@ -36,10 +36,15 @@ struct FillGate: Sendable {
         return true
     }
 
+    /// The same for a write that takes back what it did: it needs no ticket, because no later write has begun under its key.
+    mutating func beginUndoing(_ stripe: Int) {
+        stripes[stripe].fills += 1
+    }
+
     /// Returns whether writes that wait may go on.
-    mutating func endFill(_ ticket: Ticket) -> Bool {
-        stripes[ticket.stripe].fills -= 1
-        return stripes[ticket.stripe].fills == 0
+    mutating func endFill(_ stripe: Int) -> Bool {
+        stripes[stripe].fills -= 1
+        return stripes[stripe].fills == 0
     }
 
     func isFilling(_ stripe: Int) -> Bool { stripes[stripe].fills > 0 }

@@ -5,21 +5,22 @@ internal import Tiers
 /// ``SingleFlight``.
 final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     private final class Flight: Sendable {
-        let landing = Promise<Value>(isForeign: true)
+        let landing = Promise<Value>()
         let cancellation = Cancellation()
-        let state = Locked(Progress.asking)
+        /// Kept when the flight waits for code of a user's own.
+        let late = Promise<Void>()
+    }
 
-        /// Whether a thread may be blocked until it lands.
-        enum Progress: Sendable {
-            /// Its starter is still being asked, on a thread of its own.
-            case asking
-            case own, foreign
-        }
+    /// What retrievals must have in common to be one.
+    private struct Route: Hashable, Sendable {
+        var key: KeyIdentity
+        /// Calls that are refused where others wait fly by themselves: those would be refused with them, or they wait with those.
+        var isRefusedWhenLate: Bool
     }
 
     private struct State: Sendable {
         var next: UInt64 = 0
-        var table = SingleFlight<KeyIdentity>()
+        var table = SingleFlight<Route>()
         var flights: [UInt64: Flight] = [:]
     }
 
@@ -34,30 +35,28 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     /// is not made to wait for itself: it asks anew.
     func join(_ key: Key, layer: String, _ call: Call, _ retrieve: (Call) -> Reply<Value>) -> Reply<Value> {
         guard let identity = KeyIdentity(key) else { return retrieve(call) }
-        let name = FlightName(owner: ObjectIdentifier(self), key: identity)
-        guard !FlightName.current.contains(name) else { return retrieve(call) }
-        let (number, waiter, flight, isNew) = board(identity)
+        let name = CallName(owner: ObjectIdentifier(self), key: identity)
+        guard !name.isCurrent else { return retrieve(call) }
+        let (number, waiter, flight, isNew) = board(Route(key: identity, isRefusedWhenLate: call.isRefusedWhenLate))
+        if let whenLate = call.whenLate { flight.late.whenKept { _ in whenLate() } }
         guard isNew else { return wait(for: flight, waiter, layer: layer, key, call) }
 
-        let call = (own: call, flight: Call(waits: call.waits, cancellation: flight.cancellation, reporter: call.reporter))
-        let reply = FlightName.$current.withValue(FlightName.current + [name]) { retrieve(call.flight) }
-        switch reply {
+        let flying = call.cancelled(by: flight.cancellation).whenLate { flight.late.keep(.success(())) }
+        switch name.naming({ retrieve(flying) }) {
         case .now(let outcome):
             land(number, flight, outcome)
-            return reply
+            return .now(outcome)
         case .later(let promise):
-            flight.state.withLock { $0 = promise.isForeign ? .foreign : .own }
             promise.whenKept { [self] in land(number, flight, $0) }
-            return wait(for: flight, waiter, layer: layer, key, call.own)
+            return wait(for: flight, waiter, layer: layer, key, call)
         }
     }
 
     /// Lets no one join a retrieval of the key that is under way: what it brings is old. Who waits for it asked earlier.
     func detach(_ key: Key) {
-        guard underWay.load(ordering: .acquiring) > 0 else { return }
+        guard underWay.load(ordering: .acquiring) > 0, let identity = KeyIdentity(key) else { return }
         state.withLock { state in
-            guard let identity = KeyIdentity(key) else { return }
-            state.table.detach(identity)
+            for isRefused in [false, true] { state.table.detach(Route(key: identity, isRefusedWhenLate: isRefused)) }
         }
     }
 
@@ -65,11 +64,11 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
         state.withLock { $0.table.detachAll() }
     }
 
-    private func board(_ identity: KeyIdentity) -> (number: UInt64, waiter: UInt64, Flight, isNew: Bool) {
+    private func board(_ route: Route) -> (number: UInt64, waiter: UInt64, Flight, isNew: Bool) {
         state.withLock { state in
             state.next += 2
             let (new, waiter) = (state.next - 1, state.next)
-            switch state.table.board(identity, waiter: waiter, isKept: false, newFlight: new) {
+            switch state.table.board(route, waiter: waiter, isKept: false, newFlight: new) {
             case .join(let number):
                 guard let flight = state.flights[number] else { preconditionFailure("A flight that no one started.") }
                 return (number, waiter, flight, false)
@@ -83,15 +82,10 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     }
 
     private func wait(for flight: Flight, _ waiter: UInt64, layer: String, _ key: Key, _ call: Call) -> Reply<Value> {
-        if call.waits {
-            if flight.state.withLock({ $0 == .foreign }), Reply<Value>.isInsideTask {
-                leave(waiter)
-                return .failure(.wouldBlock(layer: layer, key: key))
-            }
-            return .now(flight.landing.wait())
-        }
+        // Where it must be refused rather than wait, whoever started the flight must be, too, and is bringing it home on his thread.
+        if call.waits { return .now(flight.landing.wait()) }
         guard let cancellation = call.cancellation else { return .later(flight.landing) }
-        let answer = Promise<Value>(isForeign: true)
+        let answer = Promise<Value>()
         let handler = cancellation.onCancel { [self] in
             if answer.keep(.failure(.cancelled(layer: layer, key: key))) { leave(waiter) }
         }
@@ -123,12 +117,4 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
 
     /// How many retrievals are under way.
     var count: Int { state.withLock { $0.flights.count } }
-}
-
-/// Which retrievals the code that runs is part of.
-private struct FlightName: Hashable, Sendable {
-    let owner: ObjectIdentifier
-    let key: KeyIdentity
-
-    @TaskLocal static var current: [FlightName] = []
 }

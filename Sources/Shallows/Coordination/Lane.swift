@@ -44,7 +44,7 @@ package final class Lane: Sendable {
             }
             return state.jobs.count == 1 && !state.isWorking
         }
-        if isFirst { Offload.start { [self] in workOne() } }
+        if isFirst { Aside.start { [self] in workOne() } }
         return .later(promise)
     }
 
@@ -59,7 +59,7 @@ package final class Lane: Sendable {
     }
 
     private func goOn() {
-        if state.withLock({ !$0.jobs.isEmpty && !$0.isWorking }) { Offload.start { [self] in workOne() } }
+        if state.withLock({ !$0.jobs.isEmpty && !$0.isWorking }) { Aside.start { [self] in workOne() } }
     }
 
     private enum Progress {
@@ -81,7 +81,7 @@ package final class Lane: Sendable {
             }
             switch progress {
             case .caughtUp: return goOn()
-            case .free: if let tell = workIfFree() { Offload.start(tell) }
+            case .free: if let tell = workIfFree() { Aside.start(tell) }
             case .busy(let semaphore): semaphore.wait()
             }
         }

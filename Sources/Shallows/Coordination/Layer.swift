@@ -17,11 +17,11 @@ extension Layer {
     /// After a set that other layers did not take: sets what was here before, or removes what is here now.
     ///
     /// - Returns: The failure of that set, which no layer has reached any more unless this fails, too.
-    func undo(to before: Outcome<Value>, _ key: Key, _ call: Call, after error: ShallowsError) -> Reply<Void> {
+    func undo(to before: Value?, _ key: Key, _ call: Call, after error: ShallowsError) -> Reply<Void> {
         // What it was asked to take back, a cancelled caller is owed, too.
-        let call = Call(waits: call.waits, reporter: call.reporter)
+        let call = call.cancelled(by: nil)
         let undoing: Reply<Void>
-        if case .success(let value) = before {
+        if let value = before {
             undoing = verbs.set(value, key, call)
         } else {
             undoing = verbs.remove(key, call)
@@ -30,13 +30,23 @@ extension Layer {
             switch undone {
             case .success:
                 call.report(StorageReport(.undone, layer: error.layer, error))
-                var error = error
-                error.reached = Array(error.reached.dropFirst(leaves.count))
-                return .failure(error)
+                return .failure(error.leaving(leaves))
             case .failure(let failure):
                 call.report(StorageReport(.undoFailed, layer: failure.layer, failure))
-                return .failure(error)
+                return .failure(error.leaving(failure.reached))
             }
         }
+    }
+}
+
+extension ShallowsError {
+    /// The same error, after these layers were given back what they had.
+    fileprivate func leaving(_ layers: [String]) -> ShallowsError {
+        var error = self
+        for layer in layers {
+            // The first of that name: two layers may share one.
+            if let index = error.reached.firstIndex(of: layer) { error.reached.remove(at: index) }
+        }
+        return error
     }
 }

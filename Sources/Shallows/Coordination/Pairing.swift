@@ -4,6 +4,7 @@
 final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: Sendable {
     private typealias Value = (LeftValue, RightValue)
 
+    private let name: String
     private let left: Layer<Key, LeftValue>
     private let right: Layer<Key, RightValue>
     /// Whether a side that was set is given back what it had when the other takes no value.
@@ -15,8 +16,10 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>, undoes: Bool) {
         self.left = Layer(left)
         self.right = Layer(right)
-        gate = WriteGate(layer: self.left.name)
         self.undoes = undoes
+        let name = self.left.name + "+" + self.right.name
+        gate = WriteGate(layer: name)
+        self.name = name
     }
 
     func storage<Access: StorageAccess>() -> AnyStorage<Access, Key, (LeftValue, RightValue)> {
@@ -26,24 +29,28 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
                 retrieve: { key, call in self.retrieve(key, call) },
                 set: { value, key, call in self.set(value, key, call) },
                 remove: { key, call in
-                    self.writing(key, call) { self.both(self.left.verbs.remove(key, call), self.right.verbs.remove(key, call), key) }
+                    self.writing(key, call) { call in
+                        self.both(self.left.verbs.remove(key, call), self.right.verbs.remove(key, call), .partiallyRemoved, key)
+                    }
                 },
                 removeAll: { call in
-                    self.gate.writeAll(call) { self.both(self.left.verbs.removeAll(call), self.right.verbs.removeAll(call), ()) }
+                    self.gate.writeAll(call) {
+                        self.both(self.left.verbs.removeAll(call), self.right.verbs.removeAll(call), .partiallyRemoved, nil)
+                    }
                 },
                 turn: left.verbs.turn))
     }
 
-    private var name: String { left.name + "+" + right.name }
-
     // MARK: Retrieving
 
     private func retrieve(_ key: Key, _ call: Call) -> Reply<(LeftValue, RightValue)> {
-        guard let ticket = gate.ticket(for: stripe(key)) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, call) } }
+        // A side that asks for the pair while it is set does not wait for itself.
+        guard !name(of: key).isCurrent else { return ask(key, call) }
+        guard let ticket = gate.ticket(for: stripe(key)) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, $0) } }
         return ask(key, call).then { pair in
             // A set came between the two sides. In its turn no other can.
             guard self.gate.isCurrent(ticket) else {
-                return self.turns.run(self.turn(of: key), layer: self.name, call) { self.ask(key, call) }
+                return self.turns.run(self.turn(of: key), layer: self.name, call) { self.ask(key, $0) }
             }
             return .now(pair)
         }
@@ -64,63 +71,87 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     // MARK: Setting and removing
 
     private func set(_ value: (LeftValue, RightValue), _ key: Key, _ call: Call) -> Reply<Void> {
-        writing(key, call) { [self] in
-            guard undoes else { return setBoth(value, key, call) }
+        writing(key, call) { [self] call in
+            guard undoes else { return both(left.verbs.set(value.0, key, call), right.verbs.set(value.1, key, call), .partiallySet, key) }
+            let wipes = gate.wipes
             let (leftBefore, rightBefore) = (left.verbs.retrieve(key, call), right.verbs.retrieve(key, call))
             return leftBefore.then { [self] leftBefore in
                 rightBefore.then { [self] rightBefore in
                     for case let error? in [leftBefore.error, rightBefore.error] where error.standing == .failure {
                         return .failure(error)
                     }
-                    return setOrUndo(value, key, call, leftBefore, rightBefore)
+                    return setOrUndo(value, key, call, (try? leftBefore.get(), try? rightBefore.get()), since: wipes)
                 }
             }
         }
     }
 
-    private func setBoth(_ value: (LeftValue, RightValue), _ key: Key, _ call: Call) -> Reply<Void> {
-        both(left.verbs.set(value.0, key, call), right.verbs.set(value.1, key, call), key)
+    private func setOrUndo(
+        _ value: (LeftValue, RightValue), _ key: Key, _ call: Call, _ before: (left: LeftValue?, right: RightValue?), since wipes: Int
+    ) -> Reply<Void> {
+        errors(left.verbs.set(value.0, key, call), right.verbs.set(value.1, key, call)).then { [self] outcome in
+            guard case .success(let errors) = outcome, errors.left != nil || errors.right != nil else { return .success(()) }
+            let error = error(errors, .partiallySet, key)
+            guard error.code == .partiallySet else { return .failure(error) }
+            return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
+                undo(left, to: wasWiped ? nil : before.left, key, call, of: errors.left, after: error).then { [self] outcome in
+                    let error = outcome.error ?? error
+                    return undo(right, to: wasWiped ? nil : before.right, key, call, of: errors.right, after: error)
+                }
+            }
+        }
     }
 
-    private func setOrUndo(
-        _ value: (LeftValue, RightValue), _ key: Key, _ call: Call, _ leftBefore: Outcome<LeftValue>, _ rightBefore: Outcome<RightValue>
+    /// Undoes one side, where it took the value or a part of it did.
+    private func undo<Value: Sendable>(
+        _ side: Layer<Key, Value>, to before: Value?, _ key: Key, _ call: Call, of own: ShallowsError?, after error: ShallowsError
     ) -> Reply<Void> {
-        setBoth(value, key, call).then { [self] outcome in
-            guard case .failure(let error) = outcome, error.code == .partiallySet, let sides = error.cause as? ZippedResultError else {
-                return .now(outcome)
-            }
-            return sides.left == nil
-                ? left.undo(to: leftBefore, key, call, after: error) : right.undo(to: rightBefore, key, call, after: error)
+        if let own, own.reached.isEmpty { return .failure(error) }
+        return side.undo(to: before, key, call, after: error)
+    }
+
+    private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable (Call) -> Reply<Void>) -> Reply<Void> {
+        turns.run(turn(of: key), layer: name, call) { [self] call in name(of: key).naming { gate.write(stripe(key), call) { write(call) } }
         }
     }
 
     /// The outcome of both sides.
-    private func both(_ left: Reply<Void>, _ right: Reply<Void>, _ key: any Sendable) -> Reply<Void> {
-        left.then { left in
-            right.map { right in
-                if case (.success, .success) = (left, right) { return .success(()) }
-                return .failure(self.error(left.error, right.error, key))
-            }
+    private func both(_ left: Reply<Void>, _ right: Reply<Void>, _ partial: ShallowsError.Code, _ key: Key?) -> Reply<Void> {
+        errors(left, right).then { [self] outcome in
+            guard case .success(let errors) = outcome, errors.left != nil || errors.right != nil else { return .success(()) }
+            return .failure(error(errors, partial, key))
         }
     }
 
-    private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable () -> Reply<Void>) -> Reply<Void> {
-        turns.run(turn(of: key), layer: name, call) { self.gate.write(self.stripe(key), call, write) }
+    private func errors(_ left: Reply<Void>, _ right: Reply<Void>) -> Reply<Errors> {
+        left.then { left in right.map { right in .success((left.error, right.error)) } }
     }
+
+    private typealias Errors = (left: ShallowsError?, right: ShallowsError?)
 
     private func turn(of key: Key) -> Turn { Turn(of: self, key) }
 
-    private func error(_ left: ShallowsError?, _ right: ShallowsError?, _ key: any Sendable) -> ShallowsError {
-        let sides = ZippedResultError(left: left?.surfaced, right: right?.surfaced)
+    private func name(of key: Key) -> CallName { CallName(owner: ObjectIdentifier(self), key: KeyIdentity(key)) }
+
+    /// The error of a retrieval.
+    private func error(_ left: ShallowsError?, _ right: ShallowsError?, _ key: Key) -> ShallowsError {
         let errors = [left, right].compactMap(\.self)
-        guard !errors.allSatisfy(\.isMiss) else { return .miss(forKey: key, layer: name, cause: sides) }
-        let isPartial = errors.count == 1
+        guard !errors.allSatisfy(\.isMiss) else {
+            return .miss(forKey: key, layer: name, cause: ZippedResultError(left: left?.surfaced, right: right?.surfaced))
+        }
+        return error((left, right), .failed, key)
+    }
+
+    /// The error of a write, which may have reached one side, or a part of one.
+    private func error(_ errors: Errors, _ partial: ShallowsError.Code, _ key: Key?) -> ShallowsError {
+        var reached = (errors.left == nil ? left.leaves : []) + (errors.right == nil ? right.leaves : [])
+        reached += (errors.left?.reached ?? []) + (errors.right?.reached ?? [])
         var error = ShallowsError(
-            isPartial ? .partiallySet : .failed, "One side or both of a pair failed; the cause says which.", layer: name, key: key,
-            cause: sides)
+            reached.isEmpty ? .failed : partial, "One side or both of a pair failed; the cause says which.", layer: name, key: key,
+            cause: ZippedResultError(left: errors.left?.surfaced, right: errors.right?.surfaced))
         error.isTransparent = true
-        error.standing = errors.contains { $0.standing == .failure } ? .failure : .unknown
-        if isPartial { error.reached = left == nil ? self.left.leaves : self.right.leaves }
+        error.standing = [errors.left, errors.right].contains { $0?.standing == .failure } ? .failure : .unknown
+        if partial != .failed { error.reached = reached }
         return error
     }
 }

@@ -27,6 +27,10 @@ struct KeyIdentity: Hashable, @unchecked Sendable {  // Unchecked because keys a
 
     /// - Returns: `nil` for a key that cannot be compared, or that is not even equal to itself.
     init?<Key: Sendable>(_ key: Key) {
+        if Key.self == Void.self {
+            self.key = 0
+            return
+        }
         guard let hashable = key as? AnyHashable, hashable == hashable else { return nil }
         self.key = hashable
     }

@@ -5,21 +5,38 @@ internal import Tiers
 final class WriteGate: Sendable {
     private struct State: Sendable {
         var gate = FillGate()
+        /// How many writes of every key began.
+        var wipes = 0
         /// Writes that wait for the fills of a stripe to end.
         var waiting: [Int: [@Sendable () -> Void]] = [:]
-        /// How many fills wait for code of a user's own.
-        var foreignFills = 0
+        var next: UInt64 = 0
+        /// Fills that are under way.
+        var fills: [UInt64: Fill] = [:]
+        /// Writes that wait and want to hear that they wait for such a fill.
+        var concerned: [UInt64: (stripes: ClosedRange<Int>, tell: @Sendable () -> Void)] = [:]
+
+        mutating func begin(_ stripe: Int) -> UInt64 {
+            next += 1
+            fills[next] = Fill(stripe: stripe)
+            return next
+        }
+    }
+
+    private struct Fill: Sendable {
+        let stripe: Int
+        /// Whether it waits for code of a user's own.
+        var isLate = false
     }
 
     private let state = Locked(State())
-
+    /// The layer that is named where a call is refused.
     private let layer: String
 
     init(layer: String) {
         self.layer = layer
     }
 
-    /// Begins a write of keys of a stripe, if no fill is in its way. Returns whether it did; then it must be ended.
+    /// Begins a write of a key of the stripe, if no fill is in its way. Returns whether it did; then it must be ended.
     func begin(_ stripe: Int) -> Bool {
         state.withLock { state in
             guard !state.gate.isFilling(stripe) else { return false }
@@ -32,14 +49,15 @@ final class WriteGate: Sendable {
         state.withLock { $0.gate.endWrite(stripe) }
     }
 
-    /// Runs a write of keys of a stripe: once no fill of it is under way, and no older read fills any more.
+    /// Runs a write of a key of the stripe: once no fill of it is under way, and no older read fills any more.
     func write<Value: Sendable>(_ stripe: Int, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
         write(stripe...stripe, call, work)
     }
 
     /// Runs a write of every key.
     func writeAll<Value: Sendable>(_ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
-        write(0...FillGate.stripeCount - 1, call, work)
+        state.withLock { $0.wipes += 1 }
+        return write(0...FillGate.stripeCount - 1, call, work)
     }
 
     func ticket(for stripe: Int) -> FillGate.Ticket? {
@@ -50,49 +68,74 @@ final class WriteGate: Sendable {
     func isCurrent(_ ticket: FillGate.Ticket) -> Bool { state.withLock { $0.gate.isCurrent(ticket) } }
 
     /// Runs a fill, if nothing was written since the ticket was given; else returns `nil`.
-    func fill<Value: Sendable>(_ ticket: FillGate.Ticket, _ work: () -> Reply<Value>) -> Reply<Value>? {
-        guard state.withLock({ $0.gate.beginFill(ticket) }) else { return nil }
-        let reply = work()
-        let isForeign = if case .later(let promise) = reply { promise.isForeign } else { false }
-        if isForeign { state.withLock { $0.foreignFills += 1 } }
-        return reply.map { [self] outcome in
+    func fill<Value: Sendable>(_ ticket: FillGate.Ticket, _ call: Call, _ work: (Call) -> Reply<Value>) -> Reply<Value>? {
+        let number = state.withLock { state in state.gate.beginFill(ticket) ? state.begin(ticket.stripe) : nil }
+        return number.map { filling($0, ticket.stripe, call, work) }
+    }
+
+    /// How many writes of every key began.
+    var wipes: Int { state.withLock { $0.wipes } }
+
+    /// Runs the end of a write that takes back what it did. Writes that begin meanwhile come after it.
+    ///
+    /// - Parameter work: Is told whether there was a write of every key since: then what was there before is not to come back.
+    func undo<Value: Sendable>(_ stripe: Int, _ call: Call, since wipes: Int, _ work: (Bool, Call) -> Reply<Value>) -> Reply<Value> {
+        let (number, wasWiped) = state.withLock { state in
+            state.gate.beginUndoing(stripe)
+            return (state.begin(stripe), state.wipes != wipes)
+        }
+        return filling(number, stripe, call) { work(wasWiped, $0) }
+    }
+
+    private func filling<Value: Sendable>(_ number: UInt64, _ stripe: Int, _ call: Call, _ work: (Call) -> Reply<Value>) -> Reply<Value> {
+        let filling = call.whenLate { [self] in fillIsLate(number) }
+        return name.naming { work(filling) }.map { [self] outcome in
             let ready = state.withLock { state in
-                if isForeign { state.foreignFills -= 1 }
-                return state.gate.endFill(ticket) ? state.waiting.removeValue(forKey: ticket.stripe) ?? [] : []
+                state.fills[number] = nil
+                return state.gate.endFill(stripe) ? state.waiting.removeValue(forKey: stripe) ?? [] : []
             }
             for next in ready { next() }
             return outcome
         }
     }
 
+    /// What a front does while it is filled. What it writes itself does not wait for the fill.
+    private var name: CallName { CallName(owner: ObjectIdentifier(self), key: nil) }
+
     private func write<Value: Sendable>(
         _ stripes: ClosedRange<Int>, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>
     ) -> Reply<Value> {
         let blocked = state.withLock { state in stripes.filter { !state.gate.beginWrite($0) } }
-        let writeAndEnd: @Sendable () -> Reply<Value> = { [self] in
-            work().map { [self] outcome in
-                state.withLock { state in for stripe in stripes { state.gate.endWrite(stripe) } }
-                return outcome
-            }
-        }
-        guard !blocked.isEmpty else { return writeAndEnd() }
-        if call.waits, Reply<Value>.isInsideTask, state.withLock({ $0.foreignFills > 0 }) {
-            state.withLock { state in for stripe in stripes { state.gate.endWrite(stripe) } }
-            return .failure(.wouldBlock(layer: layer, key: nil))
-        }
+        guard !blocked.isEmpty, !name.isCurrent else { return workAndEnd(stripes, work) }
         let cleared = Promise<Void>()
         wait(for: blocked[...]) { cleared.keep(.success(())) }
-        if call.waits {
-            _ = cleared.wait()
-            return writeAndEnd()
+        let number = concern(stripes, call, cleared)
+        let work = CallName.keeping(work)
+        let proceed: @Sendable (Outcome<Void>) -> Reply<Value> = { [self] outcome in
+            if let number { state.withLock { $0.concerned[number] = nil } }
+            guard case .failure(let error) = outcome else { return workAndEnd(stripes) { work(()) } }
+            endWrite(stripes)
+            return .failure(error)
         }
+        if call.waits { return proceed(cleared.wait()) }
         let promise = Promise<Value>()
         // Not on the thread that ends the fill: it has a caller of its own to answer.
-        cleared.whenKept { _ in Offload.start { writeAndEnd().deliver { promise.keep($0) } } }
+        cleared.whenKept { outcome in Aside.start { proceed(outcome).deliver { promise.keep($0) } } }
         return .later(promise)
     }
 
-    /// Calls `next` once none of the stripes is being filled. None can begin to be: there is a write of each.
+    private func workAndEnd<Value: Sendable>(_ stripes: ClosedRange<Int>, _ work: () -> Reply<Value>) -> Reply<Value> {
+        work().map { [self] outcome in
+            endWrite(stripes)
+            return outcome
+        }
+    }
+
+    private func endWrite(_ stripes: ClosedRange<Int>) {
+        state.withLock { state in for stripe in stripes { state.gate.endWrite(stripe) } }
+    }
+
+    /// Calls `next` once none of the stripes is being filled. No fill can begin: there is a write of each.
     private func wait(for stripes: ArraySlice<Int>, _ next: @escaping @Sendable () -> Void) {
         guard let stripe = stripes.first else { return next() }
         let isClear = state.withLock { state in
@@ -101,5 +144,29 @@ final class WriteGate: Sendable {
             return false
         }
         if isClear { wait(for: stripes.dropFirst(), next) }
+    }
+
+    // MARK: Fills that wait for code of a user's own
+
+    /// Has whoever is concerned told when what he waits for is late: at once where it is.
+    private func concern(_ stripes: ClosedRange<Int>, _ call: Call, _ cleared: Promise<Void>) -> UInt64? {
+        let refuse: @Sendable () -> Void = { [layer] in cleared.keep(.failure(.wouldBlock(layer: layer, key: nil))) }
+        guard let tell = call.isRefusedWhenLate ? refuse : call.whenLate else { return nil }
+        let (number, isLate) = state.withLock { state in
+            state.next += 1
+            state.concerned[state.next] = (stripes, tell)
+            return (state.next, state.fills.values.contains { $0.isLate && stripes.contains($0.stripe) })
+        }
+        if isLate { tell() }
+        return number
+    }
+
+    private func fillIsLate(_ number: UInt64) {
+        let concerned = state.withLock { state -> [@Sendable () -> Void] in
+            guard let stripe = state.fills[number]?.stripe else { return [] }
+            state.fills[number]?.isLate = true
+            return state.concerned.values.filter { $0.stripes.contains(stripe) }.map(\.tell)
+        }
+        for tell in concerned { tell() }
     }
 }

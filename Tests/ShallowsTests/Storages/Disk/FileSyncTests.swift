@@ -4,7 +4,7 @@ import Testing
 @testable import Shallows
 
 @Suite(.timeLimit(.minutes(1)))
-struct SyncTests {
+struct FileSyncTests {
     let scratch: Scratch
     let calls = Recorder()
 

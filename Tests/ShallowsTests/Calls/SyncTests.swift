@@ -1,0 +1,223 @@
+import Foundation
+import Shallows
+import Testing
+import Tiers
+
+/// What answers at once is answered at once; what does not is waited for, and never inside a task (S4, P25).
+@Suite(.timeLimit(.minutes(1)))
+struct SyncTests {
+    /// Nothing that a late storage needs: its completion is called by hand.
+    let late = Scripted("late").always(.retrieve, .held).always(.set, .held)
+
+    private func expectRefusal(_ body: () throws -> some Any) {
+        let error = #expect(throws: ShallowsError.self) { _ = try body() }
+        #expect(error?.code == .wouldBlock && error?.message.contains("async") == true)
+    }
+
+    @Test
+    func anImmediateStorageIsAnsweredInsideATask() throws {
+        let storage = Scripted("own", ["a": 1]).combined(with: MemoryStorage<String, Int>()).makeSyncStorage()
+        #expect(try storage.retrieve(forKey: "a") == 1)
+        try storage.set(2, forKey: "b")
+        #expect(try storage.retrieve(forKey: "b") == 2 && storage.storageName.hasSuffix("-sync"))
+        #expect(try storage.retrieveIfPresent(forKey: "c") == nil)
+        #expect(throws: Nothing.self) { try Scripted().makeSyncStorage().retrieve(forKey: "c") }
+    }
+
+    @Test
+    func anImmediateStorageIsAskedAndAnswersOnTheCallersThread() throws {
+        let threads = Locker<[ObjectIdentifier]>([])
+        let note: @Sendable () -> Void = { threads.locked.withLock { $0.append(ObjectIdentifier(Thread.current)) } }
+        let own = Scripted("own", ["a": 1]).always(.retrieve, .after(note)).always(.set, .after(note))
+        let storage = MemoryStorage<String, Int>().combined(with: own).synchronizedCalls()
+            .mapValues(transformIn: { $0 }, transformOut: { $0 }).makeSyncStorage()
+        try storage.set(1, forKey: "b")
+        _ = try storage.retrieve(forKey: "a")
+        #expect(threads.locked.withLock { $0 } == [ObjectIdentifier](repeating: ObjectIdentifier(Thread.current), count: 2))
+    }
+
+    @Test
+    func aLateStorageIsRefusedInsideATask() {
+        let storage = late.makeSyncStorage()
+        expectRefusal { try storage.retrieve(forKey: "a") }
+        expectRefusal { try storage.set(1, forKey: "a") }
+        expectRefusal { try TaskStorage().makeSyncStorage().retrieve(forKey: "a") }
+        let validating = MemoryStorage<String, Int>(storage: ["a": 1]).validate { (_: Int) async in true }
+        expectRefusal { try validating.makeSyncStorage().retrieve(forKey: "a") }
+    }
+
+    @Test
+    func aLateStorageIsWaitedForOutsideOfTasks() async throws {
+        let storage = late.makeSyncStorage()
+        let retrieving = Task { try await onThread { try storage.retrieve(forKey: "a") } }
+        let setting = Task { try await onThread { try storage.set(2, forKey: "b") } }
+        await until { late.held.count == 2 }
+        while !late.held.isEmpty { late.release() }
+        await #expect(throws: Nothing.self) { try await retrieving.value }
+        try await setting.value
+        #expect(late.contents == ["b": 2])
+        let tasks = TaskStorage()
+        try await onThread { try tasks.makeSyncStorage().set("x", forKey: "a") }
+        #expect(try await onThread { try tasks.makeSyncStorage().retrieve(forKey: "a") } == "x")
+    }
+
+    @Test
+    func aStorageThatIsLateSometimesIsRefusedThenOnly() throws {
+        let storage = Scripted("own", ["a": 1]).answering(.retrieve, .normal, .held, .normal).makeSyncStorage()
+        #expect(try storage.retrieve(forKey: "a") == 1)
+        expectRefusal { try storage.retrieve(forKey: "a") }
+        #expect(try storage.retrieve(forKey: "a") == 1)
+    }
+
+    @Test
+    func ourOwnThatAnswersLaterIsNotWaitedFor() throws {
+        let storage = laneStorage("front", Lane(), MemoryStorage<String, Int>())
+            .combined(with: laneStorage("back", Lane(), MemoryStorage(storage: ["a": 1])))
+        let sync = storage.makeSyncStorage()
+        #expect(try sync.retrieve(forKey: "a") == 1)
+        try sync.set(2, forKey: "a")
+        try sync.remove(forKey: "a")
+        try sync.removeAll()
+        #expect(try sync.retrieveIfPresent(forKey: "a") == nil)
+    }
+
+    // MARK: Refused wherever it would come to wait
+
+    @Test
+    func aRefusedCallDoesNotFailThoseThatMayWait() async throws {
+        // While the back is being asked by the call that will be refused, another comes for the same key.
+        let (others, asked, whole) = (Answers<Int>(), Counter(), Locker<Storage<String, Int>?>(nil))
+        let back = ReadOnlyStorage<String, Int>(storageName: "back") { key, completion in
+            if asked.add() == 1 {
+                let joined = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    whole.locked.withLock { $0 }?.retrieve(forKey: key, completion: others.take)
+                    joined.signal()
+                }
+                joined.wait()
+            }
+            DispatchQueue.global().async { completion(.success(1)) }
+        }
+        let storage = MemoryStorage<String, Int>().backed(by: back)
+        whole.locked.withLock { $0 = storage }
+        expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
+        #expect(try await others.first().get() == 1)
+    }
+
+    @Test
+    func whoMustNotWaitDoesNotJoinWhoMay() async throws {
+        let back = Scripted("back", ["a": 1])
+        let storage = Scripted("front").combined(with: back)
+        back.always(.retrieve, .held)
+        let first = Task { try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } }
+        await until { back.held.count == 1 }
+        expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
+        back.release()
+        #expect(try await first.value == 1)
+    }
+
+    @Test
+    func callsThatMayWaitShareOneFlight() async throws {
+        let back = Scripted("back", ["a": 1])
+        let storage = Scripted("front").always(.retrieve, .failing(Nothing())).combined(with: back)
+        back.always(.retrieve, .held)
+        let completing = storage.answers(forKey: "a")
+        let waiting = Task { try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } }
+        let suspended = Task { try await storage.retrieve(forKey: "a") }
+        #expect(back.held.count == 1)
+        back.release()
+        back.always(.retrieve, .normal)
+        #expect(completing.value == 1)
+        #expect(try await waiting.value == 1)
+        #expect(try await suspended.value == 1)
+    }
+
+    @Test
+    func whoWaitsForATurnIsRefusedWhenItsHolderTurnsOutToBeLate() async throws {
+        let storage = Scripted("own", ["a": 1])
+        let (entered, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let holder = ReadOnlyStorage<String, Int>(storageName: "holder") { _, completion in
+            entered.signal()
+            goOn.wait()
+            storage.retrieve(forKey: "a", completion: completion)
+        }
+        storage.always(.retrieve, .held)
+        let shared = holder.synchronizedCalls()
+        let first = Answers<Int>()
+        Thread.detachNewThread { shared.retrieve(forKey: "a", completion: first.take) }
+        await until { entered.wait(timeout: .now()) == .success }
+        let waiting = Task.detached { try shared.makeSyncStorage().retrieve(forKey: "a") }
+        goOn.signal()
+        let error = await #expect(throws: ShallowsError.self) { try await waiting.value }
+        #expect(error?.code == .wouldBlock)
+        await until { !storage.held.isEmpty }
+        storage.release()
+        #expect(try await first.first().get() == 1)
+    }
+
+    @Test
+    func whoComesForATurnWhoseHolderIsLateIsRefused() async throws {
+        let storage = late.synchronizedCalls()
+        let first = storage.setting(1, forKey: "a")
+        expectRefusal { try storage.makeSyncStorage().set(2, forKey: "b") }
+        let later = Task { try await storage.set(3, forKey: "c") }
+        late.release()
+        #expect(first.count == 1)
+        await until { late.held == ["set c 3"] }
+        late.release()
+        try await later.value
+        #expect(late.contents == ["a": 1, "c": 3])
+    }
+
+    @Test
+    func aPairWhoseSideIsLateIsRefusedToWhoComesForIt() async {
+        let pairs = zip(late.removable, Scripted("right").removable)
+        let setting = pairs.setting((1, 2), forKey: "a")
+        expectRefusal { try pairs.makeSyncStorage().set((3, 4), forKey: "a") }
+        expectRefusal { try pairs.makeSyncStorage().retrieve(forKey: "a") }
+        late.release()
+        #expect(setting.count == 1)
+    }
+
+    @Test
+    func aLineBehindALateLineIsLateToo() {
+        // The outer line's holder waits for its turn in the inner one, whose holder waits for a storage of a user's own.
+        let inner = late.synchronizedCalls()
+        let outer = inner.synchronizedCalls()
+        let first = inner.setting(1, forKey: "a")
+        let second = outer.setting(2, forKey: "a")
+        expectRefusal { try outer.makeSyncStorage().set(3, forKey: "a") }
+        late.release()
+        #expect(first.count == 1 && second.isEmpty)
+    }
+
+    @Test
+    func aSetThatWouldWaitForALateFillIsRefused() async {
+        let back = MemoryStorage<String, Int>(storage: ["a": 1])
+        let front = Scripted("front").answering(.set, .held)
+        let storage = front.combined(with: back)
+        let reading = storage.answers(forKey: "a")
+        expectRefusal { try storage.makeSyncStorage().set(2, forKey: "a") }
+        front.release()
+        #expect(reading.value == 1)
+        let sync = storage.makeSyncStorage()
+        #expect(throws: Never.self) { try sync.set(3, forKey: "a") }
+        #expect(front.contents == ["a": 3] && back.storage == ["a": 3])
+        front.contents = [:]
+        #expect(throws: Never.self) { try sync.retrieve(forKey: "a") }
+        #expect(front.contents == ["a": 3], "a write that was refused leaves no trace in the gate")
+    }
+
+    @Test
+    func aFlightOfOursThatTurnsIntoOneOfAUsersIsNotWaitedForInATask() async {
+        // The back is ours and answers later, and then asks one of a user's own.
+        let back = laneStorage("lane", Lane(), MemoryStorage<String, Int>()).asStorage().combined(with: late)
+        let storage = MemoryStorage<String, Int>().combined(with: back)
+        let reading = storage.answers(forKey: "a")
+        expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
+        await until { late.held.count == 2 }  // That of the refused call, and that of the other.
+        late.release()
+        late.release()
+        _ = await reading.first()
+    }
+}
