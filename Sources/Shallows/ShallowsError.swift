@@ -120,4 +120,4 @@ extension Result {
 }
 
 /// A result as layers give it to one another.
-@usableFromInline typealias Outcome<Value> = Result<Value, ShallowsError>
+@usableFromInline package typealias Outcome<Value> = Result<Value, ShallowsError>

@@ -16,7 +16,7 @@ public struct AnyStorage<Access: StorageAccess, Key: Sendable, Value: Sendable>:
     @usableFromInline let parts: [AnyStorage]
 
     @usableFromInline
-    init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [AnyStorage] = []) {
+    package init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [AnyStorage] = []) {
         self.storageName = storageName
         self.verbs = verbs
         self.parts = parts
