@@ -24,7 +24,7 @@ public enum StorageKind<Access: StorageAccess> {
         @usableFromInline let parts: [Self]
 
         @usableFromInline
-        init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [Self] = []) {
+        package init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [Self] = []) {
             self.storageName = storageName
             self.verbs = verbs
             self.parts = parts

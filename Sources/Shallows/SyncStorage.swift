@@ -131,7 +131,7 @@ extension Reply {
     }
 
     /// The outcome of a call that waits.
-    @inlinable var outcomeAtOnce: Outcome<Value> {
+    @inlinable package var outcomeAtOnce: Outcome<Value> {
         switch self {
         case .now(let outcome): outcome
         case .later(let promise): promise.wait()  // Never: a layer that is asked so answers when it returns.

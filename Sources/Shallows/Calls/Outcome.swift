@@ -1,5 +1,5 @@
 /// A result as layers give it to one another.
-@usableFromInline typealias Outcome<Value> = Result<Value, ShallowsError>
+@usableFromInline package typealias Outcome<Value> = Result<Value, ShallowsError>
 
 extension Result where Failure == ShallowsError {
     /// The result as the documented verbs give it.

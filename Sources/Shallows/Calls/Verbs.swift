@@ -86,7 +86,7 @@ extension AnyStorage where Access == ReadWriteRemove {
 extension AnyStorage {
     /// Makes a call that ends when the task is cancelled, where the layers can.
     @inlinable
-    func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
+    package func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
         let cancellation = Cancellation()
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
