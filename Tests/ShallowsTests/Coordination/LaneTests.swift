@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+@testable import Shallows
+
+/// Work in the order in which it was asked for.
+@Suite(.timeLimit(.minutes(1)))
+struct LaneTests {
+    private let lane = Lane()
+    private let log = Locker<[Int]>([])
+
+    private var logged: [Int] { log.locked.withLock { $0 } }
+
+    @discardableResult
+    private func ask(_ number: Int, _ call: Call = .completing, _ first: @escaping @Sendable () -> Void = {}) -> Answers<Int> {
+        let answers = Answers<Int>()
+        let log = log
+        lane.run(layer: "test", call) {
+            first()
+            log.locked.withLock { $0.append(number) }
+            return .success(number)
+        }.deliver { answers.take($0.surfaced()) }
+        return answers
+    }
+
+    /// Work that stops the lane until it is let go on.
+    private func block() async -> DispatchSemaphore {
+        let (entered, goOn) = (Counter(), DispatchSemaphore(value: 0))
+        ask(-1) {
+            entered.add()
+            goOn.wait()
+        }
+        await until { entered.value == 1 }
+        return goOn
+    }
+
+    @Test
+    func workIsDoneInTheOrderInWhichItWasAskedFor() async {
+        let all = (0..<1_000).map { ask($0) }
+        for answers in all { _ = await answers.first() }
+        #expect(logged == Array(0..<1_000))
+        await until { lane.isIdle }
+    }
+
+    @Test
+    func aCallThatWaitsIsDoneOnItsThreadAfterWhatWasAskedBefore() async throws {
+        let goOn = await block()
+        for number in 0..<10 { ask(number) }
+        let (log, lane) = (log, lane)
+        let waiting = Task {
+            try await onThread {
+                let thread = ObjectIdentifier(Thread.current)
+                let reply = lane.run(layer: "test", .waiting) {
+                    log.locked.withLock { $0.append(10) }
+                    return .success(ObjectIdentifier(Thread.current) == thread)
+                }
+                guard case .now(let outcome) = reply else { return false }
+                return try outcome.get()
+            }
+        }
+        goOn.signal()
+        #expect(try await waiting.value)
+        #expect(logged == [-1] + Array(0...10))
+    }
+
+    @Test
+    func aCallThatWaitsNeedsNoThreadButItsOwn() {
+        // Nothing was begun when it comes: it does it all.
+        let answers = (0..<100).map { ask($0) }
+        guard case .now = lane.run(layer: "test", .waiting, { .success(()) }) else { return #expect(Bool(false)) }
+        #expect(logged.count == 100)
+        _ = answers
+    }
+
+    @Test
+    func aCompletionMayAskAndWait() async {
+        let inner = Answers<Int>()
+        let lane = lane
+        lane.run(layer: "test", .completing) { .success(1) }.deliver { _ in
+            guard case .now(let outcome) = lane.run(layer: "test", .waiting, { .success(2) }) else { return }
+            inner.take(outcome.surfaced())
+        }
+        #expect(await (try? inner.first().get()) == 2)
+    }
+
+    @Test
+    func theLaneGoesOnDuringACompletion() async {
+        let goOn = DispatchSemaphore(value: 0)
+        let entered = Counter()
+        lane.run(layer: "test", .completing) { .success(()) }.deliver { _ in
+            entered.add()
+            goOn.wait()
+        }
+        await until { entered.value == 1 }
+        #expect(await (try? ask(1).first().get()) == 1)
+        goOn.signal()
+    }
+
+    @Test
+    func aHundredThousandMayWaitInALane() async {
+        let goOn = await block()
+        let done = Counter()
+        for _ in 0..<100_000 { lane.run(layer: "test", .completing) { .success(()) }.deliver { _ in done.add() } }
+        goOn.signal()
+        await until { done.value == 100_000 }
+        await until { lane.isIdle }
+    }
+
+    @Test
+    func workOfWhoCancelledIsSpared() async {
+        let goOn = await block()
+        let cancellation = Cancellation()
+        let cancelled = ask(1, Call(cancellation: cancellation))
+        let last = ask(2)
+        cancellation.cancel()
+        goOn.signal()
+        _ = await last.first()
+        #expect(cancelled.error is CancellationError && logged == [-1, 2])
+        #expect(ask(3, Call(cancellation: cancellation)).error is CancellationError)
+    }
+
+    @Test
+    func lanesDoNotWaitForEachOther() async {
+        // S6: each folder has a lane of its own.
+        let goOn = await block()
+        let other = Answers<Int>()
+        Lane().run(layer: "test", .completing) { .success(1) }.deliver { other.take($0.surfaced()) }
+        #expect(await (try? other.first().get()) == 1)
+        goOn.signal()
+    }
+
+    @Test
+    func whatNoOneWaitsForIsDoneThoughTheLaneIsLetGo() async {
+        let done = Counter()
+        do { _ = Lane().run(layer: "test", .completing) { .success(done.add()) } }
+        await until { done.value == 1 }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import Shallows
+
+/// An answer that comes later, once.
+@Suite(.timeLimit(.minutes(1)))
+struct PromiseTests {
+    @Test
+    func aPromiseIsKeptOnceAndTellsEveryone() {
+        let (promise, seen) = (Promise<Int>(), Locker<[Int]>([]))
+        let note: @Sendable (Outcome<Int>) -> Void = { outcome in
+            seen.locked.withLock { $0.append((try? outcome.get()) ?? -1) }
+        }
+        for _ in 0..<3 { promise.whenKept(note) }
+        #expect(promise.outcome == nil)
+        #expect(promise.keep(.success(1)) && !promise.keep(.success(2)))
+        promise.whenKept(note)
+        #expect(seen.locked.withLock { $0 } == [1, 1, 1, 1])
+    }
+
+    @Test
+    func anObserverMayObserveAndKeep() {
+        let (promise, other, seen) = (Promise<Int>(), Promise<Int>(), Counter())
+        promise.whenKept { _ in
+            promise.whenKept { _ in seen.add() }
+            other.keep(.success(1))
+        }
+        other.whenKept { _ in seen.add() }
+        promise.keep(.success(1))
+        #expect(seen.value == 2)
+    }
+
+    @Test
+    func aThreadMayWaitForAPromiseThatIsKeptBeforeOrAfter() async throws {
+        let promise = Promise<Int>()
+        let waiting = Task { try await onThread { try promise.wait().get() } }
+        promise.keep(.success(1))
+        #expect(try await waiting.value == 1)
+        #expect(try promise.wait().get() == 1)
+    }
+
+    @Test
+    func aReplyThatIsThereGoesOnAtOnceAndOneThatIsNotLater() {
+        let promise = Promise<Int>()
+        guard case .now(.success(2)) = Reply.success(1).then({ .now($0.map { $0 + 1 }) }) else { return #expect(Bool(false)) }
+        let answers = Answers<Int>()
+        Reply.later(promise).then { .now($0.map { $0 + 1 }) }.then { .now($0.map { $0 * 10 }) }.deliver { answers.take($0.surfaced()) }
+        #expect(answers.isEmpty)
+        promise.keep(.success(1))
+        #expect(answers.value == 20)
+    }
+
+    @Test
+    func aCancellationTellsEachHandlerOnceAlsoOneThatComesAfterIt() {
+        let (cancellation, told) = (Cancellation(), Locker<[Int]>([]))
+        let first = cancellation.onCancel { told.locked.withLock { $0.append(1) } }
+        cancellation.onCancel { told.locked.withLock { $0.append(2) } }
+        cancellation.removeHandler(first)
+        #expect(!cancellation.isCancelled)
+        cancellation.cancel()
+        cancellation.cancel()
+        cancellation.onCancel { told.locked.withLock { $0.append(3) } }
+        #expect(cancellation.isCancelled && told.locked.withLock { $0 } == [2, 3])
+    }
+
+    @Test
+    func whatIsPartOfSomethingIsKeptOverRepliesThatComeLater() {
+        let (name, promise, seen) = (CallName(owner: ObjectIdentifier(Self.self), key: nil), Promise<Int>(), Locker<[Bool]>([]))
+        let note: @Sendable () -> Void = { seen.locked.withLock { $0.append(name.isCurrent) } }
+        let reply = name.naming {
+            Reply.later(promise).then { outcome in
+                note()
+                return .now(outcome)
+            }
+        }
+        reply.deliver { _ in note() }
+        promise.keep(.success(1))
+        #expect(seen.locked.withLock { $0 } == [true, false], "who asked is not part of it")
+    }
+}
