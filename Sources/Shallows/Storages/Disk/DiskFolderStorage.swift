@@ -69,16 +69,24 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     ///
     /// - Throws: ``ShallowsError`` if the folder cannot be read, or a `.custom` encoder has no way back from names to keys.
     public func keys() async throws(ShallowsError) -> [Filename] {
-        try await lane.run(storageName, nil, .completing) { [files] () throws(FileFailure) in try files.keys() }.outcome().get()
+        try await keys(.completing).outcome().get()
+    }
+
+    /// The same on this thread.
+    package func keysAtOnce() throws(ShallowsError) -> [Filename] {
+        try keys(.waiting).outcomeAtOnce.get()
+    }
+
+    private func keys(_ call: Call) -> Reply<[Filename]> {
+        lane.run(storageName, nil, call) { [files] () throws(FileFailure) in try files.keys() }
     }
 
     /// Removes everything in the folder, and the folder, after what was asked for before. Blocks for the disk. A failure is reported;
     /// ``RemovableStorageProtocol/removeAll()`` tells of it.
     public func clear() {
-        _ = verbs.removeAll(.waiting).map { [storageName] outcome in
-            if case .failure(let error) = outcome { Call.waiting.report(StorageReport(.removalFailed, layer: storageName, error)) }
-            return outcome
-        }
+        // Nothing here holds the storage, which may be on its way out.
+        let outcome = lane.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.outcomeAtOnce
+        if case .failure(let error) = outcome { Call.waiting.report(StorageReport(.removalFailed, layer: storageName, error)) }
     }
 
     // MARK: The storage
