@@ -38,12 +38,12 @@ bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # The documentation of the faces, with every warning an error.
-FACES = Vellum MiniCache
+FACES = Vellum MiniCache Shallows
 SYMBOLS = $(CURDIR)/.build/docs/symbols
 docs: setup
 	@set -e; mkdir -p $(SYMBOLS) .build/documentation; for face in $(FACES); do \
 		$(SWIFT) build --target $$face -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(SYMBOLS) --scratch-path .build/docs; \
-		rm -rf .build/symbols && mkdir -p .build/symbols && cp $(SYMBOLS)/$$face*.json .build/symbols; \
+		rm -rf .build/symbols && mkdir -p .build/symbols && cp $(SYMBOLS)/$$face[.@]*.json .build/symbols; \
 		docc convert Sources/$$face/Documentation.docc --additional-symbol-graph-dir .build/symbols --warnings-as-errors --output-path .build/documentation/$$face.doccarchive; \
 		echo "The documentation lies in .build/documentation/$$face.doccarchive."; \
 	done

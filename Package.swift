@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Shallows", targets: ["Shallows"]),
         .library(name: "ShallowsStatic", type: .static, targets: ["Shallows"]),
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
+        .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "TiersTesting", targets: ["TiersTesting"]),
     ],
     dependencies: [
@@ -41,6 +42,10 @@ let package = Package(
             dependencies: ["Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
         ),
         .target(name: "Shallows", dependencies: ["Tiers", .product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "ShallowsSQLite",
+            dependencies: ["Shallows", "Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
+        ),
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
@@ -57,12 +62,13 @@ let package = Package(
             name: "MiniCacheTests",
             dependencies: ["MiniCache", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "TiersTesting"]),
-        .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/Swift6"),
+        .testTarget(name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "TiersTesting"]),
+        .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Tests/ParityTests/Swift6"),
         .testTarget(
-            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/Swift5",
+            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Tests/ParityTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache"], path: "Tests/ParityTests/MainActor",
+            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .testTarget(name: "CrashTests", dependencies: ["Vellum", "TiersSQLite", "TiersTesting", "CrashChild"]),
         .executableTarget(name: "CrashChild", dependencies: ["Vellum"], path: "Tests/CrashChild"),

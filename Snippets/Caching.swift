@@ -5,7 +5,6 @@ import MiniCache
 
 let manager = MiniCacheManager(name: "MiniCache")
 let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
-
 cache["foo"] = 1
 let value = cache["foo"]
 print(value ?? 0)
@@ -20,5 +19,6 @@ let count = try await cache.value(forKey: "visits", staleFor: .seconds(60), fail
     try await countVisits()
 }
 print(count)
+// snippet.hide
 
 func countVisits() async throws -> Int { 42 }

@@ -10,14 +10,9 @@ struct User: ArchiveCodable {
     var age: Int
 }
 
-let archives = try ArchivesFactory.shared.archives(
-    for: User.self,
-    trySetMaxMemorySize: 10.megaByte,
-    trySetMaxDiskSize: 20.megaByte
-)
+let archives = try ArchivesFactory.shared.archives(for: User.self, trySetMaxMemorySize: 10.megaByte, trySetMaxDiskSize: 20.megaByte)
 
 archives.record(User(userName: "ann", fullName: "Ann Example", age: 30))
-
 let ann = archives.access(archiveWithKey: "ann")
 print(ann?.fullName ?? "no one")
 

@@ -12,6 +12,10 @@
 /// its answer any more.
 @preconcurrency
 public protocol AsyncStorageProtocol: StorageProtocol {
+    // Said again, because they are inferred from the functions of the protocol that declares them only.
+    override associatedtype Key
+    override associatedtype Value
+
     func retrieve(forKey key: Key) async throws -> Value
     func set(_ value: Value, forKey key: Key) async throws
 }
@@ -19,6 +23,9 @@ public protocol AsyncStorageProtocol: StorageProtocol {
 /// A storage of your own that values are only retrieved from, by an asynchronous function.
 @preconcurrency
 public protocol AsyncReadOnlyStorageProtocol: ReadOnlyStorageProtocol {
+    override associatedtype Key
+    override associatedtype Value
+
     func retrieve(forKey key: Key) async throws -> Value
 }
 

@@ -102,16 +102,16 @@ extension AnyStorage where Access == WriteOnly {
     }
 }
 
-/// Why an ``AnyStorage/empty()`` storage neither has nor takes anything.
+/// Why an ``StorageKind/Erased/empty()`` storage neither has nor takes anything.
 public enum EmptyCacheError: Error, StorageMiss {
     case cacheIsAlwaysEmpty
 }
 
 extension AnyStorage {
     /// A storage that never has a value and takes none: to compose with, and for tests. Retrieving is a miss, setting fails.
-    public static func empty() -> AnyStorage {
+    public static func empty() -> Self {
         let name = "empty"
-        return AnyStorage(
+        return Self(
             name,
             StorageVerbs(
                 retrieve: { key, _ in .failure(.miss(forKey: key, layer: name, cause: EmptyCacheError.cacheIsAlwaysEmpty)) },

@@ -1,60 +1,72 @@
-/// A storage of values by keys, whatever it is made of: the one type that all others become.
+/// The storages of one kind: a namespace, so that an extension of ``Storage`` or of one of its siblings extends that kind alone.
 ///
 /// ```swift
-/// let storage = MemoryStorage<String, Int>().asStorage()   // Storage<String, Int>
+/// extension Storage where Key == Filename {
+///     func named(_ name: String) -> Storage<String, Value> { renaming(to: name).usingStringKeys() }
+/// }
 /// ```
-///
-/// Written as one of its four kinds: ``Storage``, ``ReadOnlyStorage``, ``WriteOnlyStorage`` and ``RemovableStorage``. The kind is
-/// the type `Access`, of which there are no values: what may be done with a storage is checked when your code is compiled.
-///
-/// A value of functions: copying it is cheap, and copies are one storage. Works from any thread.
-public struct AnyStorage<Access: StorageAccess, Key: Sendable, Value: Sendable>: Sendable {
-    /// What the storage is called: for compositions `front<->back` (both ways), `front<-back` (pulls) and `front->back` (pushes).
-    public let storageName: String
-    @usableFromInline let verbs: StorageVerbs<Key, Value>
-    /// The layers of a composition, front first; none for a storage that is no composition.
-    @usableFromInline let parts: [AnyStorage]
-
-    @usableFromInline
-    init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [AnyStorage] = []) {
-        self.storageName = storageName
-        self.verbs = verbs
-        self.parts = parts
-    }
-
-    /// The layers of which the storage is composed, front first; itself, where it is no composition.
+public enum StorageKind<Access: StorageAccess> {
+    /// A storage of values by keys, whatever it is made of: the one type that all others become.
     ///
     /// ```swift
-    /// try await cache.layers[0].removeAll()   // purge memory, keep the disk
+    /// let storage = MemoryStorage<String, Int>().asStorage()   // Storage<String, Int>
     /// ```
     ///
-    /// Each takes this storage's keys and values, and can do what this storage can.
-    @inlinable
-    public var layers: [AnyStorage] { parts.isEmpty ? [self] : parts }
+    /// Written as one of its four kinds: ``Storage``, ``ReadOnlyStorage``, ``WriteOnlyStorage`` and ``RemovableStorage``. The kind is
+    /// the type `Access`, of which there are no values: what may be done with a storage is checked when your code is compiled.
+    ///
+    /// A value of functions: copying it is cheap, and copies are one storage. Works from any thread.
+    public struct Erased<Key: Sendable, Value: Sendable>: Sendable {
+        /// What the storage is called: for compositions `front<->back` (both ways), `front<-back` (pulls) and `front->back` (pushes).
+        public let storageName: String
+        @usableFromInline let verbs: StorageVerbs<Key, Value>
+        /// The layers of a composition, front first; none for a storage that is no composition.
+        @usableFromInline let parts: [Self]
 
-    /// The same storage made anew from its verbs, and from those of each of its layers: what every transform is.
-    @inlinable
-    func transforming<OtherKey, OtherValue>(
-        _ transform: (StorageVerbs<Key, Value>) -> StorageVerbs<OtherKey, OtherValue>
-    ) -> AnyStorage<Access, OtherKey, OtherValue> {
-        AnyStorage<Access, OtherKey, OtherValue>(storageName, transform(verbs), parts: parts.map { $0.transforming(transform) })
-    }
+        @usableFromInline
+        package init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [Self] = []) {
+            self.storageName = storageName
+            self.verbs = verbs
+            self.parts = parts
+        }
 
-    /// The same storage, as another kind.
-    @inlinable
-    func retyped<Other: StorageAccess>() -> AnyStorage<Other, Key, Value> {
-        AnyStorage<Other, Key, Value>(storageName, verbs, parts: parts.map { $0.retyped() })
+        /// The layers of which the storage is composed, front first; itself, where it is no composition.
+        ///
+        /// ```swift
+        /// try await cache.layers[0].removeAll()   // purge memory, keep the disk
+        /// ```
+        ///
+        /// Each takes this storage's keys and values, and can do what this storage can.
+        @inlinable
+        public var layers: [Self] { parts.isEmpty ? [self] : parts }
+
+        /// The same storage made anew from its verbs, and from those of each of its layers: what every transform is.
+        @inlinable
+        func transforming<OtherKey, OtherValue>(
+            _ transform: (StorageVerbs<Key, Value>) -> StorageVerbs<OtherKey, OtherValue>
+        ) -> AnyStorage<Access, OtherKey, OtherValue> {
+            AnyStorage<Access, OtherKey, OtherValue>(storageName, transform(verbs), parts: parts.map { $0.transforming(transform) })
+        }
+
+        /// The same storage, as another kind.
+        @inlinable
+        func retyped<Other: StorageAccess>() -> AnyStorage<Other, Key, Value> {
+            AnyStorage<Other, Key, Value>(storageName, verbs, parts: parts.map { $0.retyped() })
+        }
     }
 }
 
+/// A storage of a kind that is left open: for functions that take several kinds. See ``StorageAccess``.
+public typealias AnyStorage<Access: StorageAccess, Key: Sendable, Value: Sendable> = StorageKind<Access>.Erased<Key, Value>
+
 /// A storage that values are retrieved from and set to.
-public typealias Storage<Key: Sendable, Value: Sendable> = AnyStorage<ReadWrite, Key, Value>
+public typealias Storage = StorageKind<ReadWrite>.Erased
 
 /// A storage that values are retrieved from.
-public typealias ReadOnlyStorage<Key: Sendable, Value: Sendable> = AnyStorage<ReadOnly, Key, Value>
+public typealias ReadOnlyStorage = StorageKind<ReadOnly>.Erased
 
 /// A storage that values are set to.
-public typealias WriteOnlyStorage<Key: Sendable, Value: Sendable> = AnyStorage<WriteOnly, Key, Value>
+public typealias WriteOnlyStorage = StorageKind<WriteOnly>.Erased
 
 /// A storage that values are retrieved from, set to and removed from.
 ///
@@ -62,11 +74,11 @@ public typealias WriteOnlyStorage<Key: Sendable, Value: Sendable> = AnyStorage<W
 /// let cache = memory.asRemovableStorage().combined(with: disk.asRemovableStorage().mapJSONObject(City.self))
 /// try await cache.remove(forKey: "kharkiv")
 /// ```
-public typealias RemovableStorage<Key: Sendable, Value: Sendable> = AnyStorage<ReadWriteRemove, Key, Value>
+public typealias RemovableStorage = StorageKind<ReadWriteRemove>.Erased
 
 extension AnyStorage: ErasableStorage {
     @inlinable
-    public func erased() -> AnyStorage { self }
+    public func erased() -> Self { self }
 }
 
 extension AnyStorage: ReadableStorageProtocol where Access: ReadableAccess {

@@ -2,11 +2,11 @@
 ///
 /// The kind of an ``AnyStorage`` says which of them a caller reaches. The others fail, with the documented error.
 @usableFromInline
-final class StorageVerbs<Key: Sendable, Value: Sendable>: Sendable {
-    @usableFromInline typealias Retrieve = @Sendable (Key, Call) -> Reply<Value>
-    @usableFromInline typealias Set = @Sendable (Value, Key, Call) -> Reply<Void>
-    @usableFromInline typealias Remove = @Sendable (Key, Call) -> Reply<Void>
-    @usableFromInline typealias RemoveAll = @Sendable (Call) -> Reply<Void>
+package final class StorageVerbs<Key: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline package typealias Retrieve = @Sendable (Key, Call) -> Reply<Value>
+    @usableFromInline package typealias Set = @Sendable (Value, Key, Call) -> Reply<Void>
+    @usableFromInline package typealias Remove = @Sendable (Key, Call) -> Reply<Void>
+    @usableFromInline package typealias RemoveAll = @Sendable (Call) -> Reply<Void>
 
     @usableFromInline let retrieve: Retrieve
     @usableFromInline let set: Set
@@ -16,7 +16,7 @@ final class StorageVerbs<Key: Sendable, Value: Sendable>: Sendable {
     @usableFromInline let turn: @Sendable (Key) -> Turn?
 
     @inlinable
-    init(
+    package init(
         retrieve: @escaping Retrieve = { _, _ in .unsupported(.storageIsWriteOnly) },
         set: @escaping Set = { _, _, _ in .unsupported(.storageIsReadOnly) },
         remove: @escaping Remove = { _, _ in .unsupported(.storageCannotRemove) },

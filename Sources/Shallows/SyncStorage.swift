@@ -7,7 +7,7 @@
 ///
 /// Storages of this module do their work on the calling thread: nothing waits for another thread, and no queue is needed, which is
 /// why this is safe on every thread, inside tasks too. For a storage of your own that answers later, the thread is blocked until it
-/// does; inside a task, where that could stop every other task, the call fails with ``Tiers/StoreError/Code/wouldBlock`` instead.
+/// does; inside a task, where that could stop every other task, the call fails with `wouldBlock` instead.
 public struct AnySyncStorage<Access: StorageAccess, Key: Sendable, Value: Sendable>: Sendable {
     public let storageName: String
     @usableFromInline let verbs: StorageVerbs<Key, Value>
@@ -131,7 +131,7 @@ extension Reply {
     }
 
     /// The outcome of a call that waits.
-    @inlinable var outcomeAtOnce: Outcome<Value> {
+    @inlinable package var outcomeAtOnce: Outcome<Value> {
         switch self {
         case .now(let outcome): outcome
         case .later(let promise): promise.wait()  // Never: a layer that is asked so answers when it returns.

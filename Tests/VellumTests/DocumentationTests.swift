@@ -10,12 +10,27 @@ struct DocumentationTests {
         try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
     }
 
-    /// Each example of the README is a snippet, which every build compiles.
-    @Test(arguments: ["GettingStarted", "Queries", "Caching"])
+    /// Each example of the README is a snippet, which every build compiles, up to where the snippet hides.
+    @Test(arguments: ["GettingStarted", "Queries", "Caching", "ThreeLayers"])
     func theExamplesOfTheReadmeAreCompiled(_ name: String) throws {
         let snippet = try text("Snippets/\(name).swift").split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
-        let example = snippet.joined(separator: "\n").replacing(/import Foundation\nimport (Vellum|MiniCache)\n/, with: "")
+        let shown = snippet.prefix { !$0.hasPrefix("// snippet.hide") }.joined(separator: "\n")
+        let example = shown.replacing(/import Foundation\nimport (Vellum|MiniCache|Shallows)\n/, with: "")
         #expect(try text("README.md").contains(example.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    /// Each example of an article is a part of a snippet, or several.
+    @Test(arguments: ["Shallows", "ThreeLayers", "YourOwnStorage", "ComingFromShallows"])
+    func theExamplesOfTheArticlesAreCompiled(_ name: String) throws {
+        let article = try text("Sources/Shallows/Documentation.docc/\(name).md")
+        let snippets = try ["Storages", "ThreeLayers", "YourOwnStorage", "ComingFromShallows"]
+            .map { try text("Snippets/\($0).swift").withoutIndentation }
+        let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
+        #expect(!examples.isEmpty)
+        for part in examples.flatMap({ $0.split(separator: "\n\n") }) {
+            let part = String(part).withoutIndentation
+            #expect(snippets.contains { $0.contains(part) }, "\(part)")
+        }
     }
 
     @Test func theReadmeIsShort() throws {
@@ -45,5 +60,13 @@ struct DocumentationTests {
             }
         }
         #expect(strays == [])
+    }
+}
+
+extension String {
+    /// The same lines, without the blanks that they begin and end with.
+    fileprivate var withoutIndentation: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -2,7 +2,7 @@ internal import Tiers
 
 /// What goes down with a call through every layer: how the caller takes the answer, how it takes it back, and whom to tell.
 @usableFromInline
-struct Call: Sendable {
+package struct Call: Sendable {
     /// Whether the caller's thread may be blocked until there is an answer. No layer then answers later.
     @usableFromInline let waits: Bool
     /// Says that the caller does not want the answer any more.
@@ -22,9 +22,9 @@ struct Call: Sendable {
     /// A call with a completion.
     @usableFromInline static let completing = Call()
     /// A call that waits.
-    @usableFromInline static let waiting = Call(waits: true)
+    @usableFromInline package static let waiting = Call(waits: true)
 
-    var isCancelled: Bool { cancellation?.isCancelled ?? false }
+    package var isCancelled: Bool { cancellation?.isCancelled ?? false }
     /// Whether it must be refused rather than made to wait for code of a user's own: it would block a thread that runs tasks.
     var isRefusedWhenLate: Bool { waits && withUnsafeCurrentTask { $0 != nil } }
 

@@ -1,5 +1,5 @@
 /// A result as layers give it to one another.
-@usableFromInline typealias Outcome<Value> = Result<Value, ShallowsError>
+@usableFromInline package typealias Outcome<Value> = Result<Value, ShallowsError>
 
 extension Result where Failure == ShallowsError {
     /// The result as the documented verbs give it.
@@ -14,6 +14,7 @@ extension Result where Failure == ShallowsError {
     var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
 
     /// Goes on with the value, or with the failure.
+    @inlinable
     func then<Next: Sendable>(_ next: (Success) -> Reply<Next>) -> Reply<Next> {
         switch self {
         case .success(let value): next(value)

@@ -3,7 +3,7 @@ internal import Tiers
 
 /// An answer that comes later, exactly once.
 @usableFromInline
-final class Promise<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline typealias Observer = @Sendable (Outcome<Value>) -> Void
 
     private enum State: Sendable {

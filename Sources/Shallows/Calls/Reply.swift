@@ -7,7 +7,7 @@
 /// A storage that can answer at once does, with neither a thread nor an allocation; that is why one piece of code serves calls
 /// with completions, `async` calls and calls that wait. A promise is under way when it is given, and is kept exactly once.
 @usableFromInline
-enum Reply<Value: Sendable>: Sendable {
+package enum Reply<Value: Sendable>: Sendable {
     case now(Outcome<Value>)
     case later(Promise<Value>)
 }

@@ -9,6 +9,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// or map them; of all its keys, where they cannot be compared. A plain `set` does not wait for it.
     ///
     /// - Parameters:
+    ///   - key: Where the value is.
     ///   - modify: Called where the storage answered, on any thread; not at all where there is no value.
     ///   - completion: Called once, with the new value. By default a failure is reported.
     @preconcurrency

@@ -86,7 +86,7 @@ extension AnyStorage where Access == ReadWriteRemove {
 extension AnyStorage {
     /// Makes a call that ends when the task is cancelled, where the layers can.
     @inlinable
-    func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
+    package func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
         let cancellation = Cancellation()
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
@@ -103,19 +103,19 @@ extension AnyStorage {
 // The same for storages whose type is not erased.
 
 extension ReadableStorageProtocol {
-    /// The value under the key. See ``AnyStorage/retrieve(forKey:)``.
+    /// The value under the key. See ``StorageKind/Erased/retrieve(forKey:)``.
     public func retrieve(forKey key: Key) async throws -> Value {
         try await asReadOnlyStorage().retrieve(forKey: key)
     }
 
-    /// The value under the key; `nil` if there is none. See ``AnyStorage/retrieveIfPresent(forKey:)``.
+    /// The value under the key; `nil` if there is none. See ``StorageKind/Erased/retrieveIfPresent(forKey:)``.
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         try await asReadOnlyStorage().retrieveIfPresent(forKey: key)
     }
 }
 
 extension WritableStorageProtocol {
-    /// Sets the value under the key. See ``AnyStorage/set(_:forKey:)``.
+    /// Sets the value under the key. See ``StorageKind/Erased/set(_:forKey:)``.
     public func set(_ value: Value, forKey key: Key) async throws {
         try await asWriteOnlyStorage().set(value, forKey: key)
     }
@@ -131,12 +131,12 @@ extension WritableStorageProtocol {
 }
 
 extension RemovableStorageProtocol {
-    /// Removes the value under the key. See ``AnyStorage/remove(forKey:)``.
+    /// Removes the value under the key. See ``StorageKind/Erased/remove(forKey:)``.
     public func remove(forKey key: Key) async throws {
         try await asRemovableStorage().remove(forKey: key)
     }
 
-    /// Removes every value. See ``AnyStorage/removeAll()``.
+    /// Removes every value. See ``StorageKind/Erased/removeAll()``.
     public func removeAll() async throws {
         try await asRemovableStorage().removeAll()
     }

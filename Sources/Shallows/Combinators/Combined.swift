@@ -13,7 +13,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// something was set or removed meanwhile. A fill that fails is reported and changes nothing about the answer. Where the front
     /// fails with an error of this module, retrieving stops: a disk that fails is not a disk that is empty.
     ///
-    /// *Setting* sets to the front, then to the back. If the back fails, the error's code is ``Tiers/StoreError/Code/partiallySet``
+    /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`
     /// and its ``ShallowsError/reached`` names who has the value.
     @inlinable
     public func combined<Back: ErasableStorage>(
@@ -72,8 +72,10 @@ extension ErasableStorage where Access == WriteOnly {
 extension ErasableStorage where Access == ReadWriteRemove {
     /// The same for two storages that values can be removed from: removing removes from both.
     ///
-    /// - Parameter undoesPartialSets: Whether the front is given back what it had when the back fails to take a value. Costs a
-    ///   retrieval from the front at every set, and sets of one key then take turns.
+    /// - Parameters:
+    ///   - back: The other.
+    ///   - undoesPartialSets: Whether the front is given back what it had when the back fails to take a value. Costs a
+    ///     retrieval from the front at every set, and sets of one key then take turns.
     @inlinable
     public func combined<Back: RemovableStorageProtocol>(
         with back: Back, undoingPartialSets undoesPartialSets: Bool = false

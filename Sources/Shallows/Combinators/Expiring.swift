@@ -16,7 +16,7 @@ extension ErasableStorage where ErasedValue == Data {
     ///
     /// - Parameters:
     ///   - age: Counted by the wall clock. A value that is dated more than five minutes in the future is gone. A negative age is an
-    ///     error of every verb, ``Tiers/StoreError/Code/invalidDuration``.
+    ///     error of every verb, `invalidDuration`.
     ///   - clock: Where the time comes from; for tests.
     public func expiring(after age: Duration, clock: WallClock = .system) -> AnyStorage<Access, ErasedKey, Data> {
         let name = storageName
@@ -43,7 +43,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// ```
     ///
     /// A value whose moment is not known is gone. Keep the moments where they live as long as the values do; for storages of
-    /// `Data`, ``expiring(after:clock:)`` keeps them with the values.
+    /// `Data`, ``ErasableStorage/expiring(after:clock:)`` keeps them with the values.
     public func expiring<Dates: ErasableStorage>(
         after age: Duration, datedBy dates: Dates, clock: WallClock = .system
     ) -> AnyStorage<Access, ErasedKey, ErasedValue>

@@ -5,7 +5,9 @@ extension ErasableStorage {
     /// let numbered = storage.mapKeys { (number: Int) in String(number) }
     /// ```
     ///
-    /// - Parameter transform: Turns a key into one of this storage. What it throws is thrown to the caller.
+    /// - Parameters:
+    ///   - type: The type of the other keys, where the transform does not say it.
+    ///   - transform: Turns a key into one of this storage. What it throws is thrown to the caller.
     @preconcurrency
     @inlinable
     public func mapKeys<OtherKey: Sendable>(

@@ -9,6 +9,17 @@ extension ErasableStorage {
     public func usingUnsupportedTransformation<OtherKey, OtherValue>(
         _ transformation: (Storage<ErasedKey, ErasedValue>) -> Storage<OtherKey, OtherValue>
     ) -> AnyStorage<Access, OtherKey, OtherValue> {
-        transformation(erased().retyped()).retyped()
+        transformation(erased().transforming { $0.restricted(to: Access.self) }.retyped()).retyped()
+    }
+}
+
+extension StorageVerbs {
+    /// These verbs, of which those that the kind has not fail.
+    fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageVerbs {
+        let nothing = StorageVerbs()
+        return StorageVerbs(
+            retrieve: Access.self is any ReadableAccess.Type ? retrieve : nothing.retrieve,
+            set: Access.self is any WritableAccess.Type ? set : nothing.set,
+            remove: remove, removeAll: removeAll, turn: turn)
     }
 }

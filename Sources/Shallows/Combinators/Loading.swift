@@ -10,7 +10,9 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// them wants it any more. What it returns is set to every layer, unless something newer was set meanwhile; what it throws is
     /// thrown to all who ask, and is not remembered. Setting sets to this storage alone.
     ///
-    /// - Parameter load: Throws a ``StorageMiss`` where there is no such value.
+    /// - Parameters:
+    ///   - name: What the function is called in errors and reports.
+    ///   - load: Throws a ``StorageMiss`` where there is no such value.
     @preconcurrency
     public func loading(
         named name: String = "loading", _ load: @escaping @Sendable (ErasedKey) async throws -> ErasedValue

@@ -1,4 +1,4 @@
-/// Why a value was not given or taken: ``ErasableStorage/validate(_:)`` found it not valid.
+/// Why a value was not given or taken: `validate` found it not valid.
 ///
 /// A ``StorageMiss``: in a composition, a value that is not valid is as good as none, and the next layer is asked.
 public struct ValueValidationError: Error, StorageMiss {

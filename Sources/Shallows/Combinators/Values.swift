@@ -9,6 +9,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// ```
     ///
     /// - Parameters:
+    ///   - type: The type of the other values, where the transforms do not say it.
     ///   - transformIn: Makes the value that is retrieved. What it throws is a failure, not a miss: a composition stops there, and
     ///     is told what was thrown.
     ///   - transformOut: Makes the value that is set.

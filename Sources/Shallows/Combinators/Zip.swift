@@ -34,8 +34,11 @@ where Left.Access == Right.Access, Left.ErasedKey == Right.ErasedKey {
 
 /// Two storages as one of pairs, of which one side is undone where the other takes no value.
 ///
-/// - Parameter undoesPartialSets: Whether a side that was set is given back what it had. Costs a retrieval from both sides at every
-///   set, and sets of one key then take turns.
+/// - Parameters:
+///   - left: One side.
+///   - right: The other.
+///   - undoesPartialSets: Whether a side that was set is given back what it had. Costs a retrieval from both sides at every set,
+///     and sets of one key then take turns.
 public func zip<Key, LeftValue, RightValue>(
     _ left: RemovableStorage<Key, LeftValue>, _ right: RemovableStorage<Key, RightValue>, undoingPartialSets undoesPartialSets: Bool
 ) -> RemovableStorage<Key, (LeftValue, RightValue)> {

@@ -21,12 +21,13 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     }
 
     @usableFromInline let front: Layer<Key, Value>
-    let back: Layer<Key, Value>
+    @usableFromInline let back: Layer<Key, Value>
     /// Whether what the back has is set to the front.
     private let fills: Bool
     /// Whether the front is given back what it had when the back takes no value.
-    private let undoes: Bool
-    private let gate: WriteGate<Key>
+    @usableFromInline let undoes: Bool
+    private let gate: WriteGate
+    private let stripe = FillGate.striping(of: Key.self)
     private let flights = Flights<Key, Value>()
     private let turns = Turns()
 
@@ -83,7 +84,7 @@ extension Composition {
 
     private func retrieveAndFill(_ key: Key, _ call: Call) -> Reply<Value> {
         // Before the back is asked: what is written from now on is newer than its answer.
-        let ticket = fills ? gate.ticket(for: key) : nil
+        let ticket = fills ? gate.ticket(for: stripe(key)) : nil
         return back.verbs.retrieve(key, call).then { [self] outcome in
             guard let ticket, case .success(let value) = outcome else { return .now(outcome) }
             let fill = gate.fill(ticket, call.cancelled(by: nil)) { front.verbs.set(value, key, $0) }
@@ -99,8 +100,18 @@ extension Composition {
 // MARK: Setting and removing
 
 extension Composition {
-    @usableFromInline
+    @inlinable
     func set(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
+        // Most often no fill is in the way, and both answer at once.
+        guard !undoes, let stripe = begin(key) else { return setInTurn(value, key, call, direction) }
+        let reply = direction.pushes ? setBoth(value, key, call) : front.verbs.set(value, key, call)
+        guard case .now(let outcome) = reply else { return reply.map { self.end(key, stripe, $0) } }
+        return .now(end(key, stripe, outcome))
+    }
+
+    /// Sets once no fill is under way; and one after another, where sets are undone.
+    @usableFromInline
+    func setInTurn(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
         writing(key, call) { [self] in
             guard direction.pushes else { return front.verbs.set(value, key, call) }
             guard undoes else { return setBoth(value, key, call) }
@@ -108,16 +119,41 @@ extension Composition {
         }
     }
 
+    /// Begins a write that no fill is in the way of, else returns `nil`: no retrieval that began before leaves an older value behind.
+    @usableFromInline
+    func begin(_ key: Key) -> Int? {
+        let stripe = stripe(key)
+        guard gate.begin(stripe) else { return nil }
+        flights.detach(key)
+        return stripe
+    }
+
+    @usableFromInline
+    func end(_ key: Key, _ stripe: Int, _ outcome: Outcome<Void>) -> Outcome<Void> {
+        flights.detach(key)
+        gate.end(stripe)
+        return outcome
+    }
+
     /// Runs writes of a key one after another, so that none is undone over the next.
     private func inTurn(_ key: Key, _ call: Call, _ write: @escaping @Sendable (Call) -> Reply<Void>) -> Reply<Void> {
         turns.run(Turn(of: self, key), layer: front.name, call, write)
     }
 
-    private func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        front.verbs.set(value, key, call).then { [self] outcome in
-            guard case .success = outcome else { return .now(outcome) }
-            return back.verbs.set(value, key, call).map { [self] in $0.mapError(partiallySet) }
+    @inlinable
+    func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        let front = front.verbs.set(value, key, call)
+        guard case .now(.success) = front else {
+            return front.then { outcome in outcome.then { self.setBack(value, key, call) } }
         }
+        return setBack(value, key, call)
+    }
+
+    @inlinable
+    func setBack(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        let back = back.verbs.set(value, key, call)
+        guard case .now(.success) = back else { return back.map { $0.mapError { self.partiallySet($0) } } }
+        return back
     }
 
     private func setBothOrUndo(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
@@ -126,14 +162,15 @@ extension Composition {
             if case .failure(let error) = before, error.standing == .failure { return .failure(error) }
             return setBoth(value, key, call).then { [self] outcome in
                 guard case .failure(let error) = outcome, error.code == .partiallySet, !error.reached.isEmpty else { return .now(outcome) }
-                return gate.undo(key, call, since: wipes) { [self] wasWiped, call in
+                return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
                     front.undo(to: wasWiped ? nil : try? before.get(), key, call, after: error)
                 }
             }
         }
     }
 
-    private func partiallySet(_ error: ShallowsError) -> ShallowsError {
+    @usableFromInline
+    func partiallySet(_ error: ShallowsError) -> ShallowsError {
         var partial = ShallowsError(
             .partiallySet, "The value was set to some layers and not to all; set it again, or remove it.", layer: error.layer,
             key: error.key, cause: error.code == .partiallySet ? error.cause : error.surfaced)
@@ -189,7 +226,7 @@ extension Composition {
     /// Runs a write in its place among the retrievals of the key: none that began before it leaves an older value behind.
     private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable () -> Reply<Void>) -> Reply<Void> {
         flights.detach(key)
-        return gate.write(key, call) { [self] in
+        return gate.write(stripe(key), call) { [self] in
             write().map { [self] outcome in
                 flights.detach(key)
                 return outcome

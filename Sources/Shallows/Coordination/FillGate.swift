@@ -60,3 +60,19 @@ struct FillGate: Sendable {
         stripes[stripe].writes -= 1
     }
 }
+
+extension FillGate {
+    /// The stripe of a key, where keys can be compared; else they have one in common.
+    static func striping<Key: Sendable>(of: Key.Type) -> @Sendable (Key) -> Int {
+        func ofHashable<Other: Hashable & SendableMetatype>(_: Other.Type) -> @Sendable (Key) -> Int {
+            // `Other` is `Key`, of which the compiler does not know that it is Hashable.
+            { UInt(bitPattern: unsafeBitCast($0, to: Other.self).hashValue).remainder }
+        }
+        guard let type = Key.self as? any (Hashable & SendableMetatype).Type else { return { _ in 0 } }
+        return ofHashable(type)
+    }
+}
+
+extension UInt {
+    fileprivate var remainder: Int { Int(self % UInt(FillGate.stripeCount)) }
+}

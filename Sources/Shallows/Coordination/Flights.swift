@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Tiers
 
 /// Retrievals from the back of a composition that are under way, one for each key, and who waits for them: the locked shell of a
@@ -24,6 +25,9 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
+    /// How many are under way: looked at by every write, which most often finds none. Who has read from the back what a write then
+    /// replaces has counted itself before, and both took the back's lock since.
+    private let underWay = Atomic(0)
 
     /// Gives the reply of the retrieval of the key that is under way; `retrieve` starts one if there is none.
     ///
@@ -50,8 +54,8 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
 
     /// Lets no one join a retrieval of the key that is under way: what it brings is old. Who waits for it asked earlier.
     func detach(_ key: Key) {
+        guard underWay.load(ordering: .acquiring) > 0, let identity = KeyIdentity(key) else { return }
         state.withLock { state in
-            guard state.table.count > 0, let identity = KeyIdentity(key) else { return }
             for isRefused in [false, true] { state.table.detach(Route(key: identity, isRefusedWhenLate: isRefused)) }
         }
     }
@@ -71,6 +75,7 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
             case .start:
                 let flight = Flight()
                 state.flights[new] = flight
+                underWay.add(1, ordering: .acquiringAndReleasing)
                 return (new, waiter, flight, true)
             }
         }
@@ -94,6 +99,7 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     private func leave(_ waiter: UInt64) {
         let abandoned = state.withLock { state -> Flight? in
             guard case .abandoned(let number) = state.table.leave(waiter: waiter) else { return nil }
+            underWay.subtract(1, ordering: .acquiringAndReleasing)
             return state.flights.removeValue(forKey: number)
         }
         abandoned?.cancellation.cancel()
@@ -101,7 +107,7 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
 
     private func land(_ number: UInt64, _ flight: Flight, _ outcome: Outcome<Value>) {
         state.withLock { state in
-            state.flights[number] = nil
+            if state.flights.removeValue(forKey: number) != nil { underWay.subtract(1, ordering: .acquiringAndReleasing) }
             _ = state.table.land(number)
         }
         flight.landing.keep(outcome)

@@ -26,7 +26,7 @@ package final class Lane: Sendable {
 
     /// Does the work: here and now for a call that waits, else in its turn, elsewhere.
     @usableFromInline
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         layer: String, key: (any Sendable)? = nil, _ call: Call, _ work: @escaping @Sendable () -> Outcome<Value>
     ) -> Reply<Value> {
         guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }

@@ -9,7 +9,8 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     private let right: Layer<Key, RightValue>
     /// Whether a side that was set is given back what it had when the other takes no value.
     private let undoes: Bool
-    private let gate: WriteGate<Key>
+    private let gate: WriteGate
+    private let stripe = FillGate.striping(of: Key.self)
     private let turns = Turns()
 
     init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>, undoes: Bool) {
@@ -45,7 +46,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     private func retrieve(_ key: Key, _ call: Call) -> Reply<(LeftValue, RightValue)> {
         // A side that asks for the pair while it is set does not wait for itself.
         guard !name(of: key).isCurrent else { return ask(key, call) }
-        guard let ticket = gate.ticket(for: key) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, $0) } }
+        guard let ticket = gate.ticket(for: stripe(key)) else { return turns.run(turn(of: key), layer: name, call) { self.ask(key, $0) } }
         return ask(key, call).then { pair in
             // A set came between the two sides. In its turn no other can.
             guard self.gate.isCurrent(ticket) else {
@@ -92,7 +93,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
             guard case .success(let errors) = outcome, errors.left != nil || errors.right != nil else { return .success(()) }
             let error = error(errors, .partiallySet, key)
             guard error.code == .partiallySet else { return .failure(error) }
-            return gate.undo(key, call, since: wipes) { [self] wasWiped, call in
+            return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
                 undo(left, to: wasWiped ? nil : before.left, key, call, of: errors.left, after: error).then { [self] outcome in
                     let error = outcome.error ?? error
                     return undo(right, to: wasWiped ? nil : before.right, key, call, of: errors.right, after: error)
@@ -110,7 +111,8 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     }
 
     private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable (Call) -> Reply<Void>) -> Reply<Void> {
-        turns.run(turn(of: key), layer: name, call) { [self] call in name(of: key).naming { gate.write(key, call) { write(call) } } }
+        turns.run(turn(of: key), layer: name, call) { [self] call in name(of: key).naming { gate.write(stripe(key), call) { write(call) } }
+        }
     }
 
     /// The outcome of both sides.

@@ -2,7 +2,7 @@ internal import Tiers
 
 /// What two updates must have in common to exclude each other: the storage and the key, where keys can be compared.
 @usableFromInline
-struct Turn: Hashable, Sendable {
+package struct Turn: Hashable, Sendable {
     private let owner: ObjectIdentifier
     private let key: KeyIdentity?
 
@@ -14,7 +14,7 @@ struct Turn: Hashable, Sendable {
     }
 
     @usableFromInline
-    init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {
+    package init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {
         owner = ObjectIdentifier(storage)
         self.key = KeyIdentity(key)
     }

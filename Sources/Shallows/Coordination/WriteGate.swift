@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Tiers
 
 /// Keeps reads that fill the front of a composition from overtaking its writes: the locked shell of a ``FillGate``.
-final class WriteGate<Key: Sendable>: Sendable {
+final class WriteGate: Sendable {
     private struct State: Sendable {
         var gate = FillGate()
         /// How many writes of every key began.
@@ -29,18 +29,29 @@ final class WriteGate<Key: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    private let stripe: @Sendable (Key) -> Int
     /// The layer that is named where a call is refused.
     private let layer: String
 
     init(layer: String) {
         self.layer = layer
-        stripe = Self.striping()
     }
 
-    /// Runs a write of one key: once no fill of it is under way, and no older read fills any more.
-    func write<Value: Sendable>(_ key: Key, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
-        write(stripe(key)...stripe(key), call, work)
+    /// Begins a write of a key of the stripe, if no fill is in its way. Returns whether it did; then it must be ended.
+    func begin(_ stripe: Int) -> Bool {
+        state.withLock { state in
+            guard !state.gate.isFilling(stripe) else { return false }
+            _ = state.gate.beginWrite(stripe)
+            return true
+        }
+    }
+
+    func end(_ stripe: Int) {
+        state.withLock { $0.gate.endWrite(stripe) }
+    }
+
+    /// Runs a write of a key of the stripe: once no fill of it is under way, and no older read fills any more.
+    func write<Value: Sendable>(_ stripe: Int, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
+        write(stripe...stripe, call, work)
     }
 
     /// Runs a write of every key.
@@ -49,9 +60,8 @@ final class WriteGate<Key: Sendable>: Sendable {
         return write(0...FillGate.stripeCount - 1, call, work)
     }
 
-    func ticket(for key: Key) -> FillGate.Ticket? {
-        let stripe = stripe(key)
-        return state.withLock { $0.gate.ticket(stripe) }
+    func ticket(for stripe: Int) -> FillGate.Ticket? {
+        state.withLock { $0.gate.ticket(stripe) }
     }
 
     /// Whether nothing was written since the ticket was given.
@@ -69,8 +79,7 @@ final class WriteGate<Key: Sendable>: Sendable {
     /// Runs the end of a write that takes back what it did. Writes that begin meanwhile come after it.
     ///
     /// - Parameter work: Is told whether there was a write of every key since: then what was there before is not to come back.
-    func undo<Value: Sendable>(_ key: Key, _ call: Call, since wipes: Int, _ work: (Bool, Call) -> Reply<Value>) -> Reply<Value> {
-        let stripe = stripe(key)
+    func undo<Value: Sendable>(_ stripe: Int, _ call: Call, since wipes: Int, _ work: (Bool, Call) -> Reply<Value>) -> Reply<Value> {
         let (number, wasWiped) = state.withLock { state in
             state.gate.beginUndoing(stripe)
             return (state.begin(stripe), state.wipes != wipes)
@@ -160,18 +169,4 @@ final class WriteGate<Key: Sendable>: Sendable {
         }
         for tell in concerned { tell() }
     }
-
-    /// The stripe of a key, where keys can be compared; else they have one in common.
-    private static func striping() -> @Sendable (Key) -> Int {
-        func ofHashable<Other: Hashable & SendableMetatype>(_: Other.Type) -> @Sendable (Key) -> Int {
-            // `Other` is `Key`, of which the compiler does not know that it is Hashable.
-            { UInt(bitPattern: unsafeBitCast($0, to: Other.self).hashValue).remainder }
-        }
-        guard let type = Key.self as? any (Hashable & SendableMetatype).Type else { return { _ in 0 } }
-        return ofHashable(type)
-    }
-}
-
-extension UInt {
-    fileprivate var remainder: Int { Int(self % UInt(FillGate.stripeCount)) }
 }

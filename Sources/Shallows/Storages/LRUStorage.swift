@@ -13,7 +13,7 @@ public import Tiers
 /// evicts nothing, and takes the place of no other: what was under its key is forgotten, because it is old. That is no error, for
 /// a layer behind this one may keep it.
 ///
-/// On Apple platforms ``trimsUnderMemoryPressure(toFraction:)`` lets go of values when the system asks for memory; elsewhere call
+/// On Apple platforms `trimsUnderMemoryPressure(toFraction:)` lets go of values when the system asks for memory; elsewhere call
 /// ``trim(toBytes:)`` or ``removeAll()`` when you know better.
 ///
 /// - Complexity: O(1) for every verb, but for those that evict: O(evicted).
@@ -23,7 +23,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     public let expiration: Expiration
     @usableFromInline let shelf: Locked<Shelf>
     @usableFromInline let clock: WallClock
-    private let size: @Sendable (Value) -> Int
+    @usableFromInline let size: @Sendable (Value) -> Int
 
     @usableFromInline
     struct Shelf: Sendable {
@@ -31,27 +31,28 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var capacity: Capacity
 
-        /// The value under the key, or one that expired and is to be released.
-        mutating func use(_ key: Key, at now: WallInstant) -> (value: Value?, gone: Value?) {
-            guard let item = list.peek(key) else { return (nil, nil) }
-            guard item.validity.contains(now, EntryKey(""), lastUse: item.stamp) else { return (nil, list.remove(key)?.payload) }
+        @inlinable
+        mutating func nextStamp(at now: WallInstant) -> UseStamp {
             lastStamp = UseStamp(after: lastStamp, at: now)
-            list.use(key, stamp: lastStamp)
-            return (item.payload, nil)
+            return lastStamp
         }
     }
 
     /// A storage of at most so many values.
     ///
-    /// - Throws: ``Tiers/StoreError/Code/invalidLimit`` if the limit holds nothing.
+    /// - Throws: `invalidLimit` if the limit holds nothing.
     public convenience init(maxCount: Int, expiration: Expiration = .never, clock: WallClock = .system) throws(StoreError) {
         self.init(capacity: try Capacity(DataSize(bytes: .max), entries: maxCount), expiration: expiration, clock: clock) { _ in 0 }
     }
 
     /// A storage of at most so many bytes.
     ///
-    /// - Parameter size: How many bytes a value counts for. Called once for each that is set, outside any lock; negative is zero.
-    /// - Throws: ``Tiers/StoreError/Code/invalidLimit`` if the limit holds nothing.
+    /// - Parameters:
+    ///   - maxBytes: The sum of what the values count for.
+    ///   - expiration: For how long values are kept.
+    ///   - clock: Where the time comes from; for tests.
+    ///   - size: How many bytes a value counts for. Called once for each that is set, outside any lock; negative is zero.
+    /// - Throws: `invalidLimit` if the limit holds nothing.
     @preconcurrency
     public convenience init(
         maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
@@ -107,27 +108,31 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 
     // MARK: The list. What leaves it is released outside the lock: values may have code that runs when they go.
 
-    @usableFromInline
+    @inlinable
     func value(forKey key: Key) -> Value? {
         let now = clock.now()
-        return shelf.withLock { $0.use(key, at: now) }.value
+        let (value, expired) = shelf.withLock { shelf -> (Value?, Value?) in
+            let value = shelf.list.use(key, stamp: shelf.nextStamp(at: now)) { $0.contains(now, EntryKey(""), lastUse: $1) }
+            return value.map { ($0, nil) } ?? (nil, shelf.list.remove(key)?.payload)
+        }
+        withExtendedLifetime(expired) {}
+        return value
     }
 
-    @usableFromInline
+    @inlinable
     func insert(_ value: Value, forKey key: Key) {
         let (cost, now) = (max(0, size(value)), clock.now())
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
-        let gone = shelf.withLock { shelf -> [Value] in
-            guard cost <= shelf.capacity.bytes else { return shelf.list.remove(key).map { [$0.payload] } ?? [] }
-            shelf.lastStamp = UseStamp(after: shelf.lastStamp, at: now)
-            let old = shelf.list.insert(
-                .init(payload: value, cost: cost, stamp: shelf.lastStamp, row: 0, validity: validity, isUntold: false), forKey: key)
-            return (old.map { [$0.payload] } ?? []) + shelf.keepLimits()
+        let gone = shelf.withLock { shelf -> (Value?, [Value]) in
+            guard cost <= shelf.capacity.bytes else { return (shelf.list.remove(key)?.payload, []) }
+            let item = LRUList<Key, Value>.Item(
+                payload: value, cost: cost, stamp: shelf.nextStamp(at: now), row: 0, validity: validity, isUntold: false)
+            return (shelf.list.insert(item, forKey: key)?.payload, shelf.keepLimits())
         }
         withExtendedLifetime(gone) {}
     }
 
-    @usableFromInline
+    @inlinable
     func removeValue(forKey key: Key) {
         let gone = shelf.withLock { $0.list.remove(key)?.payload }
         withExtendedLifetime(gone) {}
@@ -143,7 +148,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 extension LRUStorage where Value == Data {
     /// A storage of at most so many bytes.
     ///
-    /// - Throws: ``Tiers/StoreError/Code/invalidLimit`` if the limit holds nothing.
+    /// - Throws: `invalidLimit` if the limit holds nothing.
     public convenience init(maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system) throws(StoreError) {
         try self.init(maxBytes: maxBytes, expiration: expiration, clock: clock, size: \.count)
     }
@@ -179,10 +184,12 @@ extension LRUStorage {
 }
 
 extension LRUStorage.Shelf {
+    @inlinable
     mutating func keepLimits() -> [Value] {
         evict { $0.capacity.isExceeded(byBytes: $0.list.bytes, entries: $0.list.count) }
     }
 
+    @inlinable
     mutating func evict(while isOver: (Self) -> Bool) -> [Value] {
         var evicted: [Value] = []
         while isOver(self), let oldest = list.oldestKey, let item = list.remove(oldest) { evicted.append(item.payload) }

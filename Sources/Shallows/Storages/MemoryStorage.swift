@@ -21,7 +21,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sto
 
     /// Everything in it. Getting copies nothing until one of the copies changes.
     ///
-    /// Getting and setting are two steps: use ``StorageProtocol/update(forKey:_:completion:)`` where others change it, too.
+    /// Getting and setting are two steps: use ``ErasableStorage/update(forKey:_:completion:)`` where others change it, too.
     public var storage: [Key: Value] {
         get { contents.withLock { $0 } }
         set {

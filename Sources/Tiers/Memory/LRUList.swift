@@ -152,10 +152,12 @@ public struct LRUList<Key: Hashable, Payload> {
         return untold.count - firstUntold == 1
     }
 
-    /// Moves the entry to the front under a new stamp, where there is one.
+    /// The payload under the key, moved to the front under a new stamp; `nil` if there is none, or none that is valid.
     @inlinable
-    public mutating func use(_ key: Key, stamp: UseStamp) {
-        if let slot = slots[key] { _ = touch(slot, stamp: stamp) }
+    public mutating func use(_ key: Key, stamp: UseStamp, if isValid: (Validity, _ lastUse: UseStamp) -> Bool) -> Payload? {
+        guard let slot = slots[key], isValid(facts[Int(slot)].validity, facts[Int(slot)].stamp) else { return nil }
+        _ = touch(slot, stamp: stamp)
+        return payloads[Int(slot)]
     }
 
     /// Uses that the disk has not been told of, at most `limit`, each handed out once. O(limit).

@@ -93,7 +93,8 @@ public struct Expiration: Hashable, Sendable {
     /// When the entry that was written under the key at that moment is valid.
     ///
     /// - Parameter key: Asked for only where it matters, which is where ages are jittered.
-    package func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
+    @inlinable
+    public func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
         guard !isNever else { return .forever }
         let age = jitter == 0 || age == .max ? age : jitteredAge(of: key(), written)
         return Validity(written: written, expires: written.advanced(byMilliseconds: age), idle: idle == .max ? nil : idle)

@@ -1,0 +1,11 @@
+// The first steps with Shallows.
+
+import Shallows
+
+let storage = MemoryStorage<String, Int>(storage: ["1": 1, "2": 2])
+let numbers = storage.mapKeys { (number: Int) in String(number) }  // Storage<Int, Int>
+let cached = MemoryStorage<Int, Int>().combined(with: numbers)
+cached.retrieve(forKey: 1) { result in print(result) }
+let one = try await cached.retrieve(forKey: 1)
+let two = try cached.makeSyncStorage().retrieve(forKey: 2)
+print(one + two)

@@ -1,0 +1,60 @@
+internal import Foundation
+
+/// Base64 of strings (RFC 4648): the names of most files, so it is written for short strings.
+enum Base64 {
+    /// A string's UTF-8 in the standard alphabet, padded, and whether it would read differently in the one for URLs.
+    ///
+    /// - Complexity: O(length), with the result as the only allocation.
+    static func encoded(_ string: String) -> (text: String, dependsOnAlphabet: Bool) {
+        var string = string
+        var largest: UInt8 = 0
+        let text = string.withUTF8 { bytes in
+            String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { output in
+                largest = encode(bytes, into: output)
+                return (bytes.count + 2) / 3 * 4
+            }
+        }
+        return (text, largest >= 62)
+    }
+
+    /// The same bytes in the alphabet for URLs: `-` for `+`, and `_` for `/`.
+    static func inURLAlphabet(_ text: String) -> String {
+        replacing(text, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: "_"))
+    }
+
+    /// The string that `text` encodes, in either alphabet; `nil` if it encodes none.
+    ///
+    /// One `/` at the end may be missing: an earlier version lost it, because it wrote the text as a path.
+    static func decoded(_ text: String) -> String? {
+        var standard = replacing(text, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "_"), UInt8(ascii: "/"))
+        if standard.utf8.count % 4 == 3 { standard += "/" }
+        return Data(base64Encoded: standard).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Writes the text, and gives the largest of the six-bit digits in it.
+    private static func encode(_ bytes: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>) -> UInt8 {
+        guard let input = bytes.baseAddress, var out = output.baseAddress else { return 0 }
+        let letters = ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" as StaticString).utf8Start
+        var largest: UInt8 = 0
+        var place = 0
+        while place < bytes.count {
+            let left = bytes.count - place
+            let first = input[place]
+            let second = left > 1 ? input[place + 1] : 0
+            let third = left > 2 ? input[place + 2] : 0
+            let digits = (first >> 2, (first << 4 | second >> 4) & 63, (second << 2 | third >> 6) & 63, third & 63)
+            largest = max(max(largest, digits.0, digits.1), max(digits.2, digits.3))
+            out[0] = letters[Int(digits.0)]
+            out[1] = letters[Int(digits.1)]
+            out[2] = left > 1 ? letters[Int(digits.2)] : UInt8(ascii: "=")
+            out[3] = left > 2 ? letters[Int(digits.3)] : UInt8(ascii: "=")
+            out += 4
+            place += 3
+        }
+        return largest
+    }
+
+    private static func replacing(_ text: String, _ from: UInt8, _ to: UInt8, _ from2: UInt8, _ to2: UInt8) -> String {
+        String(decoding: text.utf8.map { $0 == from ? to : $0 == from2 ? to2 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,68 @@
+internal import Foundation
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What folders hold, and how they spell it.
+extension SystemCalls {
+    @Sendable
+    static func list(_ path: Path) -> Answer<[FileSystemCalls.Entry]> {
+        guard let folder = opendir(path) else { return .failure(-errno) }
+        defer { closedir(folder) }
+        var entries: [FileSystemCalls.Entry] = []
+        let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name)!
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else {
+                let code = errno
+                return code == 0 ? .value(entries) : .failure(-code)
+            }
+            // As long as it is, and not as long as the type says.
+            let start = UnsafeRawPointer(entry) + offset
+            let name = [UInt8](UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
+            guard name != [dot], name != [dot, dot] else { continue }
+            entries.append(FileSystemCalls.Entry(name: name, kind: kind(of: entry.pointee.d_type, name, in: path)))
+        }
+    }
+
+    private static let dot = UInt8(ascii: ".")
+
+    /// Some file systems do not say in a folder what its entries are.
+    private static func kind(of type: UInt8, _ name: [UInt8], in folder: Path) -> FileSystemCalls.Kind {
+        switch Int32(type) {
+        case Int32(DT_REG): return .file
+        case Int32(DT_DIR): return .folder
+        case Int32(DT_UNKNOWN):
+            let path =
+                String(cString: folder).utf8CString.dropLast() + [CChar(bitPattern: UInt8(ascii: "/"))] + name.map(CChar.init(bitPattern:))
+                + [0]
+            guard case .value(let status) = Array(path).withUnsafeBufferPointer({ statusAt($0.baseAddress!) }) else { return .other }
+            return status.kind
+        default: return .other
+        }
+    }
+
+    #if canImport(Darwin)
+        @Sendable
+        static func spelling(_ path: Path) -> Answer<[UInt8]> {
+            let file = repeating { Foundation.open(path, O_EVTONLY | O_CLOEXEC) }
+            guard file >= 0 else { return .failure(file) }
+            defer { _ = close(file) }
+            var spelled = [CChar](repeating: 0, count: Int(MAXPATHLEN))
+            guard fcntl(file, F_GETPATH, &spelled) != -1 else { return .failure(-errno) }
+            return .value(spelled.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)))
+        }
+    #else
+        /// Folders here tell letters apart, so what is at a path is spelled as the path is.
+        @Sendable
+        static func spelling(_ path: Path) -> Answer<[UInt8]> {
+            if case .failure(let code) = statusAt(path) { return .failure(code) }
+            return .value([UInt8](UnsafeRawBufferPointer(start: path, count: strlen(path))))
+        }
+    #endif
+}

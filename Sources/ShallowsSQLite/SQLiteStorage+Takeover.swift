@@ -1,0 +1,34 @@
+package import Foundation
+package import Shallows
+internal import Tiers
+
+extension SQLiteStorage {
+    /// Moves the values of a folder of files into this storage. Takes no thread of the caller's; what is asked of the storage
+    /// meanwhile waits until it is done, so that nobody misses what is still to be moved.
+    ///
+    /// A file is removed only once its value is in the storage and safe from power loss, so that the move may be ended at
+    /// any point, by a crash or by cancelling it, and be made again: nothing is lost, and nothing is moved twice. A value that is in
+    /// the storage already is the newer one and stays; nothing that is in it has to leave. What is moved counts as set now, in the
+    /// order of the keys.
+    ///
+    /// - Parameters:
+    ///   - files: The folder.
+    ///   - decode: Makes a value of a file's bytes; by default `Data` of anything and other values of JSON.
+    /// - Complexity: O(m log n) for m files, with a transaction and a sync of the disk for every so many.
+    /// - Throws: ``Shallows/ShallowsError`` if the folder cannot be listed, the storage fails, or the task is cancelled. What was
+    ///   moved until then is moved.
+    @discardableResult
+    package func takeOver(
+        _ files: MovableFiles, decoding decode: (@Sendable (Data) throws -> Value)? = nil
+    ) async throws(ShallowsError) -> FolderTakeover {
+        let codec = StorageCodec<Value>()
+        return try await storage.cancelling { call in
+            layer.whole(call) { [layer, expiration] (store) throws(StoreError) in
+                let mover = FileMover(
+                    files: files, decode: decode ?? { try codec.decode($0) }, encode: { try codec.encode($0) }, store: store,
+                    expiration: expiration == .never ? nil : expiration, layer: layer.name)
+                return try mover.moveAll { call.isCancelled }
+            }
+        }.get()
+    }
+}

@@ -1,0 +1,68 @@
+public import Shallows
+public import Tiers
+
+// What concerns the storage as a whole. Each is done after what was asked for before it.
+
+extension SQLiteStorage {
+    /// Opens the file, for who wants to know at once whether that works. Every other verb does it by itself.
+    ///
+    /// ```swift
+    /// do { try await cities.open() } catch { log("No cities are kept: \(error)") }
+    /// ```
+    ///
+    /// - Complexity: O(1), whatever the file holds.
+    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be made or opened or is none of ours, a limit holds nothing, or the file
+    ///   is open with other limits, another durability or for another type.
+    public func open() async throws(ShallowsError) {
+        try await whole { (_) throws(StoreError) in }
+    }
+
+    /// The keys of all valid values, in normal form (NFC), most recently used first; at most `limit` of them. Not a use.
+    ///
+    /// - Complexity: O(limit × log n).
+    public func keys(limit: Int = .max) async throws(ShallowsError) -> [Filename] {
+        try await whole { (store) throws(StoreError) in
+            try store.keys(limit: limit).map { Filename(rawValue: $0.normalized) }
+        }
+    }
+
+    /// What happened since the file was opened, and how much it and memory hold.
+    ///
+    /// - Complexity: O(1).
+    public func statistics() async throws(ShallowsError) -> StoreStatistics {
+        try await whole { (store) throws(StoreError) in try store.statistics() }
+    }
+
+    /// Makes everything that was asked for before it survive power loss, the order of use included.
+    ///
+    /// What was set and answered survives the end of the process without it, under every ``Tiers/Durability`` but `.relaxed`.
+    public func flush() async throws(ShallowsError) {
+        try await whole { (store) throws(StoreError) in try store.flush() }
+    }
+
+    /// The same for who cannot await it: blocks the thread until it is done.
+    public func flushAndWait() throws(ShallowsError) {
+        try layer.whole(.waiting) { (store) throws(StoreError) in try store.flush() }.outcomeAtOnce.get()
+    }
+
+    /// Does what was asked for before, flushes, and lets go of the file, for every storage on it in this process: what they are asked
+    /// afterwards fails with ``Tiers/StoreError/Code/closed``. A storage that is made afterwards opens the file anew. Where this
+    /// storage has not opened the file yet, it never will, and nothing else happens.
+    ///
+    /// There is no need for it: a storage that is let go of closes by itself, once it has done what it was asked for. Closing twice is
+    /// closing once.
+    public func close() async throws(ShallowsError) {
+        try await storage.cancelling { layer.close($0) }.get()
+    }
+
+    /// The same for who cannot await it: blocks the thread until it is done.
+    public func closeAndWait() throws(ShallowsError) {
+        try layer.close(.waiting).outcomeAtOnce.get()
+    }
+
+    private func whole<Result: Sendable>(
+        _ body: @escaping @Sendable (TieredStore<Value>) throws(StoreError) -> Result
+    ) async throws(ShallowsError) -> Result {
+        try await storage.cancelling { layer.whole($0, body) }.get()
+    }
+}

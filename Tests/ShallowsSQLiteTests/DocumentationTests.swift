@@ -1,0 +1,38 @@
+import Foundation
+import ShallowsSQLite
+import Testing
+
+/// The code of the documentation, with `import ShallowsSQLite` alone.
+@Suite(.timeLimit(.minutes(1)))
+struct DocumentationTests {
+    private struct Image {
+        var bytes: Data
+    }
+
+    @Test func aFolderOfFilesIsReplacedInOneLine() async throws {
+        let temporary = try TemporaryStorages()
+        let images = SQLiteStorage<Data>(fileURL: temporary.file, diskLimit: 200.megaBytes)
+            .mapValues(to: Image.self, transformIn: { Image(bytes: $0) }, transformOut: { $0.bytes })
+        let efficient = MemoryStorage<Filename, Image>().combined(with: images)
+        func setWithoutWaiting() { efficient.set(Image(bytes: data("kitten")), forKey: "kitten") }
+        setWithoutWaiting()
+        #expect(try await efficient.retrieve(forKey: "kitten").bytes == data("kitten"))
+        #expect(try images.makeSyncStorage().retrieve(forKey: "kitten").bytes == data("kitten"))
+    }
+
+    @Test func theNamesOfTheEngineThatCallersNeedAreThere() async throws {
+        let temporary = try TemporaryStorages()
+        let cities = SQLiteStorage<City>(
+            fileURL: temporary.file, memoryLimit: 2.megaBytes, diskLimit: 1.5.gigaBytes,
+            expiration: try .after(.seconds(3600)).jittered(by: 0.1), durability: .powerSafe, clock: .system)
+        do {
+            try await cities.open()
+        } catch {
+            Issue.record("No cities are kept: \(error.code)")
+        }
+        try await cities.set(.kharkiv, forKey: "kharkiv")
+        let statistics: StoreStatistics = try await cities.statistics()
+        #expect(statistics.disk == TierTotals(entries: 1, bytes: try JSONEncoder().encode(City.kharkiv).count))
+        #expect(cities.fileURL.lastPathComponent == "storage.sqlite")
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import Shallows
+
+@Suite(.timeLimit(.minutes(1)))
+struct ClearingTests {
+    let scratch: Scratch
+    let files: FolderFiles
+
+    init() throws {
+        scratch = try Scratch()
+        files = FolderFiles(folder: scratch.folder)
+    }
+
+    @Test func clearingRemovesEverythingAndTheFolder() throws {
+        for key in Filename.tricky { try files.write("value", for: key) }
+        try scratch.plant("old", at: "deep/er/file")
+        try scratch.plant("temporary", at: TemporaryName.next())
+        try files.clear()
+        #expect(try scratch.contents().isEmpty)
+        for key in Filename.tricky { #expect(try files.read(key) == nil) }
+    }
+
+    @Test func clearingAMissingFolderIsFine() throws {
+        try files.clear()
+        try files.clear()
+    }
+
+    @Test func aClearedFolderCanBeWritten() throws {
+        try files.write("one", for: "a")
+        try files.clear()
+        try files.write("two", for: "b")
+        #expect(try files.keys() == ["b"])
+    }
+
+    @Test func aLinkIsRemovedAndNotWhatItLeadsTo() throws {
+        let outside = scratch.url.appendingPathComponent("outside")
+        try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
+        try Data().write(to: outside.appendingPathComponent("file"))
+        try files.write("value", for: "a")
+        try FileManager.default.createSymbolicLink(at: scratch.folder.appendingPathComponent("link"), withDestinationURL: outside)
+        try files.clear()
+        #expect(try scratch.contents() == ["outside", "outside/file"])
+    }
+
+    @Test func aNameThatIsNoTextIsRemovedToo() throws {
+        try files.write("value", for: "a")
+        let path = scratch.folder.path.utf8CString.dropLast() + [47, -1, -2, 0]
+        let file = Array(path).withUnsafeBufferPointer { SystemCalls.open($0.baseAddress!, .creating) }
+        #expect(SystemCalls.close(file) == 0)
+        #expect(try files.keys() == ["a"])
+        try files.clear()
+        #expect(try scratch.contents().isEmpty)
+    }
+
+    @Test func clearingSaysWhyItFailed() throws {
+        try Data().write(to: scratch.folder)
+        let failure = #expect(throws: FileFailure.self) { try files.clear() }
+        #expect(failure?.step == .listing)
+        #expect(failure?.code == ENOTDIR)
+    }
+
+    @Test func clearingThatIsRefusedThrows() throws {
+        let refusing = FolderFiles(folder: scratch.folder, calls: FileSystemCalls(unlink: { _ in -EACCES }))
+        try refusing.write("value", for: "a")
+        let failure = #expect(throws: FileFailure.self) { try refusing.clear() }
+        #expect(failure?.step == .removing)
+        #expect(failure?.code == EACCES)
+        #expect(try refusing.string("a") == "value")
+    }
+
+    @Test func aWriteInBetweenIsClearedToo() throws {
+        let writes = Countdown(3)
+        let folder = scratch.folder
+        let calls = FileSystemCalls(removeFolder: { path in
+            if writes.next() { #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) } }
+            return SystemCalls.removeFolder(path)
+        })
+        let files = FolderFiles(folder: folder, calls: calls)
+        try files.write("value", for: "a")
+        try files.clear()
+        #expect(try scratch.contents().isEmpty)
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+import TiersTesting
+
+@testable import Shallows
+
+@Suite(.timeLimit(.minutes(1)))
+struct FailureTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func files(_ calls: FileSystemCalls = .system, _ sync: FileSync = .none) -> FolderFiles {
+        FolderFiles(folder: scratch.folder, sync: sync, calls: calls)
+    }
+
+    private static let long = Filename(rawValue: String(repeating: "k", count: 1000))
+
+    /// P31, P34.
+    @Test(
+        arguments: [
+            (FileFailure.Step.creating, FileSystemCalls(open: { $1 == .creating ? -ENOSPC : SystemCalls.open($0, $1) })),
+            (.writing, FileSystemCalls(write: { _, _, _ in Int(-ENOSPC) })),
+            (.writing, FileSystemCalls(write: { file, bytes, count in count > 3 ? SystemCalls.write(file, bytes, 3) : Int(-ENOSPC) })),
+            (.writing, FileSystemCalls(write: { _, _, _ in 0 })),
+            (.writing, FileSystemCalls(sync: { file, purpose in purpose == .creating ? -EIO : SystemCalls.sync(file, purpose) })),
+            (
+                .writing,
+                FileSystemCalls(close: {
+                    _ = SystemCalls.close($0); return -ENOSPC
+                })
+            ),
+            (.replacing, FileSystemCalls(rename: { _, _ in -EACCES })),
+        ], ["key", long])
+    func aWriteThatFailsKeepsTheOldValueAndLeavesNothing(failing: (FileFailure.Step, FileSystemCalls), key: Filename) throws {
+        try files().write("old", for: key)
+        let failure = #expect(throws: FileFailure.self) { try files(failing.1, .complete).write("a new value", for: key) }
+        #expect(failure?.step == failing.0)
+        #expect(try files().string(key) == "old")
+        #expect(try scratch.files().count == 1)
+    }
+
+    @Test func aFolderThatCannotBeSyncedIsReported() throws {
+        let calls = FileSystemCalls(sync: { file, purpose in purpose == .syncingFolder ? -EIO : SystemCalls.sync(file, purpose) })
+        try files().write("old", for: "key")
+        let failure = #expect(throws: FileFailure.self) { try files(calls, .complete).write("new", for: "key") }
+        #expect(failure?.step == .syncing)
+        #expect(try files().string("key") == "new")
+        #expect(try scratch.files().count == 1)
+    }
+
+    @Test func aSystemThatTakesLittleAtATimeGetsEverything() throws {
+        let calls = FileSystemCalls(
+            read: { SystemCalls.read($0, $1, min($2, 1000)) }, write: { SystemCalls.write($0, $1, min($2, 7)) })
+        let value = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
+        try files(calls).write(value, for: "key")
+        #expect(try files().read("key") == value)
+    }
+
+    /// A large file whose bytes come in pieces.
+    @Test func aFileThatComesInPiecesIsReadWhole() throws {
+        let value = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        try files().write(value, for: "key")
+        let calls = FileSystemCalls(read: { SystemCalls.read($0, $1, min($2, 69632)) })
+        #expect(try files(calls).read("key") == value)
+    }
+
+    @Test func aFileThatGrowsWhileItIsReadIsReadToItsEnd() throws {
+        let value = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        try files().write(value, for: "key")
+        let calls = FileSystemCalls(status: { file in
+            guard case .value(var status) = SystemCalls.status(file) else { return .failure(-EIO) }
+            status.size = 70_000
+            return .value(status)
+        })
+        #expect(try files(calls).read("key") == value)
+    }
+
+    /// A miss is a value, a failure is an error.
+    @Test(arguments: [
+        (FileFailure.Step.opening, FileSystemCalls(open: { _, _ in -EACCES })), (.reading, FileSystemCalls(read: { _, _, _ in Int(-EIO) })),
+    ])
+    func aFileThatCannotBeReadIsNoMiss(failing: (FileFailure.Step, FileSystemCalls)) throws {
+        for key in ["key", Self.long] {
+            try files().write(Data(count: 100_000), for: key)
+            let failure = #expect(throws: FileFailure.self) { try files(failing.1).read(key) }
+            #expect(failure?.step == failing.0)
+        }
+    }
+
+    @Test func aFileWhereTheFolderShouldBeIsNoMiss() throws {
+        try Data("a file".utf8).write(to: scratch.folder)
+        #expect(throws: FileFailure.self) { try files().read("key") }
+        #expect(throws: FileFailure.self) { try files().remove("key") }
+        #expect(throws: FileFailure.self) { try files().keys() }
+        let failure = #expect(throws: FileFailure.self) { try files().write("value", for: "key") }
+        #expect(failure?.code == ENOTDIR)
+        #expect(try Data(contentsOf: scratch.folder) == Data("a file".utf8))
+    }
+
+    @Test func aFolderThatCannotBeMadeIsReported() throws {
+        try Data("a file".utf8).write(to: scratch.folder)
+        let files = FolderFiles(folder: scratch.folder.appendingPathComponent("a/b"))
+        let failure = #expect(throws: FileFailure.self) { try files.write("value", for: "key") }
+        #expect(failure?.code == ENOTDIR)
+        let refused = self.files(FileSystemCalls(makeFolder: { _ in -EROFS }))
+        try FileManager.default.removeItem(at: scratch.folder)
+        let failure2 = #expect(throws: FileFailure.self) { try refused.write("value", for: "key") }
+        #expect(failure2?.step == .makingFolder)
+        #expect(failure2?.code == EROFS)
+    }
+
+    @Test func aPipeIsNoValue() throws {
+        try files().write("value", for: "key")
+        let path = scratch.folder.path + "/" + files().fileName(for: "other")
+        #expect(mkfifo(path, 0o600) == 0)
+        let failure = #expect(throws: FileFailure.self) { try files().read("other") }
+        #expect(failure?.code == EINVAL)
+    }
+
+    @Test func aFolderPathWithNULIsRefused() throws {
+        let path = FolderPath("/tmp/a\0/b")
+        let failure = #expect(throws: FileFailure.self) {
+            try path.withPath(of: "name".utf8) { (_) throws(FileFailure) in Issue.record("There is no such path.") }
+        }
+        #expect(failure?.code == EINVAL)
+    }
+
+    @Test func aFailureTellsNoNames() throws {
+        let files = FolderFiles(folder: scratch.folder, encoder: .noEncoding, calls: FileSystemCalls(rename: { _, _ in -EACCES }))
+        let failure = try #require(throws: FileFailure.self) { try files.write("value", for: "secret") }
+        #expect(!String(describing: failure).contains("secret"))
+        #expect(!failure.localizedDescription.contains("secret"))
+        #expect(!String(describing: failure).contains(scratch.folder.path))
+        #expect(String(reflecting: failure).contains("secret"))
+        #expect(failure.underlying.code == .EACCES)
+        #expect(String(describing: failure) == "A file could not be put in its place (Permission denied).")
+    }
+
+    /// P33. A small volume of its own, where making one is permitted.
+    @Test func aFullDiskKeepsTheOldValueAndLeavesNothing() throws {
+        #if os(Linux)
+            try FileManager.default.createDirectory(at: scratch.folder, withIntermediateDirectories: true)
+            guard mount("none", scratch.folder.path, "tmpfs", 0, "size=256k") == 0 else {
+                print("Skipped: no volume may be mounted here.")
+                return
+            }
+            defer { #expect(umount(scratch.folder.path) == 0) }
+            let files = files()
+            try files.write(Data(repeating: 1, count: 100_000), for: "key")
+            for key in ["key", "other", Self.long] {
+                let failure = #expect(throws: FileFailure.self) { try files.write(Data(repeating: 2, count: 200_000), for: key) }
+                #expect(failure?.code == ENOSPC)
+            }
+            #expect(try files.read("key") == Data(repeating: 1, count: 100_000))
+            #expect(try files.keys() == ["key"])
+            #expect(try scratch.files().count == 1)
+            try files.write("small", for: "key")
+            #expect(try files.string("key") == "small")
+        #endif
+    }
+
+    /// As root, permissions do not stop a write: a volume that cannot be written does.
+    @Test func aReadOnlyVolumeIsReadAndNotWritten() throws {
+        #if os(Linux)
+            try FileManager.default.createDirectory(at: scratch.folder, withIntermediateDirectories: true)
+            guard mount("none", scratch.folder.path, "tmpfs", 0, "size=256k") == 0 else {
+                print("Skipped: no volume may be mounted here.")
+                return
+            }
+            defer { #expect(umount(scratch.folder.path) == 0) }
+            let files = files()
+            try files.write("value", for: "key")
+            #expect(mount("none", scratch.folder.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "size=256k") == 0)
+            #expect(throws: FileFailure.self) { try files.write("new", for: "key") }
+            #expect(throws: FileFailure.self) { try files.remove("key") }
+            #expect(throws: FileFailure.self) { try files.clear() }
+            #expect(try files.string("key") == "value")
+        #endif
+    }
+}

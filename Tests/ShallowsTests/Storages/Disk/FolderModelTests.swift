@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import TiersTesting
+
+@testable import Shallows
+
+/// Any operations on any keys, in folders that earlier versions wrote into, against a dictionary.
+@Suite(.timeLimit(.minutes(1)))
+struct FolderModelTests {
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func aFolderDoesWhatADictionaryDoes(seed: UInt64) throws {
+        let scratch = try Scratch()
+        var generator = SeededGenerator(seed: seed)
+        let isBase64 = Bool.random(using: &generator)
+        let encoders: [TestEncoder] = isBase64 ? [.base64, .base64URL] : [[.noEncoding], [.custom]].randomElement(using: &generator)!
+        let rule = CaseRule.allCases.randomElement(using: &generator)!
+        let calls = rule == .insensitive ? FileSystemCalls.withoutCase : .system
+        let keys: [Filename] = [
+            "", "a", "A", "a/b", "a/c", "A/b", "a/b/c", "a.", "..", "???", "b???", "o?>", "é", "É", "e\u{301}", "~sh-p-a",
+            Filename(rawValue: String(repeating: "o?", count: 200)), Filename(rawValue: String(repeating: "O?", count: 200)),
+        ]
+        let colliding = KeyDigest { (0, UInt64($0.count % 2)) }
+        var model: [Filename: String] = [:]
+
+        // What the original can have written: where a name led to another key's file, or to a folder, it does not count.
+        for key in keys.shuffled(using: &generator).prefix(6) where model[key] == nil {
+            let encoder = encoders.randomElement(using: &generator)!.encoder
+            let names = FileNames(encoder: encoder, rule: .sensitive)
+            let path = encoder.encodedString(representing: key)
+            let spelling = names.spelling(of: key)
+            guard ([names.place(of: spelling)] + names.oldPlaces(of: spelling)).contains(.named(path)) else { continue }
+            if rule == .insensitive,
+                model.keys.contains(where: { $0.rawValue.lowercased().hasPrefix("a") || $0.rawValue.lowercased() == "é" })
+            {
+                continue
+            }
+            let parts = path.utf8.split(separator: UInt8(ascii: "/"))
+            let isBlocked = (1...parts.count).contains { count in
+                let prefix = parts.prefix(count).map { String(Substring($0)) }.joined(separator: "/")
+                var isFolder: ObjCBool = false
+                let isThere = FileManager.default.fileExists(atPath: scratch.folder.path + "/" + prefix, isDirectory: &isFolder)
+                return isThere && isFolder.boolValue == (count == parts.count)
+            }
+            guard !isBlocked else { continue }
+            try scratch.plant("old \(key.rawValue)", at: path)
+            model[key] = "old \(key.rawValue)"
+        }
+
+        for step in 0..<80 {
+            let files = FolderFiles(
+                folder: scratch.folder, encoder: encoders.randomElement(using: &generator)!.encoder, caseRule: rule, digest: colliding,
+                calls: calls)
+            let key = keys.randomElement(using: &generator)!
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0..<8:
+                try files.write("\(step)", for: key)
+                model[key] = "\(step)"
+            case 8..<15: #expect(try files.remove(key) == (model.removeValue(forKey: key) != nil), "seed \(seed), step \(step)")
+            case 15..<19: #expect(try files.string(key) == model[key], "seed \(seed), step \(step)")
+            default:
+                try files.clear()
+                model = [:]
+            }
+            guard step % 4 == 0 else { continue }
+            for key in keys { #expect(try files.string(key) == model[key], "seed \(seed), step \(step), \(key)") }
+            let listed = try files.keys()
+            #expect(Set(listed) == Set(model.keys) && listed.count == model.count, "seed \(seed), step \(step)")
+            #expect(try scratch.files().count == model.count, "seed \(seed), step \(step)")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import Shallows
+
+@Suite(.timeLimit(.minutes(1)))
+struct ListingTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles { FolderFiles(folder: scratch.folder, encoder: encoder) }
+
+    @Test func withoutAWayBackKeysCannotBeListed() throws {
+        let files = files(.custom { $0.rawValue })
+        try files.write("value", for: "secret")
+        let failure = #expect(throws: FileFailure.self) { try files.keys() }
+        #expect(failure?.step == .decodingNames)
+        #expect(failure.map { String(describing: $0).contains("custom(_:decode:)") } == true)
+        #expect(failure.map { String(describing: $0).contains("secret") } == false)
+    }
+
+    @Test func aWayBackThatIsNoneListsNothingWrong() throws {
+        let files = files(
+            .custom {
+                "v2-" + $0.rawValue
+            } decode: {
+                Filename(rawValue: $0)
+            })
+        try files.write("value", for: "a")
+        #expect(try files.keys().isEmpty)
+        #expect(try files.string("a") == "value")
+    }
+
+    @Test func filesOfOthersAreNoKeys() throws {
+        try files().write("value", for: "a")
+        for name in [".DS_Store", "not base64", "Zg", "Zh==", "gICA", "folder/Zg==", "~sh-x", "~sh-p-%zz", "~sh-c-8-Zm9v", "~sh-h-0-0"] {
+            try scratch.plant("foreign", at: name)
+        }
+        #expect(try files().keys() == ["a"])
+    }
+
+    @Test func filesThatAreBeingWrittenAreNoKeys() throws {
+        try scratch.plant("temporary", at: TemporaryName.next())
+        for encoder in [Filename.Encoder.base64, .noEncoding] {
+            #expect(try files(encoder).keys().isEmpty)
+            #expect(try files(encoder).byteCount() == 0)
+        }
+    }
+
+    @Test func everyListedKeyHasAValue() throws {
+        for path in ["a/b", "a/.hidden", "a//", "x.", "~sh-p-a%2fc", "~sh-p-b", "e\u{301}", "\u{301}/\u{301}", "deep/er/file"]
+        where !path.hasSuffix("/") {
+            try scratch.plant(path, at: path)
+        }
+        let keys = try files(.noEncoding).keys()
+        #expect(Set(keys) == ["a/b", "a/.hidden", "x.", "a/c", "e\u{301}", "\u{301}/\u{301}", "deep/er/file"])
+        for key in keys { #expect(try files(.noEncoding).read(key) != nil) }
+    }
+
+    @Test func theBytesOfAllFilesAreCounted() throws {
+        try files().write("12345", for: "a")
+        try scratch.plant("123", at: "old/file")
+        #expect(try files().byteCount() == 8)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import Shallows
+
+@Suite(.timeLimit(.minutes(1)))
+struct PlainFilesTests {
+    let scratch: Scratch
+    let files = PlainFiles()
+
+    init() throws { scratch = try Scratch() }
+
+    private var url: URL { scratch.folder.appendingPathComponent("a b/ü?.txt") }
+
+    @Test func aFileIsWrittenReadAndRemoved() throws {
+        #expect(try files.read(url) == nil)
+        try files.write(Data("one".utf8), to: url)
+        #expect(try files.read(url) == Data("one".utf8))
+        #expect(try Data(contentsOf: url) == Data("one".utf8))
+        try files.write(Data("two".utf8), to: url)
+        #expect(try files.read(url) == Data("two".utf8))
+        #expect(try scratch.files().count == 1)
+        #expect(try files.remove(url))
+        #expect(try files.remove(url) == false)
+        #expect(try files.read(url) == nil)
+    }
+
+    @Test func foldersAreMadeOnlyWhereThatIsWanted() throws {
+        let strict = PlainFiles(creatingDirectories: false)
+        let failure = #expect(throws: FileFailure.self) { try strict.write(Data(), to: url) }
+        #expect(failure?.code == ENOENT)
+        #expect(try scratch.contents().isEmpty)
+        try files.write(Data(), to: url)
+        try strict.write(Data("value".utf8), to: url)
+        #expect(try strict.read(url) == Data("value".utf8))
+    }
+
+    /// P7.
+    @Test func aFolderThatWasRemovedIsMadeAgain() throws {
+        try files.write(Data("one".utf8), to: url)
+        try FileManager.default.removeItem(at: scratch.folder)
+        #expect(try files.read(url) == nil)
+        try files.write(Data("two".utf8), to: url)
+        #expect(try files.read(url) == Data("two".utf8))
+    }
+
+    @Test func aFolderIsNoFile() throws {
+        try files.write(Data(), to: url)
+        let folder = url.deletingLastPathComponent()
+        #expect(throws: FileFailure.self) { try files.read(folder) }
+        #expect(throws: FileFailure.self) { try files.write(Data(), to: folder) }
+        #expect(throws: FileFailure.self) { try files.remove(folder) }
+        #expect(try scratch.files().count == 1)
+    }
+
+    @Test(arguments: ["https://example.com/file", "data:,text"])
+    func whatIsNoFileIsRefused(text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(throws: FileFailure.self) { try files.read(url) }
+        #expect(throws: FileFailure.self) { try files.write(Data(), to: url) }
+        #expect(throws: FileFailure.self) { try files.remove(url) }
+    }
+
+    /// P31.
+    @Test func aWriteThatFailsKeepsTheOldValueAndLeavesNothing() throws {
+        try files.write(Data("old".utf8), to: url)
+        let failing = PlainFiles(calls: FileSystemCalls(write: { _, _, _ in Int(-ENOSPC) }))
+        let failure = #expect(throws: FileFailure.self) { try failing.write(Data("new".utf8), to: url) }
+        #expect(failure?.code == ENOSPC)
+        #expect(try files.read(url) == Data("old".utf8))
+        #expect(try scratch.files().count == 1)
+    }
+
+    /// P31.
+    @Test func theFirstWriteInAFolderSweepsIt() throws {
+        let gone = ProcessTable(machine: "here", process: 1) { _ in .none }
+        let left = TemporaryName(machine: "here", process: 2, start: 1, number: 1).text
+        let files = PlainFiles(processes: gone)
+        for folder in ["one", "two"] {
+            try scratch.plant("partial", at: folder + "/" + left)
+            try files.write(Data(), to: scratch.folder.appendingPathComponent(folder + "/file"))
+        }
+        #expect(try scratch.files() == ["one/file", "two/file"])
+    }
+}
