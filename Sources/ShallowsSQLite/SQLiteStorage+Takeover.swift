@@ -4,7 +4,7 @@ internal import Tiers
 
 extension SQLiteStorage {
     /// Moves the values of a folder of files into this storage. Takes no thread of the caller's; what is asked of the storage
-    /// meanwhile waits until it is done, so that nobody misses what is still to be moved.
+    /// meanwhile, and is not in memory, waits until it is done, so that nobody misses what is still to be moved.
     ///
     /// A file is removed only once its value is in the storage and safe from power loss, so that the move may be ended at
     /// any point, by a crash or by cancelling it, and be made again: nothing is lost, and nothing is moved twice. A value that is in
