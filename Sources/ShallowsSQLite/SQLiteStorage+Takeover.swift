@@ -4,7 +4,7 @@ internal import Tiers
 
 extension SQLiteStorage {
     /// Moves the values of a folder of files into this storage. Takes no thread of the caller's; what is asked of the storage
-    /// meanwhile waits until it is done, so that nobody misses what is still to be moved.
+    /// meanwhile, and is not in memory, waits until it is done, so that nobody misses what is still to be moved.
     ///
     /// ```swift
     /// let folder = DiskStorage.main.folder("cities", in: .cachesDirectory)

@@ -15,9 +15,9 @@ public import Tiers
 /// once. Memory keeps decoded values, but of classes, whose instances everyone gets anew. Values are encoded and decoded on any
 /// thread: where types are on the main actor by default, write `nonisolated struct City: Codable`.
 ///
-/// Works from any thread. A call with a completion and an `async` one never block the thread that makes them: the file is read and
-/// written on another, in the order in which it was asked for, so that `set` and then `retrieve` finds what was set, whether or not
-/// anyone waited. The verbs of ``Shallows/ErasableStorage/makeSyncStorage()`` do their work on the calling thread, after what was
+/// Works from any thread. What memory has is answered at once, where nothing that was asked for before may change it. For the rest, a
+/// call with a completion and an `async` one never block the thread that makes them: the file is read and written on another, in
+/// the order in which it was asked for, so that `set` and then `retrieve` finds what was set, whether or not anyone waited. The verbs of ``Shallows/ErasableStorage/makeSyncStorage()`` do their work on the calling thread, after what was
 /// asked for before, and wait for no queue; inside a task, too.
 ///
 /// What was set survives the end of the process, however it ends, once the set was answered; ``Tiers/Durability`` says more or less

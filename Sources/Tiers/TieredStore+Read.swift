@@ -37,8 +37,9 @@ extension TieredStore {
         }
     }
 
+    /// The valid value under the key, where memory has it: nothing here waits for a disk. A use of it.
     @inlinable
-    func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
+    package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
         var wakesDisk = false
         switch memory.use(key, at: now, under: expiration, wakesDisk: &wakesDisk) {
         case .value(let value):

@@ -4,7 +4,7 @@ internal import Tiers
 @usableFromInline
 package struct Call: Sendable {
     /// Whether the caller's thread may be blocked until there is an answer. No layer then answers later.
-    @usableFromInline let waits: Bool
+    @usableFromInline package let waits: Bool
     /// Says that the caller does not want the answer any more.
     let cancellation: Cancellation?
     /// Hears of what no error tells.

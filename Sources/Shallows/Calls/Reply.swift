@@ -30,7 +30,7 @@ extension Reply {
 
     /// The same, for what needs no reply of its own.
     @inlinable
-    func map<Next: Sendable>(_ transform: @escaping @Sendable (Outcome<Value>) -> Outcome<Next>) -> Reply<Next> {
+    package func map<Next: Sendable>(_ transform: @escaping @Sendable (Outcome<Value>) -> Outcome<Next>) -> Reply<Next> {
         then { .now(transform($0)) }
     }
 

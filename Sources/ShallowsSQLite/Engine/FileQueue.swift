@@ -7,6 +7,7 @@ internal import Tiers
 /// A storage that is made anew for every call, on one path, still finds what the one before it set.
 final class FileQueue: Sendable {
     let lane = Lane()
+    private let pending = Locked(PendingWrites())
     private let path: String
 
     private init(path: String) {
@@ -36,6 +37,19 @@ final class FileQueue: Sendable {
             return new
         }
     }
+
+    /// Asks for a write of a key, or of all. Until it is done, or was cancelled, ``isWriting(_:)`` says so.
+    func write(_ key: EntryKey?, _ call: Call, _ ask: () -> Reply<Void>) -> Reply<Void> {
+        if call.waits { return ask() }  // It is done when it returns.
+        pending.withLock { $0.begin(key) }
+        return ask().map { [self] outcome in
+            pending.withLock { $0.end(key) }
+            return outcome
+        }
+    }
+
+    /// Whether something was asked for that may change what is under the key.
+    func isWriting(_ key: EntryKey) -> Bool { pending.withLock { $0.concern(key) } }
 
     deinit {
         Self.queues.withLock { queues in

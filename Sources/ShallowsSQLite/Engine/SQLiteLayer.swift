@@ -28,23 +28,44 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         StorageVerbs(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
-                self.run(key, call) { (store) throws(StoreError) in
-                    try store.record(value, forKey: EntryKey(key.rawValue), expiration: self.expiration)
+                self.write(key, call) { (store, entry) throws(StoreError) in
+                    try store.record(value, forKey: entry, expiration: self.expiration)
                 }
             },
             remove: { key, call in
-                self.run(key, call) { (store) throws(StoreError) in _ = try store.remove(EntryKey(key.rawValue)) }
+                self.write(key, call) { (store, entry) throws(StoreError) in _ = try store.remove(entry) }
             },
-            removeAll: { call in self.whole(call) { (store) throws(StoreError) in try store.removeAll() } },
+            removeAll: { call in
+                self.queue.write(nil, call) { self.whole(call) { (store) throws(StoreError) in try store.removeAll() } }
+            },
             turn: { Turn(of: self.queue, $0) })
     }
 
     private func retrieve(_ key: Filename, _ call: Call) -> Reply<Value> {
-        queue.lane.run(layer: name, key: key, call) { [self] in
-            answer(key) { (store) throws(StoreError) in try store.find(EntryKey(key.rawValue)) }.flatMap { found in
+        let entry = EntryKey(key.rawValue)
+        if let outcome = atHand(entry, key) { return .now(outcome) }
+        return queue.lane.run(layer: name, key: key, call) { [self] in
+            answer(key) { (store) throws(StoreError) in try store.find(entry) }.flatMap { found in
                 found.map(Result.success) ?? .failure(.miss(forKey: key, layer: name))
             }
         }
+    }
+
+    /// The value that memory has, where nothing that was asked for may change it. Blocks for nothing.
+    private func atHand(_ entry: EntryKey, _ key: Filename) -> Outcome<Value>? {
+        guard case .open(let open) = state.withLock({ $0 }), !queue.isWriting(entry) else { return nil }
+        do throws(StoreError) {
+            return try open.store.valueInMemory(forKey: entry, place.clock.now(), .never).map(Result.success)
+        } catch {
+            return .failure(ShallowsError(error, layer: name, key: key))
+        }
+    }
+
+    private func write(
+        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (TieredStore<Value>, EntryKey) throws(StoreError) -> Void
+    ) -> Reply<Void> {
+        let entry = EntryKey(key.rawValue)
+        return queue.write(entry, call) { run(key, call) { (store) throws(StoreError) in try body(store, entry) } }
     }
 
     /// Does something with the whole store, in its turn.
@@ -89,6 +110,10 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     func close(_ call: Call) -> Reply<Void> {
+        queue.write(nil, call) { closeInTurn(call) }
+    }
+
+    private func closeInTurn(_ call: Call) -> Reply<Void> {
         queue.lane.run(layer: name, call) { [self] in
             do throws(StoreError) {
                 // Held while the lock is, so that nothing is let go of inside it.
