@@ -63,12 +63,16 @@ let package = Package(
             dependencies: ["MiniCache", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "TiersTesting"]),
         .testTarget(name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "TiersTesting"]),
-        .testTarget(name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Tests/ParityTests/Swift6"),
         .testTarget(
-            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Tests/ParityTests/Swift5",
+            name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"], path: "Tests/ParityTests/Swift6"
+        ),
+        .testTarget(
+            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
+            path: "Tests/ParityTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Tests/ParityTests/MainActor",
+            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
+            path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .testTarget(name: "CrashTests", dependencies: ["Vellum", "TiersSQLite", "TiersTesting", "CrashChild"]),
         .executableTarget(name: "CrashChild", dependencies: ["Vellum"], path: "Tests/CrashChild"),
