@@ -139,5 +139,11 @@ extension Reply {
     }
 
     @inlinable
-    func atOnce() throws -> Value { try outcomeAtOnce.surfaced().get() }
+    consuming func atOnce() throws -> Value {
+        switch consume self {
+        case .now(.success(let value)): return value
+        case .now(.failure(let error)): throw error.surfaced
+        case .later(let promise): return try promise.wait().value()
+        }
+    }
 }

@@ -51,8 +51,12 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 
 uint64_t allocations_of_this_thread(void) { return count; }
 
+uintptr_t name_of_this_thread(void) { return (uintptr_t)&count; }
+
 #else
 
 uint64_t allocations_of_this_thread(void) { return 0; }
+
+uintptr_t name_of_this_thread(void) { return 0; }
 
 #endif

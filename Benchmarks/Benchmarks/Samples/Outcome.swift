@@ -6,10 +6,14 @@ public struct Outcome: Codable, Sendable {
     /// Among how many entries.
     public var scale: String
     public var sides: [Side]
-    /// How many nanoseconds Vellum may take, where that does not depend on another side.
+    /// How many nanoseconds the first side may take, where that does not depend on another side.
     public var limit: Double?
     /// What is promised of differences between sides.
     public var increments: [Increment]
+    /// What is promised of sides beside sides other than the first.
+    public var ratios: [Ratio]
+    /// The names of the sides that may not allocate anything.
+    public var unallocating: [String]
 
     public struct Side: Codable, Sendable {
         public var name: String
@@ -19,7 +23,7 @@ public struct Outcome: Codable, Sendable {
         public var tail: [Double]
         /// Allocations for one operation, in the order of `samples`.
         public var allocations: [Double]
-        /// How many times as long as this side Vellum may take.
+        /// How many times as long as this side the first may take.
         public var limit: Double?
 
         public init(name: String, limit: Double? = nil) {
@@ -29,35 +33,59 @@ public struct Outcome: Codable, Sendable {
         }
     }
 
-    /// What something adds to Vellum, beside what it adds to another way: differences of turns in the same round.
+    /// What something adds, by itself or beside what it adds to another way: differences of turns in the same round.
     public struct Increment: Codable, Sendable {
         public var title: String
         /// Names of sides: without it, and with it.
         public var ours: [String]
+        /// The same of the other way; none where it stands for itself.
         public var theirs: [String]
-        /// How many times as much it may add to Vellum.
+        /// How many times as much it may add as to the other way.
+        public var limit: Double?
+        /// How many nanoseconds it may add.
+        public var nanoseconds: Double?
+
+        public init(title: String, ours: [String], theirs: [String] = [], limit: Double? = nil, nanoseconds: Double? = nil) {
+            self.title = title
+            self.ours = ours
+            self.theirs = theirs
+            self.limit = limit
+            self.nanoseconds = nanoseconds
+        }
+    }
+
+    /// The median of one side divided by that of another.
+    public struct Ratio: Codable, Sendable {
+        public var ours: String
+        public var theirs: String
         public var limit: Double?
 
-        public init(title: String, ours: [String], theirs: [String], limit: Double? = nil) {
-            self.title = title
+        public init(_ ours: String, _ theirs: String, limit: Double? = nil) {
             self.ours = ours
             self.theirs = theirs
             self.limit = limit
         }
     }
 
-    public init(work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil, increments: [Increment] = []) {
+    public init(
+        work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil, increments: [Increment] = [],
+        ratios: [Ratio] = [], unallocating: [String] = []
+    ) {
         self.work = work
         self.subject = subject
         self.scale = scale
         self.sides = sides
         self.limit = limit
         self.increments = increments
+        self.ratios = ratios
+        self.unallocating = unallocating
     }
+
+    public func side(_ name: String) -> Side? { sides.first { $0.name == name } }
 
     /// What the median round takes longer on the second side than on the first.
     public func difference(_ names: [String]) -> Double {
-        let samples = names.compactMap { name in sides.first { $0.name == name }?.samples }
+        let samples = names.compactMap { side($0)?.samples }
         guard samples.count == 2 else { return .nan }
         return Distribution(zip(samples[1], samples[0]).map(-)).median
     }
@@ -69,6 +97,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount
     case growth, unindexed, recordIndexed, bulkIndexed
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
+    case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
 
     /// What one operation is.
     public var title: String {
@@ -97,6 +126,11 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .cacheDiskHit: "MiniCache: a hit on disk"
         case .cacheSetNew: "MiniCache: set under a new key, crash-safe"
         case .cacheSetOver: "MiniCache: set over what is there, crash-safe"
+        case .shallowsHit: "Shallows: a hit in memory"
+        case .shallowsSet: "Shallows: set to two storages in memory, over what is there"
+        case .shallowsFolderHit: "Shallows: a hit in a folder"
+        case .shallowsFolderSetNew: "Shallows: set in a folder, under a new key, crash-safe"
+        case .shallowsFolderSetOver: "Shallows: set in a folder, over what is there, crash-safe"
         }
     }
 }

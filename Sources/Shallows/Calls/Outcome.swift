@@ -4,10 +4,19 @@
 extension Result where Failure == ShallowsError {
     /// The result as the documented verbs give it.
     @inlinable
-    func surfaced() -> ShallowsResult<Success> {
-        switch self {
+    consuming func surfaced() -> ShallowsResult<Success> {
+        switch consume self {
         case .success(let value): .success(value)
         case .failure(let error): .failure(error.surfaced)
+        }
+    }
+
+    /// The value, or what the documented verbs throw.
+    @inlinable
+    consuming func value() throws -> Success {
+        switch consume self {
+        case .success(let value): return value
+        case .failure(let error): throw error.surfaced
         }
     }
 

@@ -5,10 +5,13 @@ extension AnyStorage where Access: ReadableAccess {
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+        let result: ShallowsResult<Value>
         switch verbs.retrieve(key, .completing) {
-        case .now(let outcome): completion(outcome.surfaced())
-        case .later(let promise): promise.whenKept { completion($0.surfaced()) }
+        case .now(.success(let value)): result = .success(value)
+        case .now(.failure(let error)): result = .failure(error.surfaced)
+        case .later(let promise): return promise.whenKept { completion($0.surfaced()) }
         }
+        completion(result)
     }
 
     /// The value under the key.
@@ -18,7 +21,7 @@ extension AnyStorage where Access: ReadableAccess {
     /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
     @inlinable
     public func retrieve(forKey key: Key) async throws -> Value {
-        try await cancelling { verbs.retrieve(key, $0) }.surfaced().get()
+        try await cancelling { verbs.retrieve(key, $0) }.value()
     }
 
     /// The value under the key; `nil` if there is none.
@@ -40,16 +43,19 @@ extension AnyStorage where Access: WritableAccess {
     @preconcurrency
     @inlinable
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+        let result: ShallowsResult<Void>
         switch verbs.set(value, key, .completing) {
-        case .now(let outcome): completion(outcome.surfaced())
-        case .later(let promise): promise.whenKept { completion($0.surfaced()) }
+        case .now(.success): result = .success(())
+        case .now(.failure(let error)): result = .failure(error.surfaced)
+        case .later(let promise): return promise.whenKept { completion($0.surfaced()) }
         }
+        completion(result)
     }
 
     /// Sets the value under the key.
     @inlinable
     public func set(_ value: Value, forKey key: Key) async throws {
-        try await cancelling { verbs.set(value, key, $0) }.surfaced().get()
+        try await cancelling { verbs.set(value, key, $0) }.value()
     }
 }
 
@@ -90,9 +96,9 @@ extension AnyStorage {
         let cancellation = Cancellation()
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
-        case let later:
+        case .later(let promise):
             return await withTaskCancellationHandler {
-                await later.outcome()
+                await Reply.later(promise).outcome()
             } onCancel: {
                 cancellation.cancel()
             }

@@ -109,13 +109,15 @@ extension ErasableStorage {
                 retrieve: { key, call in
                     switch verbs.retrieve(key, call) {
                     case .now(.success(let value)): return .transformed(value, name, key, transformIn)  // The hit, without an allocation.
-                    case let reply:
-                        return reply.then { outcome in
-                            switch outcome {
-                            case .success(let value): .transformed(value, name, key, transformIn)
-                            case .failure(let error): .failure(error)
-                            }
-                        }
+                    case .now(.failure(let error)): return .failure(error)
+                    case .later(let promise):
+                        return .later(
+                            promise.then { outcome in
+                                switch outcome {
+                                case .success(let value): .transformed(value, name, key, transformIn)
+                                case .failure(let error): .failure(error)
+                                }
+                            })
                     }
                 },
                 set: { value, key, call in

@@ -48,9 +48,12 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     ) -> AnyStorage<Access, Key, Value> {
         let front = front.verbs
         let pull: StorageVerbs<Key, Value>.Retrieve = { key, call in
-            let reply = front.retrieve(key, call)
-            if case .now(.success) = reply { return reply }  // The hit: nothing is allocated, and no lock is taken here.
-            return self.pull(key, call, after: reply)
+            switch front.retrieve(key, call) {
+            // The hit: nothing is allocated, and no lock is taken here.
+            case .now(.success(let value)): .now(.success(value))
+            case .now(.failure(let error)): self.pull(key, call, after: .failure(error))
+            case .later(let promise): self.pull(key, call, after: .later(promise))
+            }
         }
         let verbs = StorageVerbs<Key, Value>(
             retrieve: direction.pulls ? pull : front.retrieve,
@@ -105,8 +108,10 @@ extension Composition {
         // Most often no fill is in the way, and both answer at once.
         guard !undoes, let stripe = begin(key) else { return setInTurn(value, key, call, direction) }
         let reply = direction.pushes ? setBoth(value, key, call) : front.verbs.set(value, key, call)
-        guard case .now(let outcome) = reply else { return reply.map { self.end(key, stripe, $0) } }
-        return .now(end(key, stripe, outcome))
+        switch reply {
+        case .now(let outcome): return .now(end(key, stripe, outcome))
+        case .later(let promise): return .later(promise.then { .now(self.end(key, stripe, $0)) })
+        }
     }
 
     /// Sets once no fill is under way; and one after another, where sets are undone.
@@ -142,18 +147,20 @@ extension Composition {
 
     @inlinable
     func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        let front = front.verbs.set(value, key, call)
-        guard case .now(.success) = front else {
-            return front.then { outcome in outcome.then { self.setBack(value, key, call) } }
+        switch front.verbs.set(value, key, call) {
+        case .now(.success): setBack(value, key, call)
+        case .now(.failure(let error)): .failure(error)
+        case .later(let promise): .later(promise.then { outcome in outcome.then { self.setBack(value, key, call) } })
         }
-        return setBack(value, key, call)
     }
 
     @inlinable
     func setBack(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        let back = back.verbs.set(value, key, call)
-        guard case .now(.success) = back else { return back.map { $0.mapError { self.partiallySet($0) } } }
-        return back
+        switch back.verbs.set(value, key, call) {
+        case .now(.success): .success(())
+        case .now(.failure(let error)): .failure(partiallySet(error))
+        case .later(let promise): .later(promise.then { outcome in .now(outcome.mapError { self.partiallySet($0) }) })
+        }
     }
 
     private func setBothOrUndo(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {

@@ -39,10 +39,15 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sto
     public func asRemovableStorage() -> RemovableStorage<Key, Value> { AnyStorage(storageName, verbs) }
 
     @inlinable var verbs: StorageVerbs<Key, Value> {
-        .answeringAtOnce(
-            self, missed: { .missed($0, self.storageName) }, retrieve: { key in self.contents.withLock { $0[key] } },
-            set: { self.replace($0, $1) },
-            remove: { self.replace(nil, $0) }, removeAll: { self.storage = [:] })
+        StorageVerbs(
+            retrieve: { key, _ in
+                guard let value = self.contents.withLock({ $0[key] }) else { return .failure(.missed(key, self.storageName)) }
+                return .success(value)
+            },
+            set: { value, key, _ in .success(self.replace(value, key)) },
+            remove: { key, _ in .success(self.replace(nil, key)) },
+            removeAll: { _ in .success(self.storage = [:]) },
+            turn: { Turn(of: self, $0) })
     }
 
     @preconcurrency

@@ -7,4 +7,7 @@
 /// which is everywhere but on glibc.
 uint64_t allocations_of_this_thread(void);
 
+/// What no other thread is called. Not `pthread_self`, of which compilers believe that it never changes while a function runs.
+uintptr_t name_of_this_thread(void);
+
 #endif

@@ -6,11 +6,11 @@ enum ComparisonTable {
 
     /// - Returns: What was promised of it.
     static func print(_ outcome: Outcome) -> [Limit] {
-        guard let vellum = outcome.sides.first else { return [] }
+        guard let first = outcome.sides.first else { return [] }
         let title = "\(outcome.subject), \(outcome.scale)"
-        Line.print([title, "side", "median", "p99.9", "max", "samples", "allocs", "Vellum ÷", "limit"], widths)
+        Line.print([title, "side", "median", "p99.9", "max", "samples", "allocs", "first ÷", "limit"], widths)
         var limits: [Limit] = []
-        let ours = Distribution(vellum.samples).median
+        let ours = Distribution(first.samples).median
         for side in outcome.sides {
             let samples = Distribution(side.samples)
             let tail = side.tail.isEmpty ? samples : Distribution(side.tail)
@@ -22,40 +22,59 @@ enum ComparisonTable {
                 limits.append(
                     Limit(title: "\(outcome.work.title), \(title): \(Line.number(ratio)) × \(side.name), limit \(limit)", isMet: isMet))
             }
-            if side.name == vellum.name, let limit = outcome.limit {
+            if side.name == first.name, let limit = outcome.limit {
                 let isMet = ours <= limit
                 verdict = "≤ \(Line.time(limit)) \(isMet ? "met" : "NOT MET")"
                 limits.append(Limit(title: "\(outcome.work.title), \(title): \(Line.time(ours)), limit \(Line.time(limit))", isMet: isMet))
             }
-            if side.name == vellum.name, outcome.work == .memoryHit {
+            if outcome.unallocating.contains(side.name) {
                 let isMet = Distribution(side.allocations).median == 0
-                verdict = "no allocation \(isMet ? "met" : "NOT MET")"
-                limits.append(Limit(title: "\(outcome.work.title), \(title): no allocation", isMet: isMet))
+                verdict += (verdict.isEmpty ? "" : ", ") + "no allocation \(isMet ? "met" : "NOT MET")"
+                limits.append(Limit(title: "\(outcome.work.title), \(title): \(side.name), no allocation", isMet: isMet))
             }
             let allocations = Line.number(Distribution(side.allocations).median)
             Line.print(
                 [
                     "", side.name, Line.time(samples.median), Line.time(tail.p999), Line.time(tail.maximum), "\(tail.count)", allocations,
-                    side.name == vellum.name ? "" : Line.number(ratio), verdict,
+                    side.name == first.name ? "" : Line.number(ratio), verdict,
                 ], widths)
         }
+        for ratio in outcome.ratios { limits += print(ratio, of: outcome, title) }
         for increment in outcome.increments { limits += print(increment, of: outcome, title) }
         return limits
     }
 
-    /// A line for what something adds to Vellum and to another side.
+    /// A line for two sides of which neither is the first.
+    private static func print(_ ratio: Outcome.Ratio, of outcome: Outcome, _ title: String) -> [Limit] {
+        let medians = [ratio.ours, ratio.theirs].map { Distribution(outcome.side($0)?.samples ?? []).median }
+        let value = medians[0] / medians[1]
+        let line = "\(ratio.ours): \(Line.number(value)) × \(ratio.theirs)"
+        return print(line, title, of: outcome, value, ratio.limit, Line.number)
+    }
+
+    /// A line for what something adds, to the first side and to another, or by itself.
     private static func print(_ increment: Outcome.Increment, of outcome: Outcome, _ title: String) -> [Limit] {
-        let (ours, theirs) = (outcome.difference(increment.ours), outcome.difference(increment.theirs))
+        let ours = outcome.difference(increment.ours)
+        guard !increment.theirs.isEmpty else {
+            let line = "\(increment.title): + \(Line.time(ours)) to \(increment.ours[0])"
+            return print(line, title, of: outcome, ours, increment.nanoseconds, Line.time)
+        }
+        let theirs = outcome.difference(increment.theirs)
         let ratio = ours / theirs
-        var line = "\(increment.title): + \(Line.time(ours)), + \(Line.time(theirs)) to \(increment.theirs[0]): \(Line.number(ratio)) ×"
-        guard let limit = increment.limit else {
+        let line = "\(increment.title): + \(Line.time(ours)), + \(Line.time(theirs)) to \(increment.theirs[0]): \(Line.number(ratio)) ×"
+        return print(line, title, of: outcome, ratio, increment.limit, Line.number)
+    }
+
+    /// A line below the sides, and what was promised of the value in it.
+    private static func print(
+        _ line: String, _ title: String, of outcome: Outcome, _ value: Double, _ limit: Double?, _ format: (Double) -> String
+    ) -> [Limit] {
+        guard let limit else {
             Line.print(["", line], [widths[0], 0])
             return []
         }
-        let isMet = ratio <= limit
-        line += "  ≤ \(Line.number(limit)) \(isMet ? "met" : "NOT MET")"
-        Line.print(["", line], [widths[0], 0])
-        let promise = "\(outcome.work.title), \(title): \(increment.title), \(Line.number(ratio)) × \(increment.theirs[0]), limit \(limit)"
-        return [Limit(title: promise, isMet: isMet)]
+        let isMet = value <= limit
+        Line.print(["", line + "  ≤ \(format(limit)) \(isMet ? "met" : "NOT MET")"], [widths[0], 0])
+        return [Limit(title: "\(outcome.work.title), \(title): \(line), limit \(format(limit))", isMet: isMet)]
     }
 }

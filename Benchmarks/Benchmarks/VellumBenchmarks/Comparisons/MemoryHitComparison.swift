@@ -10,7 +10,7 @@ enum MemoryHitComparison<Value: Subject> {
     static func make(_ scale: Scale, seconds: Double = 3) -> Comparison {
         Comparison(
             work: .memoryHit, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)],
+            sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)], unallocating: ["Vellum"],
             batch: batch, rounds: 10_000, seconds: seconds
         ) { desk in
             let factory = ArchivesFactory(directory: try Shelf<Value>(desk: desk, count: scale.rawValue).folder(.vellum))

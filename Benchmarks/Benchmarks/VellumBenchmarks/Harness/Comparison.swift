@@ -6,12 +6,16 @@ struct Comparison {
     var work: Work
     var subject: String
     var scale: Scale
-    /// The names of the sides, Vellum first, and how many times as long as each Vellum may take.
+    /// The names of the sides, ours first, and how many times as long as each the first may take.
     var sides: [(name: String, limit: Double?)]
-    /// How many nanoseconds Vellum may take at the median, whatever the others take.
+    /// How many nanoseconds the first may take at the median, whatever the others take.
     var limit: Double?
     /// What is asked of differences between sides.
     var increments: [Outcome.Increment] = []
+    /// What is asked of sides beside sides other than the first.
+    var ratios: [Outcome.Ratio] = []
+    /// The names of the sides that may not allocate anything.
+    var unallocating: [String] = []
     /// How many operations one measured call makes.
     var batch = 1
     var rounds = 2000
@@ -57,19 +61,38 @@ struct Course {
 
 /// What one side does.
 struct Turn {
-    /// The work, which is measured.
-    var run: () throws -> Void
-    /// The same operations timed one by one, where `run` is a batch.
-    var tail: (() throws -> [Double])?
+    /// Does the work, and measures it.
+    let measure: () throws -> Stopwatch.Reading
+    /// The same operations timed one by one, where the work is a batch.
+    let tail: (() throws -> [Double])?
     /// In how many rounds it has one turn: more than one for work that takes so long that it would cool the others' caches.
     var every = 1
     /// What is to be undone before the next turn. Not measured.
-    var undo: () throws -> Void = {}
-}
+    let undo: () throws -> Void
 
-extension Turn {
+    init(run: @escaping () throws -> Void, undo: @escaping () throws -> Void = {}) {
+        measure = { try Stopwatch.time(run) }
+        tail = nil
+        self.undo = undo
+    }
+
     init(_ run: @escaping () throws -> Void, tail: @escaping () throws -> [Double]) {
-        self.init(run: run, tail: tail)
+        measure = { try Stopwatch.time(run) }
+        self.tail = tail
+        undo = {}
+    }
+
+    /// Work that is awaited, measured inside one task.
+    ///
+    /// - Parameter prepare: Gives the work of this turn. Not measured.
+    static func inTask(_ prepare: @escaping () -> Stopwatch.AwaitedWork, tail: (() throws -> [Double])? = nil) -> Turn {
+        Turn(measure: { try Stopwatch.time(inTask: prepare()) }, tail: tail)
+    }
+
+    private init(measure: @escaping () throws -> Stopwatch.Reading, tail: (() throws -> [Double])?) {
+        self.measure = measure
+        self.tail = tail
+        undo = {}
     }
 
     func once(in rounds: Int) -> Turn {

@@ -17,7 +17,7 @@ final class Runner {
         outcome = Outcome(
             work: comparison.work, subject: comparison.subject, scale: comparison.scale.title,
             sides: comparison.sides.map { Outcome.Side(name: $0.name, limit: $0.limit) }, limit: comparison.limit,
-            increments: comparison.increments)
+            increments: comparison.increments, ratios: comparison.ratios, unallocating: comparison.unallocating)
     }
 
     static func register(_ comparison: Comparison) {
@@ -41,7 +41,7 @@ final class Runner {
         for round in 0..<warmUps {
             try course.begin(round)
             for turn in course.turns {
-                try turn.run()
+                _ = try turn.measure()
                 try turn.undo()
             }
         }
@@ -56,25 +56,40 @@ final class Runner {
         for index in order(number, course.turns.count) {
             let turn = course.turns[index]
             guard number.isMultiple(of: turn.every) else { continue }
-            let reading = try Stopwatch.time(turn.run)
+            let reading = try turn.measure()
             let operations = Double(comparison.batch)
             benchmark.measurement(.custom(comparison.sides[index].name), Int(Double(reading.nanoseconds) / operations))
             outcome.sides[index].samples.append(Double(reading.nanoseconds) / operations)
-            outcome.sides[index].allocations.append(Double(reading.allocations) / operations)
+            if let allocations = reading.allocations { outcome.sides[index].allocations.append(Double(allocations) / operations) }
             if let tail = turn.tail { outcome.sides[index].tail += try tail() }
             try turn.undo()
         }
     }
 
-    /// Each side begins as often as the others, and follows each other one as often.
+    /// Each side begins as often as the others, and follows each other one as often: all orders are as likely.
     private func order(_ round: Int, _ count: Int) -> [Int] {
-        let rotated = (0..<count).map { ($0 + round) % count }
-        return (round / count).isMultiple(of: 2) ? rotated : rotated.reversed()
+        var numbers = Numbers(seed: UInt64(round))
+        return (0..<count).shuffled(using: &numbers)
     }
 
     private func tearDown() throws {
         try course?.end()
         course = nil
         try desk.write(outcome)
+    }
+}
+
+/// Numbers that are the same in every run (SplitMix64).
+private struct Numbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0xBF58_476D_1CE4_E5B9 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var number = state
+        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+        return number ^ (number >> 31)
     }
 }

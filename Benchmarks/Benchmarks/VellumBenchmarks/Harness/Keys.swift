@@ -1,0 +1,44 @@
+import Samples
+
+/// Keys of which every turn takes the next ones, so that none finds in the processor's caches what another looked for.
+final class Keys<Key: Sendable> {
+    typealias AwaitedWork = nonisolated(nonsending) @Sendable (ArraySlice<Key>) async throws -> Void
+
+    /// How many a turn takes: for work that is too short to be timed by itself.
+    static var batch: Int { 1000 }
+
+    private let all: [Key]
+    private var start = 0
+
+    init(_ all: [Key]) { self.all = all }
+
+    /// Work by a batch of keys, and by some more one by one.
+    @inline(__always)
+    func turn(_ work: @escaping (ArraySlice<Key>) throws -> Void) -> Turn {
+        Turn { [self] in
+            try work(next(Self.batch))
+        } tail: { [self] in
+            try (0..<50).map { _ in
+                let key = next(1)
+                return Double(try Stopwatch.time { try work(key) }.nanoseconds)
+            }
+        }
+    }
+
+    /// The same for work that is awaited.
+    @inline(__always)
+    func turn(inTask work: @escaping AwaitedWork) -> Turn {
+        func awaiting(_ keys: ArraySlice<Key>) -> Stopwatch.AwaitedWork { { try await work(keys) } }
+        return Turn.inTask { [self] in
+            awaiting(next(Self.batch))
+        } tail: { [self] in
+            try (0..<50).map { _ in Double(try Stopwatch.time(inTask: awaiting(next(1))).nanoseconds) }
+        }
+    }
+
+    private func next(_ count: Int) -> ArraySlice<Key> {
+        if start + count > all.count { start = 0 }
+        defer { start += count }
+        return all[start..<start + count]
+    }
+}
