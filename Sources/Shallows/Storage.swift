@@ -22,13 +22,19 @@ public enum StorageKind<Access: StorageAccess> {
         @usableFromInline let verbs: StorageVerbs<Key, Value>
         /// The layers of a composition, front first; none for a storage that is no composition.
         @usableFromInline let parts: [Self]
+        /// Whom a set reaches, where that is not said by the parts: they are of this kind, and who is set to need not be.
+        @usableFromInline let reach: [String]?
 
         @usableFromInline
-        package init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [Self] = []) {
+        package init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [Self] = [], reach: [String]? = nil) {
             self.storageName = storageName
             self.verbs = verbs
             self.parts = parts
+            self.reach = reach
         }
+
+        /// The names of the storages that a set reaches, in that order.
+        var leaves: [String] { reach ?? (parts.isEmpty ? [storageName] : parts.flatMap(\.leaves)) }
 
         /// The layers of which the storage is composed, front first; itself, where it is no composition.
         ///
@@ -45,13 +51,14 @@ public enum StorageKind<Access: StorageAccess> {
         func transforming<OtherKey, OtherValue>(
             _ transform: (StorageVerbs<Key, Value>) -> StorageVerbs<OtherKey, OtherValue>
         ) -> AnyStorage<Access, OtherKey, OtherValue> {
-            AnyStorage<Access, OtherKey, OtherValue>(storageName, transform(verbs), parts: parts.map { $0.transforming(transform) })
+            AnyStorage<Access, OtherKey, OtherValue>(
+                storageName, transform(verbs), parts: parts.map { $0.transforming(transform) }, reach: reach)
         }
 
         /// The same storage, as another kind.
         @inlinable
         func retyped<Other: StorageAccess>() -> AnyStorage<Other, Key, Value> {
-            AnyStorage<Other, Key, Value>(storageName, verbs, parts: parts.map { $0.retyped() })
+            AnyStorage<Other, Key, Value>(storageName, verbs, parts: parts.map { $0.retyped() }, reach: reach)
         }
     }
 }

@@ -61,8 +61,11 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
             remove: { key, call in self.remove(key, call, direction) },
             removeAll: { call in self.removeAll(call, direction) },
             turn: front.turn)
-        return AnyStorage<Access, Key, Value>(name(direction), verbs, parts: layers)
+        return AnyStorage<Access, Key, Value>(name(direction), verbs, parts: layers, reach: direction.pushes ? leaves : self.front.leaves)
     }
+
+    /// Whom a set to both reaches.
+    @usableFromInline var leaves: [String] { front.leaves + back.leaves }
 
     @usableFromInline
     func name(_ direction: Direction) -> String { front.name + direction.arrow + back.name }

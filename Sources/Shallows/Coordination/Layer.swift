@@ -4,12 +4,12 @@ struct Layer<Key: Sendable, Value: Sendable>: Sendable {
     let name: String
     @usableFromInline let verbs: StorageVerbs<Key, Value>
     /// The names of the storages that it is composed of.
-    let leaves: [String]
+    @usableFromInline let leaves: [String]
 
     init<Access: StorageAccess>(_ storage: AnyStorage<Access, Key, Value>) {
         name = storage.storageName
         verbs = storage.verbs
-        leaves = storage.layers.map(\.storageName)
+        leaves = storage.leaves
     }
 }
 

@@ -38,7 +38,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
                         self.both(self.left.verbs.removeAll(call), self.right.verbs.removeAll(call), .partiallyRemoved, nil)
                     }
                 },
-                turn: left.verbs.turn))
+                turn: left.verbs.turn), reach: left.leaves + right.leaves)
     }
 
     // MARK: Retrieving

@@ -171,3 +171,62 @@ struct PartialSetTests {
         #expect(first.contents == ["a": 1])
     }
 }
+
+/// Which layers an error names, whatever they are made of.
+@Suite(.timeLimit(.minutes(1)))
+struct ReachTests {
+    let first = Scripted("first")
+    let second = Scripted("second")
+    let failing = Scripted("failing").always(.set, .failing(Outage()))
+
+    private func reached<Access: WritableAccess>(_ storage: AnyStorage<Access, String, Int>) -> [String]? {
+        (storage.setting(1, forKey: "a").error as? ShallowsError)?.reached
+    }
+
+    @Test
+    func aStorageThatPushesNamesWhomItPushesTo() {
+        let pushing = first.pushing(to: second)
+        #expect(reached(pushing.combined(with: failing)) == ["first", "second"])
+        #expect(reached(pushing.mapKeys { $0 }.renaming(to: "other").pushing(to: failing.asWriteOnlyStorage())) == ["first", "second"])
+        #expect(reached(first.asWriteOnlyStorage().pushing(to: second).pushing(to: failing)) == ["first", "second"])
+    }
+
+    @Test
+    func aStorageThatPullsDoesNotNameWhomItPullsFrom() {
+        #expect(reached(first.backed(by: second).combined(with: failing)) == ["first"])
+        #expect(second.contents.isEmpty)
+    }
+
+    @Test
+    func aPairNamesItsSides() {
+        let pair = zip(first.removable, second.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+        #expect(reached(pair.combined(with: failing)) == ["first", "second"])
+        let halved = zip(first.removable, failing.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+        #expect(reached(second.removable.combined(with: halved)) == ["second", "first"])
+    }
+
+    @Test
+    func aRenamedLayerIsNamedByItsNewName() {
+        #expect(reached(first.renaming(to: "memory").combined(with: failing)) == ["memory"])
+    }
+
+    @Test
+    func aPairInFrontThatTookItInPartIsUndone() {
+        let once = Scripted("once", ["a": 7]).answering(.set, .failing(Outage()))
+        first.contents = ["a": 7]
+        let pair = zip(first.removable, once.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+        let reports = Reports()
+        let setting = pair.combined(with: second, undoingPartialSets: true).reporting(reports.take).setting(1, forKey: "a")
+        #expect(setting.error is ZippedResultError && reports.events == [.undone])
+        #expect(first.contents == ["a": 7] && once.contents == ["a": 7] && second.asked.isEmpty)
+    }
+
+    @Test
+    func twoLayersOfOneNameAreCountedTwice() {
+        let (one, other) = (Scripted("twin", ["a": 7]), Scripted("twin", ["a": 7]))
+        other.answering(.set, .normal, .failing(Outage()))
+        let storage = one.removable.combined(with: other).combined(with: failing, undoingPartialSets: true)
+        #expect(reached(storage) == ["twin"])
+        #expect(one.contents == ["a": 7] && other.contents == ["a": 1])
+    }
+}
