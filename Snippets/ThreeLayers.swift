@@ -70,21 +70,9 @@ try await keep(City(name: "Kyiv", foundationYear: 482), "kyiv")
 
 // Removing, from every layer and from one.
 
-extension CityServer: RemovableStorageProtocol {
-    func remove(forKey key: Filename, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        Task {
-            do {
-                _ = try await request("DELETE", "/cities/\(key.rawValue)")
-                completion(.success(()))
-            } catch {
-                completion(.failure(error))
-            }
-        }
-    }
-
-    func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        completion(.failure(ServerError(status: 405)))
-    }
+extension CityServer: AsyncRemovableStorageProtocol {
+    func remove(forKey key: Filename) async throws { _ = try await request("DELETE", "/cities/\(key.rawValue)") }
+    func removeAll() async throws { throw ServerError(status: 405) }
 }
 
 let memory = MemoryStorage<Filename, City>()

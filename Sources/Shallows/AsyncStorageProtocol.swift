@@ -11,7 +11,7 @@
 /// Everything else follows, as from ``StorageProtocol``. A function runs in a task of its own, which is cancelled when no one wants
 /// its answer any more.
 @preconcurrency
-public protocol AsyncStorageProtocol: StorageProtocol {
+public protocol AsyncStorageProtocol<Key, Value>: StorageProtocol {
     // Said again, because they are inferred from the functions of the protocol that declares them only.
     override associatedtype Key
     override associatedtype Value
@@ -22,7 +22,7 @@ public protocol AsyncStorageProtocol: StorageProtocol {
 
 /// A storage of your own that values are only retrieved from, by an asynchronous function.
 @preconcurrency
-public protocol AsyncReadOnlyStorageProtocol: ReadOnlyStorageProtocol {
+public protocol AsyncReadOnlyStorageProtocol<Key, Value>: ReadOnlyStorageProtocol {
     override associatedtype Key
     override associatedtype Value
 

@@ -9,7 +9,7 @@
 /// What is made of a ``StorageProtocol`` is a ``Storage``, as it always was. Begin with ``asRemovableStorage()``, and what is made
 /// of it can remove as well, through every transform and composition.
 @preconcurrency
-public protocol RemovableStorageProtocol: ReadableStorageProtocol, WritableStorageProtocol {
+public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol {
     /// Removes the value under the key, if there is one, and calls `completion` once, on any thread.
     @preconcurrency
     func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)

@@ -10,7 +10,7 @@ extension StorageDesign {
 
 /// Something that values can be retrieved from.
 @preconcurrency
-public protocol ReadableStorageProtocol: StorageDesign, Sendable {
+public protocol ReadableStorageProtocol<Key, Value>: StorageDesign, Sendable {
     associatedtype Key: Sendable
     associatedtype Value: Sendable
 
@@ -22,7 +22,7 @@ public protocol ReadableStorageProtocol: StorageDesign, Sendable {
 
 /// Something that values can be set to.
 @preconcurrency
-public protocol WritableStorageProtocol: StorageDesign, Sendable {
+public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
     associatedtype Key: Sendable
     associatedtype Value: Sendable
 
@@ -46,17 +46,17 @@ public protocol WritableStorageProtocol: StorageDesign, Sendable {
 /// ``ErasableStorage/strict()`` where it never does. A completion that is dropped, or called twice, harms no one: the caller is
 /// told once in either case. With `async` functions, conform to ``AsyncStorageProtocol``.
 @preconcurrency
-public protocol StorageProtocol: ReadableStorageProtocol, WritableStorageProtocol, ErasableStorage
+public protocol StorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol, ErasableStorage
 where Access == ReadWrite, ErasedKey == Key, ErasedValue == Value {}
 
 /// A storage of your own that values are only retrieved from: one function.
 @preconcurrency
-public protocol ReadOnlyStorageProtocol: ReadableStorageProtocol, ErasableStorage
+public protocol ReadOnlyStorageProtocol<Key, Value>: ReadableStorageProtocol, ErasableStorage
 where Access == ReadOnly, ErasedKey == Key, ErasedValue == Value {}
 
 /// A storage of your own that values are only set to: one function.
 @preconcurrency
-public protocol WriteOnlyStorageProtocol: WritableStorageProtocol, ErasableStorage
+public protocol WriteOnlyStorageProtocol<Key, Value>: WritableStorageProtocol, ErasableStorage
 where Access == WriteOnly, ErasedKey == Key, ErasedValue == Value {}
 
 /// Whatever can be made an ``AnyStorage``: storages of every kind, yours included. Transforms and compositions are written here,

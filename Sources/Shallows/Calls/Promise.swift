@@ -61,6 +61,7 @@ package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline
     func wait() -> Outcome<Value> {
         if let outcome { return outcome }
+        Telling.threadWillBlock()
         let semaphore = DispatchSemaphore(value: 0)
         whenKept { _ in semaphore.signal() }
         semaphore.wait()

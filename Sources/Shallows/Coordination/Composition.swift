@@ -48,11 +48,12 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
     ) -> AnyStorage<Access, Key, Value> {
         let front = front.verbs
         let pull: StorageVerbs<Key, Value>.Retrieve = { key, call in
+            let landings = self.landings
             switch front.retrieve(key, call) {
             // The hit: nothing is allocated, and no lock is taken here.
-            case .now(.success(let value)): .now(.success(value))
-            case .now(.failure(let error)): self.pull(key, call, after: .failure(error))
-            case .later(let promise): self.pull(key, call, after: .later(promise))
+            case .now(.success(let value)): return .now(.success(value))
+            case .now(.failure(let error)): return self.pull(key, call, after: .failure(error), landings)
+            case .later(let promise): return self.pull(key, call, after: .later(promise), landings)
             }
         }
         let verbs = StorageVerbs<Key, Value>(
@@ -74,18 +75,36 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
 // MARK: Retrieving
 
 extension Composition {
+    /// How many retrievals from the back have landed.
+    @usableFromInline var landings: Int { flights.landings }
+
     /// Retrieves from the back what the front has not.
+    ///
+    /// - Parameter landings: How many had landed when the front was asked.
     @usableFromInline
-    func pull(_ key: Key, _ call: Call, after reply: Reply<Value>) -> Reply<Value> {
+    func pull(_ key: Key, _ call: Call, after reply: Reply<Value>, _ landings: Int) -> Reply<Value> {
         reply.then { [self] outcome in
-            guard case .failure(let error) = outcome else { return .now(outcome) }
-            switch error.standing {
-            case .failure: return .now(outcome)
-            case .unknown: call.report(StorageReport(.fellThrough, layer: error.layer, error))
-            case .miss: break
+            fallThrough(outcome, call) {
+                flights.join(key, layer: back.name, call) { [self] call in
+                    guard flights.landings != landings else { return retrieveAndFill(key, call) }
+                    // Another may have brought the value to the front since it was asked.
+                    return front.verbs.retrieve(key, call).then { [self] outcome in
+                        fallThrough(outcome, call) { retrieveAndFill(key, call) }
+                    }
+                }
             }
-            return flights.join(key, layer: back.name, call) { retrieveAndFill(key, $0) }
         }
+    }
+
+    /// Goes on to the back where that is what the front's outcome is for.
+    private func fallThrough(_ outcome: Outcome<Value>, _ call: Call, _ askBack: () -> Reply<Value>) -> Reply<Value> {
+        guard case .failure(let error) = outcome else { return .now(outcome) }
+        switch error.standing {
+        case .failure: return .now(outcome)
+        case .unknown: call.report(StorageReport(.fellThrough, layer: error.layer, error))
+        case .miss: break
+        }
+        return askBack()
     }
 
     private func retrieveAndFill(_ key: Key, _ call: Call) -> Reply<Value> {

@@ -29,6 +29,11 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     /// replaces has counted itself before, and both took the back's lock since.
     private let underWay = Atomic(0)
 
+    private let landed = Atomic(0)
+
+    /// How many have landed. Asked before the front is, it tells whether one may have filled it since.
+    var landings: Int { landed.load(ordering: .acquiring) }
+
     /// Gives the reply of the retrieval of the key that is under way; `retrieve` starts one if there is none.
     ///
     /// Whoever cancels his call leaves; when the last has left, the retrieval is cancelled. A retrieval that asks for its own key
@@ -107,6 +112,8 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
 
     private func land(_ number: UInt64, _ flight: Flight, _ outcome: Outcome<Value>) {
         state.withLock { state in
+            // Before it can no longer be joined.
+            landed.add(1, ordering: .acquiringAndReleasing)
             if state.flights.removeValue(forKey: number) != nil { underWay.subtract(1, ordering: .acquiringAndReleasing) }
             _ = state.table.land(number)
         }

@@ -22,6 +22,18 @@ struct StorageFlightTests {
         #expect(front.asked.filter { $0.hasPrefix("set a") }.count == 1)
     }
 
+    /// One who missed the front before another had filled it, and comes to the back after that.
+    @Test
+    func whoComesLateFindsWhatAnotherHasBrought() {
+        let storage = storage
+        front.answering(.retrieve, .held)
+        let late = storage.answers(forKey: "a")
+        #expect(storage.answers(forKey: "a").value == 1)
+        front.release()
+        #expect(late.value == 1)
+        #expect(back.asked == ["retrieve a"])
+    }
+
     @Test
     func anErrorOfTheBackIsEveryones() {
         let storage = storage

@@ -42,6 +42,38 @@ struct LaneTests {
         await until { lane.isIdle }
     }
 
+    /// As on the original's queue: code that was written for one does not expect its completions to run at once.
+    @Test
+    func whoAskedIsToldInOrderAndOneAtATime() async {
+        let (told, inside) = (Locker<[Int]>([]), Counter())
+        let overlaps = Counter()
+        let all = Answers<Int>()
+        for number in 0..<500 {
+            lane.run(layer: "test", .completing) { .success(number) }.deliver { outcome in
+                if inside.add() != 1 { overlaps.add() }
+                told.locked.withLock { $0.append(number) }
+                inside.add(-1)
+                all.take(outcome.surfaced())
+            }
+            if number.isMultiple(of: 50) { _ = lane.run(layer: "test", .waiting) { .success(()) } }
+        }
+        await until { told.locked.withLock { $0.count } == 500 }
+        #expect(told.locked.withLock { $0 } == Array(0..<500) && overlaps.value == 0)
+    }
+
+    /// A completion that waits for work of its own lane, which someone else has in hand.
+    @Test
+    func aLaneGoesOnWhileWhoeverItTellsIsBlockedByIt() async {
+        let done = Counter()
+        let (lane, promise) = (lane, Promise<Void>())
+        lane.run(layer: "test", .completing) { .success(1) }.deliver { _ in
+            lane.run(layer: "test", .completing) { .success(2) }.deliver { _ in promise.keep(.success(())) }
+            _ = promise.wait()
+            done.add()
+        }
+        await until { done.value == 1 }
+    }
+
     @Test
     func aCallThatWaitsIsDoneOnItsThreadAfterWhatWasAskedBefore() async throws {
         let goOn = await block()

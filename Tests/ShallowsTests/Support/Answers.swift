@@ -113,9 +113,9 @@ final class Counter: Sendable {
 
     var value: Int { state.withLock { $0 } }
     @discardableResult
-    func add() -> Int {
+    func add(_ number: Int = 1) -> Int {
         state.withLock { count in
-            count += 1
+            count += number
             return count
         }
     }
