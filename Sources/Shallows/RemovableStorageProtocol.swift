@@ -26,10 +26,18 @@ extension RemovableStorageProtocol {
 }
 
 extension AnyStorage where Access == ReadWrite {
-    @available(*, unavailable, message: "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage().")
+    @available(
+        *, unavailable,
+        message:
+            "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), and compose it with storages that can."
+    )
     public func remove(forKey key: Key) async throws {}
 
-    @available(*, unavailable, message: "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage().")
+    @available(
+        *, unavailable,
+        message:
+            "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), and compose it with storages that can."
+    )
     public func removeAll() async throws {}
 }
 

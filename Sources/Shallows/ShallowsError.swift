@@ -93,6 +93,12 @@ extension ShallowsError {
         isTransparent = isTransparent || !(error is any EngineError)
     }
 
+    /// Whether it is about the call, and says nothing of what the storage has.
+    var isOfTheCall: Bool { code == .cancelled || code == .wouldBlock }
+
+    /// Whether a set failed in one layer because the call was cancelled or refused there.
+    var isOfCancelledOrRefusedSet: Bool { cause is CancellationError || (cause as? ShallowsError)?.isOfTheCall ?? false }
+
     /// What the documented verbs throw: the error as whoever made it made it.
     @usableFromInline var surfaced: any Error { isTransparent ? (cause ?? self) : self }
 }
@@ -108,6 +114,8 @@ extension StoreError.Code {
     public static let partiallyRemoved = StoreError.Code("partiallyRemoved")
     /// A storage that answers later was asked to answer at once, inside a task.
     public static let wouldBlock = StoreError.Code("wouldBlock")
+    /// A call waits for what it is part of, such as an update of the key that is being updated.
+    public static let recursiveCall = StoreError.Code("recursiveCall")
     /// A storage dropped the completion that it was to call.
     public static let unanswered = StoreError.Code("unanswered")
 }

@@ -14,6 +14,8 @@ package final class StorageVerbs<Key: Sendable, Value: Sendable>: Sendable {
     @usableFromInline let removeAll: RemoveAll
     /// What two updates must have in common to exclude each other.
     @usableFromInline let turn: @Sendable (Key) -> Turn?
+    /// Whom to tell of a call whose caller wanted no answer.
+    @usableFromInline let unanswered: Call
 
     @inlinable
     package init(
@@ -21,13 +23,14 @@ package final class StorageVerbs<Key: Sendable, Value: Sendable>: Sendable {
         set: @escaping Set = { _, _, _ in .unsupported(.storageIsReadOnly) },
         remove: @escaping Remove = { _, _ in .unsupported(.storageCannotRemove) },
         removeAll: @escaping RemoveAll = { _ in .unsupported(.storageCannotRemove) },
-        turn: @escaping @Sendable (Key) -> Turn? = { _ in nil }
+        turn: @escaping @Sendable (Key) -> Turn? = { _ in nil }, unanswered: Call = .completing
     ) {
         self.retrieve = retrieve
         self.set = set
         self.remove = remove
         self.removeAll = removeAll
         self.turn = turn
+        self.unanswered = unanswered
     }
 }
 

@@ -73,6 +73,7 @@ extension AnySyncStorage where Access == ReadWriteRemove {
 
 extension AnySyncStorage where Access: ReadableAccess, Key == Void {
     public func retrieve() throws -> Value { try retrieve(forKey: ()) }
+    public func retrieveIfPresent() throws(ShallowsError) -> Value? { try retrieveIfPresent(forKey: ()) }
 }
 
 extension AnySyncStorage where Access: WritableAccess, Key == Void {
@@ -110,7 +111,8 @@ extension StorageVerbs {
     static func immediate(
         _ layer: String, retrieve: (@Sendable (Key) throws -> Value)? = nil, set: (@Sendable (Value, Key) throws -> Void)? = nil
     ) -> StorageVerbs {
-        StorageVerbs(
+        let identity = Identity()
+        return StorageVerbs(
             retrieve: { key, _ in
                 guard let retrieve else { return .unsupported(.storageIsWriteOnly) }
                 return .answered(layer, key) { try retrieve(key) }
@@ -118,7 +120,8 @@ extension StorageVerbs {
             set: { value, key, _ in
                 guard let set else { return .unsupported(.storageIsReadOnly) }
                 return .answered(layer, key) { try set(value, key) }
-            })
+            },
+            turn: { Turn(of: identity, $0) })
     }
 }
 

@@ -5,6 +5,8 @@ internal import Tiers
 package struct Call: Sendable {
     /// Whether the caller's thread may be blocked until there is an answer. No layer then answers later.
     @usableFromInline package let waits: Bool
+    /// Whether it is a fill: each layer takes what it can, whether or not the one before it did.
+    @usableFromInline private(set) var isFill = false
     /// Says that the caller does not want the answer any more.
     let cancellation: Cancellation?
     /// Hears of what no error tells.
@@ -32,6 +34,14 @@ package struct Call: Sendable {
     func cancelled(by cancellation: Cancellation?) -> Call {
         var call = Call(waits: waits, cancellation: cancellation, reporter: reporter)
         call.whenLate = whenLate
+        call.isFill = isFill
+        return call
+    }
+
+    /// The call that fills layers with what this one has brought.
+    var filling: Call {
+        var call = cancelled(by: nil)
+        call.isFill = true
         return call
     }
 

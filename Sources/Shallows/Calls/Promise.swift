@@ -52,7 +52,7 @@ package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline
     func then<Next: Sendable>(_ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>) -> Promise<Next> {
         let promise = Promise<Next>()
-        let next = CallName.keeping(next)
+        let next = NamedWork.keeping(next)
         whenKept { next($0).deliver { promise.keep($0) } }
         return promise
     }

@@ -6,7 +6,8 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// ```
     ///
     /// Atomic against other updates of the key through this storage, and through others made of it by transforms that keep the keys
-    /// or map them; of all its keys, where they cannot be compared. A plain `set` does not wait for it.
+    /// or map them at once (`asyncMapKeys` begins a storage of its own); of all its keys, where they cannot be compared. A plain `set`
+    /// does not wait for it.
     ///
     /// - Parameters:
     ///   - key: Where the value is.
@@ -17,12 +18,13 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void,
         completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
     ) {
-        let name = storageName
-        erased().verbs.update(key, layer: name, .completing, modify).deliver { outcome in
+        let (name, verbs) = (storageName, erased().verbs)
+        let unanswered = verbs.unanswered
+        verbs.update(key, layer: name, .completing, modify).deliver { outcome in
             if let completion {
                 completion(outcome.surfaced())
             } else if case .failure(let error) = outcome {
-                Call.completing.report(StorageReport(.setFailed, layer: name, error))
+                unanswered.report(StorageReport(.setFailed, layer: name, error))
             }
         }
     }
@@ -45,6 +47,14 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedK
     }
 }
 
+extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedKey == Void {
+    /// Changes the value, and gives the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
+    @discardableResult
+    public func update(_ modify: @escaping @Sendable (inout ErasedValue) -> Void) async throws -> ErasedValue {
+        try await update(forKey: (), modify)
+    }
+}
+
 extension AnySyncStorage where Access: ReadableAccess & WritableAccess {
     /// Changes the value under the key, and gives the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
     @discardableResult
@@ -61,6 +71,7 @@ extension StorageVerbs {
         let work: @Sendable (Call) -> Reply<Value> = { [self] call in
             retrieve(key, call).then { [self] outcome in
                 outcome.then { value in
+                    guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }
                     var changed = value
                     modify(&changed)
                     let new = changed

@@ -59,6 +59,16 @@ extension AnyStorage where Access: WritableAccess {
     }
 }
 
+extension AnyStorage where Access: WritableAccess {
+    /// Sets the value under the key, and tells no one how it went: a failure is reported.
+    public func set(_ value: Value, forKey key: Key) {
+        let (unanswered, name) = (verbs.unanswered, storageName)
+        verbs.set(value, key, .completing).deliver { outcome in
+            if case .failure(let error) = outcome { unanswered.report(StorageReport(.setFailed, layer: name, error)) }
+        }
+    }
+}
+
 extension AnyStorage where Access == ReadWriteRemove {
     /// Removes the value under the key from every layer, and calls `completion` once. That there is none is no error.
     @preconcurrency
@@ -128,11 +138,7 @@ extension WritableStorageProtocol {
 
     /// Sets the value under the key, and tells no one how it went: a failure is reported.
     public func set(_ value: Value, forKey key: Key) {
-        let name = storageName
-        set(value, forKey: key) { result in
-            guard case .failure(let error) = result else { return }
-            Call.completing.report(StorageReport(.setFailed, layer: name, ShallowsError(error, layer: name, key: key, standing: .failure)))
-        }
+        asWriteOnlyStorage().set(value, forKey: key)
     }
 }
 
@@ -155,6 +161,7 @@ extension ReadableStorageProtocol where Key == Void {
     public func retrieve(completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) { retrieve(forKey: (), completion: completion) }
 
     public func retrieve() async throws -> Value { try await retrieve(forKey: ()) }
+    public func retrieveIfPresent() async throws(ShallowsError) -> Value? { try await retrieveIfPresent(forKey: ()) }
 }
 
 extension WritableStorageProtocol where Key == Void {

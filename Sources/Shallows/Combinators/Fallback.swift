@@ -10,6 +10,8 @@ extension ErasableStorage where Access: ReadableAccess {
     /// })
     /// ```
     ///
+    /// Not where the call was cancelled, or refused because it would have blocked a task: that is thrown.
+    ///
     /// - Parameter produceValue: Makes a value of the error, a miss or a failure, or throws.
     @preconcurrency
     public func fallback(
@@ -20,7 +22,8 @@ extension ErasableStorage where Access: ReadableAccess {
             StorageVerbs(
                 retrieve: { key, call in
                     verbs.retrieve(key, call).map { outcome in
-                        guard case .failure(let error) = outcome else { return outcome }
+                        // That a call was cancelled or refused says nothing about the value.
+                        guard case .failure(let error) = outcome, !error.isOfTheCall else { return outcome }
                         do { return .success(try produceValue(error.surfaced)) } catch {
                             return .failure(ShallowsError(error, layer: name, key: key, standing: .unknown))
                         }

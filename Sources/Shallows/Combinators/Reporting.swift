@@ -14,7 +14,7 @@ extension ErasableStorage {
                 set: { value, key, call in verbs.set(value, key, call.reporting(report)) },
                 remove: { key, call in verbs.remove(key, call.reporting(report)) },
                 removeAll: { call in verbs.removeAll(call.reporting(report)) },
-                turn: verbs.turn)
+                turn: verbs.turn, unanswered: verbs.unanswered.reporting(report))
         }
     }
 }

@@ -4,10 +4,13 @@
 public struct ZippedResultError: Error, StorageMiss {
     public let left: (any Error)?
     public let right: (any Error)?
+    /// Of a set or a removal that failed: the names of the layers that it reached all the same, and in which it was not undone.
+    public let reached: [String]
 
-    public init(left: (any Error)?, right: (any Error)?) {
+    public init(left: (any Error)?, right: (any Error)?, reached: [String] = []) {
         self.left = left
         self.right = right
+        self.reached = reached
     }
 
     /// Whether no side failed and at least one has no value.

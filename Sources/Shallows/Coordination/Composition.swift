@@ -61,7 +61,7 @@ final class Composition<Key: Sendable, Value: Sendable>: Sendable {
             set: { value, key, call in self.set(value, key, call, direction) },
             remove: { key, call in self.remove(key, call, direction) },
             removeAll: { call in self.removeAll(call, direction) },
-            turn: front.turn)
+            turn: { [back = back.verbs] in front.turn($0) ?? back.turn($0) })
         return AnyStorage<Access, Key, Value>(name(direction), verbs, parts: layers, reach: direction.pushes ? leaves : self.front.leaves)
     }
 
@@ -112,7 +112,7 @@ extension Composition {
         let ticket = fills ? gate.ticket(for: stripe(key)) : nil
         return back.verbs.retrieve(key, call).then { [self] outcome in
             guard let ticket, case .success(let value) = outcome else { return .now(outcome) }
-            let fill = gate.fill(ticket, call.cancelled(by: nil)) { front.verbs.set(value, key, $0) }
+            let fill = gate.fill(ticket, call.filling) { front.verbs.set(value, key, $0) }
             guard let fill else { return .now(outcome) }
             return fill.map { filled in
                 if case .failure(let error) = filled { call.report(StorageReport(.fillFailed, layer: error.layer, error)) }
@@ -127,30 +127,44 @@ extension Composition {
 extension Composition {
     @inlinable
     func set(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
-        // Most often no fill is in the way, and both answer at once.
+        // Most often nothing is in the way, and both answer at once.
         guard !undoes, let stripe = begin(key) else { return setInTurn(value, key, call, direction) }
         let reply = direction.pushes ? setBoth(value, key, call) : front.verbs.set(value, key, call)
         switch reply {
         case .now(let outcome): return .now(end(key, stripe, outcome))
-        case .later(let promise): return .later(promise.then { .now(self.end(key, stripe, $0)) })
+        case .later(let promise): return goOnInTurn(key, stripe, call, promise)
         }
     }
 
-    /// Sets once no fill is under way; and one after another, where sets are undone.
+    /// Goes on with a set that is not answered at once: those of its key that come meanwhile wait for their turn.
+    @usableFromInline
+    func goOnInTurn(_ key: Key, _ stripe: Int, _ call: Call, _ promise: Promise<Void>) -> Reply<Void> {
+        // No one has the turn: there was no other write when this one began, and there is none yet.
+        let reply = inTurn(key, call) { _ in .later(promise) }
+        gate.admitOtherWrites(stripe)
+        return reply.map { [self] outcome in
+            flights.detach(key)
+            gate.end(stripe)
+            return outcome
+        }
+    }
+
+    /// Sets once no fill is under way, and one after another.
     @usableFromInline
     func setInTurn(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
         writing(key, call) { [self] in
-            guard direction.pushes else { return front.verbs.set(value, key, call) }
-            guard undoes else { return setBoth(value, key, call) }
-            return inTurn(key, call) { [self] in setBothOrUndo(value, key, $0) }
+            inTurn(key, call) { [self] call in
+                guard direction.pushes else { return front.verbs.set(value, key, call) }
+                return undoes && !call.isFill ? setBothOrUndo(value, key, call) : setBoth(value, key, call)
+            }
         }
     }
 
-    /// Begins a write that no fill is in the way of, else returns `nil`: no retrieval that began before leaves an older value behind.
+    /// Begins a write that nothing is in the way of, else returns `nil`: no retrieval that began before leaves an older value behind.
     @usableFromInline
     func begin(_ key: Key) -> Int? {
         let stripe = stripe(key)
-        guard gate.begin(stripe) else { return nil }
+        guard gate.beginSoleWrite(stripe) else { return nil }
         flights.detach(key)
         return stripe
     }
@@ -158,11 +172,12 @@ extension Composition {
     @usableFromInline
     func end(_ key: Key, _ stripe: Int, _ outcome: Outcome<Void>) -> Outcome<Void> {
         flights.detach(key)
+        gate.admitOtherWrites(stripe)
         gate.end(stripe)
         return outcome
     }
 
-    /// Runs writes of a key one after another, so that none is undone over the next.
+    /// Runs writes of a key one after another: both layers get them in one order, and none is undone over the next.
     private func inTurn(_ key: Key, _ call: Call, _ write: @escaping @Sendable (Call) -> Reply<Void>) -> Reply<Void> {
         turns.run(Turn(of: self, key), layer: front.name, call, write)
     }
@@ -171,8 +186,15 @@ extension Composition {
     func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
         switch front.verbs.set(value, key, call) {
         case .now(.success): setBack(value, key, call)
-        case .now(.failure(let error)): .failure(error)
-        case .later(let promise): .later(promise.then { outcome in outcome.then { self.setBack(value, key, call) } })
+        case .now(.failure(let error)): setBack(value, key, call, after: error)
+        case .later(let promise):
+            .later(
+                promise.then { outcome in
+                    switch outcome {
+                    case .success: self.setBack(value, key, call)
+                    case .failure(let error): self.setBack(value, key, call, after: error)
+                    }
+                })
         }
     }
 
@@ -185,12 +207,24 @@ extension Composition {
         }
     }
 
+    /// Goes on past a front that failed, where it is only filled: what is behind it may be.
+    @usableFromInline
+    func setBack(_ value: Value, _ key: Key, _ call: Call, after error: ShallowsError) -> Reply<Void> {
+        guard call.isFill else { return .failure(error) }
+        return back.verbs.set(value, key, call).map { outcome in
+            if case .failure(let inBack) = outcome { call.report(StorageReport(.fillFailed, layer: inBack.layer, inBack)) }
+            return .failure(error)
+        }
+    }
+
     private func setBothOrUndo(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
         let wipes = gate.wipes
         return front.verbs.retrieve(key, call).then { [self] before in
             if case .failure(let error) = before, error.standing == .failure { return .failure(error) }
             return setBoth(value, key, call).then { [self] outcome in
                 guard case .failure(let error) = outcome, error.code == .partiallySet, !error.reached.isEmpty else { return .now(outcome) }
+                // What the back was asked for may still be done: then the front is right.
+                guard !error.isOfCancelledOrRefusedSet else { return .now(outcome) }
                 return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
                     front.undo(to: wasWiped ? nil : try? before.get(), key, call, after: error)
                 }
@@ -210,8 +244,7 @@ extension Composition {
     @usableFromInline
     func remove(_ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
         writing(key, call) { [self] in
-            guard undoes else { return removeBoth(direction) { $0.remove(key, call) } }
-            return inTurn(key, call) { [self] call in removeBoth(direction) { $0.remove(key, call) } }
+            inTurn(key, call) { [self] call in removeBoth(direction) { $0.remove(key, call) } }
         }
     }
 
@@ -236,9 +269,11 @@ extension Composition {
             remove(front.verbs).map { [self] frontOutcome in
                 switch (frontOutcome, backOutcome) {
                 case (.success, .success): return .success(())
-                case (.failure(let error), .success): return .failure(partiallyRemoved(error, by: back.leaves))
-                case (.success, .failure(let error)): return .failure(partiallyRemoved(error, by: front.leaves))
-                case (.failure, .failure): return backOutcome
+                case (.failure(let error), .success): return .failure(partiallyRemoved(error, by: error.reached + back.leaves))
+                case (.success, .failure(let error)): return .failure(partiallyRemoved(error, by: front.leaves + error.reached))
+                case (.failure(let inFront), .failure(let inBack)):
+                    let reached = inFront.reached + inBack.reached
+                    return reached.isEmpty ? backOutcome : .failure(partiallyRemoved(inBack, by: reached))
                 }
             }
         }
@@ -248,7 +283,7 @@ extension Composition {
         var partial = ShallowsError(
             .partiallyRemoved, "The value was removed from some layers and not from all; remove it again.", layer: error.layer,
             key: error.key, cause: error.code == .partiallyRemoved ? error.cause : error.surfaced)
-        partial.reached = leaves + error.reached
+        partial.reached = leaves
         return partial
     }
 

@@ -17,6 +17,10 @@ struct FillGate: Sendable {
         var generation: UInt64 = 0
         var writes = 0
         var fills = 0
+        /// The thread of the one write that is being made, where no other is.
+        var soleWriter: UInt?
+
+        func blocks(_ thread: UInt) -> Bool { fills > 0 || soleWriter.map { $0 != thread } ?? false }
     }
 
     private var stripes = [Stripe](repeating: Stripe(), count: stripeCount)
@@ -47,13 +51,26 @@ struct FillGate: Sendable {
         return stripes[stripe].fills == 0
     }
 
-    func isFilling(_ stripe: Int) -> Bool { stripes[stripe].fills > 0 }
+    /// Whether a write of that thread must wait: for a fill, or for the only write there is, unless that is what makes this one.
+    func blocks(_ stripe: Int, _ thread: UInt) -> Bool { stripes[stripe].blocks(thread) }
 
-    /// From now on no older read fills. Returns whether the write may go on, or must wait for a fill to end.
-    mutating func beginWrite(_ stripe: Int) -> Bool {
+    /// From now on no older read fills. Returns whether the write may go on, or must wait.
+    mutating func beginWrite(_ stripe: Int, _ thread: UInt) -> Bool {
         stripes[stripe].generation &+= 1
         stripes[stripe].writes += 1
-        return stripes[stripe].fills == 0
+        return !stripes[stripe].blocks(thread)
+    }
+
+    /// Begins a write where there is neither a fill nor another write. Returns whether it did.
+    mutating func beginSoleWrite(_ stripe: Int, _ thread: UInt) -> Bool {
+        guard stripes[stripe].fills == 0, stripes[stripe].writes == 0 else { return false }
+        stripes[stripe].soleWriter = thread
+        return beginWrite(stripe, thread)
+    }
+
+    /// Lets other writes go on beside it: they wait for their turn elsewhere.
+    mutating func admitOtherWrites(_ stripe: Int) {
+        stripes[stripe].soleWriter = nil
     }
 
     mutating func endWrite(_ stripe: Int) {

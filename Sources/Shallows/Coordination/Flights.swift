@@ -14,7 +14,7 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     /// What retrievals must have in common to be one.
     private struct Route: Hashable, Sendable {
         var key: KeyIdentity
-        /// Calls that are refused where others wait fly by themselves: those would be refused with them, or they wait with those.
+        /// Whether the flight was started by a call that is refused where others wait: those start their own, or they would be, too.
         var isRefusedWhenLate: Bool
     }
 
@@ -40,19 +40,25 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     /// is not made to wait for itself: it asks anew.
     func join(_ key: Key, layer: String, _ call: Call, _ retrieve: (Call) -> Reply<Value>) -> Reply<Value> {
         guard let identity = KeyIdentity(key) else { return retrieve(call) }
-        let name = CallName(owner: ObjectIdentifier(self), key: identity)
+        let name = NamedWork.Name(owner: ObjectIdentifier(self), key: identity)
         guard !name.isCurrent else { return retrieve(call) }
-        let (number, waiter, flight, isNew) = board(Route(key: identity, isRefusedWhenLate: call.isRefusedWhenLate))
+        let isRefused = call.isRefusedWhenLate
+        let (number, waiter, flight, isNew) = board(Route(key: identity, isRefusedWhenLate: isRefused))
         if let whenLate = call.whenLate { flight.late.whenKept { _ in whenLate() } }
         guard isNew else { return wait(for: flight, waiter, layer: layer, key, call) }
 
         let flying = call.cancelled(by: flight.cancellation).whenLate { flight.late.keep(.success(())) }
-        switch name.naming({ retrieve(flying) }) {
+        let work = NamedWork(name)
+        switch work.doing({ retrieve(flying) }) {
         case .now(let outcome):
+            work.end()
             land(number, flight, outcome)
             return .now(outcome)
         case .later(let promise):
-            promise.whenKept { [self] in land(number, flight, $0) }
+            promise.whenKept { [self] in
+                work.end()
+                land(number, flight, $0)
+            }
             return wait(for: flight, waiter, layer: layer, key, call)
         }
     }
@@ -73,6 +79,9 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
         state.withLock { state in
             state.next += 2
             let (new, waiter) = (state.next - 1, state.next)
+            // Who may be refused waits with those who may not, until it is clear that he is.
+            let other = Route(key: route.key, isRefusedWhenLate: false)
+            let route = state.table.flight(of: other) == nil ? route : other
             switch state.table.board(route, waiter: waiter, isKept: false, newFlight: new) {
             case .join(let number):
                 guard let flight = state.flights[number] else { preconditionFailure("A flight that no one started.") }
@@ -87,7 +96,14 @@ final class Flights<Key: Sendable, Value: Sendable>: Sendable {
     }
 
     private func wait(for flight: Flight, _ waiter: UInt64, layer: String, _ key: Key, _ call: Call) -> Reply<Value> {
-        // Where it must be refused rather than wait, whoever started the flight must be, too, and is bringing it home on his thread.
+        if call.isRefusedWhenLate {
+            let answer = Promise<Value>()
+            flight.landing.whenKept { answer.keep($0) }
+            flight.late.whenKept { [self] _ in
+                if answer.keep(.failure(.wouldBlock(layer: layer, key: key))) { leave(waiter) }
+            }
+            return .now(answer.wait())
+        }
         if call.waits { return .now(flight.landing.wait()) }
         guard let cancellation = call.cancellation else { return .later(flight.landing) }
         let answer = Promise<Value>()

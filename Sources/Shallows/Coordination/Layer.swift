@@ -47,6 +47,9 @@ extension ShallowsError {
             // The first of that name: two layers may share one.
             if let index = error.reached.firstIndex(of: layer) { error.reached.remove(at: index) }
         }
+        if let sides = error.cause as? ZippedResultError {
+            error.cause = ZippedResultError(left: sides.left, right: sides.right, reached: error.reached)
+        }
         return error
     }
 }

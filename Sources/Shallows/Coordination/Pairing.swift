@@ -111,7 +111,12 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
     }
 
     private func writing(_ key: Key, _ call: Call, _ write: @escaping @Sendable (Call) -> Reply<Void>) -> Reply<Void> {
-        turns.run(turn(of: key), layer: name, call) { [self] call in name(of: key).naming { gate.write(stripe(key), call) { write(call) } }
+        turns.run(turn(of: key), layer: name, call) { [self] call in
+            let named = NamedWork(name(of: key))
+            return named.doing { gate.write(stripe(key), call) { write(call) } }.map { outcome in
+                named.end()
+                return outcome
+            }
         }
     }
 
@@ -131,7 +136,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
 
     private func turn(of key: Key) -> Turn { Turn(of: self, key) }
 
-    private func name(of key: Key) -> CallName { CallName(owner: ObjectIdentifier(self), key: KeyIdentity(key)) }
+    private func name(of key: Key) -> NamedWork.Name { NamedWork.Name(owner: ObjectIdentifier(self), key: KeyIdentity(key)) }
 
     /// The error of a retrieval.
     private func error(_ left: ShallowsError?, _ right: ShallowsError?, _ key: Key) -> ShallowsError {
@@ -148,7 +153,8 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
         reached += (errors.left?.reached ?? []) + (errors.right?.reached ?? [])
         var error = ShallowsError(
             reached.isEmpty ? .failed : partial, "One side or both of a pair failed; the cause says which.", layer: name, key: key,
-            cause: ZippedResultError(left: errors.left?.surfaced, right: errors.right?.surfaced))
+            cause: ZippedResultError(
+                left: errors.left?.surfaced, right: errors.right?.surfaced, reached: partial == .failed ? [] : reached))
         error.isTransparent = true
         error.standing = [errors.left, errors.right].contains { $0?.standing == .failure } ? .failure : .unknown
         if partial != .failed { error.reached = reached }

@@ -3,19 +3,28 @@ internal import Tiers
 /// What two updates must have in common to exclude each other: the storage and the key, where keys can be compared.
 @usableFromInline
 package struct Turn: Hashable, Sendable {
-    private let owner: ObjectIdentifier
+    private enum Owner: Hashable {
+        case object(ObjectIdentifier)
+        case value(KeyIdentity)
+    }
+
+    private let owner: Owner
     private let key: KeyIdentity?
 
-    /// The turn of a key of a storage: of that object, or of all storages of that type where it is none.
+    /// The turn of a key of a storage: of that object; of that value, where values of its type can be compared, else of all of them.
     init<Key: Sendable>(of storage: some Sendable, key: Key) {
         // An object stays where it is as long as someone waits for its turn, because what it waits with holds it.
-        owner = type(of: storage) is AnyObject.Type ? ObjectIdentifier(storage as AnyObject) : ObjectIdentifier(type(of: storage))
+        if type(of: storage) is AnyObject.Type {
+            owner = .object(ObjectIdentifier(storage as AnyObject))
+        } else {
+            owner = KeyIdentity(storage).map(Owner.value) ?? .object(ObjectIdentifier(type(of: storage)))
+        }
         self.key = KeyIdentity(key)
     }
 
     @usableFromInline
     package init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {
-        owner = ObjectIdentifier(storage)
+        owner = .object(ObjectIdentifier(storage))
         self.key = KeyIdentity(key)
     }
 }

@@ -41,11 +41,15 @@ final class Turns: Sendable {
         case .inLine(let own, let line): (number, place) = (own, line)
         }
         if call.waits {
+            // Whoever has the turn waits for this call, on this thread or in the task that it was made in.
+            if name(turn).isCurrent {
+                place.keep(.failure(ShallowsError(.recursiveCall, "The call would wait for itself to end.", layer: layer)))
+            }
             if case .failure(let error) = place.wait() { return .failure(error) }
             return hold(turn, number, call, work)
         }
         let promise = Promise<Value>()
-        let work = CallName.keeping(work)
+        let work = NamedWork.keeping(work)
         let handler = call.cancellation?.onCancel { place.keep(.failure(.cancelled(layer: layer, key: nil))) }
         place.whenKept { outcome in
             if let handler { call.cancellation?.removeHandler(handler) }
@@ -92,11 +96,15 @@ final class Turns: Sendable {
     private func hold<Value: Sendable>(
         _ turn: Turn, _ number: UInt64, _ call: Call, _ work: (Call) -> Reply<Value>
     ) -> Reply<Value> {
-        work(call.whenLate { [self] in holderIsLate(turn, number) }).map { [self] outcome in
+        let named = NamedWork(name(turn))
+        return named.doing { work(call.whenLate { [self] in holderIsLate(turn, number) }) }.map { [self] outcome in
+            named.end()
             leave(turn)
             return outcome
         }
     }
+
+    private func name(_ turn: Turn) -> NamedWork.Name { NamedWork.Name(owner: ObjectIdentifier(self), key: KeyIdentity(turn)) }
 
     private func holderIsLate(_ turn: Turn, _ number: UInt64) {
         let concerned = state.withLock { state -> [@Sendable () -> Void] in

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import Foundation
 internal import Tiers
 
 /// Keeps reads that fill the front of a composition from overtaking its writes: the locked shell of a ``FillGate``.
@@ -36,18 +36,27 @@ final class WriteGate: Sendable {
         self.layer = layer
     }
 
-    /// Begins a write of a key of the stripe, if no fill is in its way. Returns whether it did; then it must be ended.
-    func begin(_ stripe: Int) -> Bool {
-        state.withLock { state in
-            guard !state.gate.isFilling(stripe) else { return false }
-            _ = state.gate.beginWrite(stripe)
-            return true
+    /// Begins a write of a key of the stripe, if neither a fill nor another write is under way. Returns whether it did; then other
+    /// writes must be admitted before long, and it must be ended.
+    func beginSoleWrite(_ stripe: Int) -> Bool {
+        let thread = Self.thread
+        return state.withLock { $0.gate.beginSoleWrite(stripe, thread) }
+    }
+
+    func admitOtherWrites(_ stripe: Int) {
+        let ready = state.withLock { state in
+            state.gate.admitOtherWrites(stripe)
+            return state.waiting.isEmpty ? nil : state.waiting.removeValue(forKey: stripe)
         }
+        for next in ready ?? [] { next() }
     }
 
     func end(_ stripe: Int) {
         state.withLock { $0.gate.endWrite(stripe) }
     }
+
+    /// The thread that runs.
+    private static var thread: UInt { UInt(bitPattern: Int(pthread_self())) }
 
     /// Runs a write of a key of the stripe: once no fill of it is under way, and no older read fills any more.
     func write<Value: Sendable>(_ stripe: Int, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>) -> Reply<Value> {
@@ -89,7 +98,9 @@ final class WriteGate: Sendable {
 
     private func filling<Value: Sendable>(_ number: UInt64, _ stripe: Int, _ call: Call, _ work: (Call) -> Reply<Value>) -> Reply<Value> {
         let filling = call.whenLate { [self] in fillIsLate(number) }
-        return name.naming { work(filling) }.map { [self] outcome in
+        let named = NamedWork(name)
+        return named.doing { work(filling) }.map { [self] outcome in
+            named.end()
             let ready = state.withLock { state in
                 state.fills[number] = nil
                 return state.gate.endFill(stripe) ? state.waiting.removeValue(forKey: stripe) ?? [] : []
@@ -100,17 +111,18 @@ final class WriteGate: Sendable {
     }
 
     /// What a front does while it is filled. What it writes itself does not wait for the fill.
-    private var name: CallName { CallName(owner: ObjectIdentifier(self), key: nil) }
+    private var name: NamedWork.Name { NamedWork.Name(owner: ObjectIdentifier(self), key: nil) }
 
     private func write<Value: Sendable>(
         _ stripes: ClosedRange<Int>, _ call: Call, _ work: @escaping @Sendable () -> Reply<Value>
     ) -> Reply<Value> {
-        let blocked = state.withLock { state in stripes.filter { !state.gate.beginWrite($0) } }
+        let thread = Self.thread
+        let blocked = state.withLock { state in stripes.filter { !state.gate.beginWrite($0, thread) } }
         guard !blocked.isEmpty, !name.isCurrent else { return workAndEnd(stripes, work) }
         let cleared = Promise<Void>()
-        wait(for: blocked[...]) { cleared.keep(.success(())) }
+        wait(for: blocked[...], thread) { cleared.keep(.success(())) }
         let number = concern(stripes, call, cleared)
-        let work = CallName.keeping(work)
+        let work = NamedWork.keeping(work)
         let proceed: @Sendable (Outcome<Void>) -> Reply<Value> = { [self] outcome in
             if let number { state.withLock { $0.concerned[number] = nil } }
             guard case .failure(let error) = outcome else { return workAndEnd(stripes) { work(()) } }
@@ -135,15 +147,15 @@ final class WriteGate: Sendable {
         state.withLock { state in for stripe in stripes { state.gate.endWrite(stripe) } }
     }
 
-    /// Calls `next` once none of the stripes is being filled. No fill can begin: there is a write of each.
-    private func wait(for stripes: ArraySlice<Int>, _ next: @escaping @Sendable () -> Void) {
+    /// Calls `next` once nothing is in the way in any of the stripes. Nothing can come: there is a write of each.
+    private func wait(for stripes: ArraySlice<Int>, _ thread: UInt, _ next: @escaping @Sendable () -> Void) {
         guard let stripe = stripes.first else { return next() }
         let isClear = state.withLock { state in
-            if !state.gate.isFilling(stripe) { return true }
-            state.waiting[stripe, default: []].append { [self] in wait(for: stripes.dropFirst(), next) }
+            if !state.gate.blocks(stripe, thread) { return true }
+            state.waiting[stripe, default: []].append { [self] in wait(for: stripes, thread, next) }
             return false
         }
-        if isClear { wait(for: stripes.dropFirst(), next) }
+        if isClear { wait(for: stripes.dropFirst(), thread, next) }
     }
 
     // MARK: Fills that wait for code of a user's own

@@ -124,10 +124,15 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
         let (cost, now) = (max(0, size(value)), clock.now())
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
         let gone = shelf.withLock { shelf -> (Value?, [Value]) in
-            guard cost <= shelf.capacity.bytes else { return (shelf.list.remove(key)?.payload, []) }
+            let old = shelf.list.remove(key)?.payload
+            // A key that is not equal to itself, such as a number that is none, would never be found again, nor leave.
+            guard cost <= shelf.capacity.bytes, key == key else { return (old, []) }
+            // Before the new one comes, so that no sum is too large to be one.
+            let evicted = shelf.evict { $0.list.bytes > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
             let item = LRUList<Key, Value>.Item(
                 payload: value, cost: cost, stamp: shelf.nextStamp(at: now), row: 0, validity: validity, isUntold: false)
-            return (shelf.list.insert(item, forKey: key)?.payload, shelf.keepLimits())
+            _ = shelf.list.insert(item, forKey: key)
+            return (old, evicted)
         }
         withExtendedLifetime(gone) {}
     }

@@ -9,7 +9,8 @@ public import Foundation
 /// Answers at once, on the caller's thread. Objects that may not go from one thread to another, as `NSString` and `NSData` may not
 /// on Linux, have to be converted before the storage is composed: the conversion happens inside the call.
 ///
-/// - Important: What is set and what is retrieved is one object: do not change it afterwards.
+/// - Important: What is set and what is retrieved is one object: do not change it afterwards. Of objects that are not `Sendable` the
+///   compiler does not say where that would be a race, in ``cache`` and in the verbs with completions.
 public final class NSCacheStorage<Key: NSObject, Value: AnyObject>: Sendable {
     public let storageName = "nscache"
     /// The cache, for its limits, and to use it by itself.

@@ -43,7 +43,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     package var count: Int { flights.count }
 
     /// The flight that loads the key, if any.
-    func flight(of key: Key) -> Number? { numbers[key] }
+    package func flight(of key: Key) -> Number? { numbers[key] }
 
     /// Whether the flight is under way: neither landed nor abandoned.
     func isUnderWay(_ flight: Number) -> Bool { flights[flight] != nil }

@@ -66,7 +66,7 @@ struct PromiseTests {
 
     @Test
     func whatIsPartOfSomethingIsKeptOverRepliesThatComeLater() {
-        let (name, promise, seen) = (CallName(owner: ObjectIdentifier(Self.self), key: nil), Promise<Int>(), Locker<[Bool]>([]))
+        let (name, promise, seen) = (NamedWork.Name(owner: ObjectIdentifier(Self.self), key: nil), Promise<Int>(), Locker<[Bool]>([]))
         let note: @Sendable () -> Void = { seen.locked.withLock { $0.append(name.isCurrent) } }
         let reply = name.naming {
             Reply.later(promise).then { outcome in
