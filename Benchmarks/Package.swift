@@ -20,6 +20,8 @@ let package = Package(
                 "Samples", "CRawSQLite", "CAllocations",
                 .product(name: "Vellum", package: "Vellum"),
                 .product(name: "MiniCache", package: "Vellum"),
+                .product(name: "Shallows", package: "Vellum"),
+                .product(name: "ShallowsSQLite", package: "Vellum"),
                 .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

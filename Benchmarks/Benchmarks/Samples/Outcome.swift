@@ -98,6 +98,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     case growth, unindexed, recordIndexed, bulkIndexed
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
     case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
+    case shallowsSQLiteHit, shallowsSQLiteSet, shallowsSQLiteSetPowerSafe
 
     /// What one operation is.
     public var title: String {
@@ -131,6 +132,9 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .shallowsFolderHit: "Shallows: a hit in a folder"
         case .shallowsFolderSetNew: "Shallows: set in a folder, under a new key, crash-safe"
         case .shallowsFolderSetOver: "Shallows: set in a folder, over what is there, crash-safe"
+        case .shallowsSQLiteHit: "ShallowsSQLite: a hit on disk"
+        case .shallowsSQLiteSet: "ShallowsSQLite: set over what is there, crash-safe"
+        case .shallowsSQLiteSetPowerSafe: "ShallowsSQLite: set over what is there, power-safe"
         }
     }
 }

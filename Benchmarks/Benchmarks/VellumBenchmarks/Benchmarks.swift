@@ -32,6 +32,14 @@ let benchmarks: @Sendable () -> Void = {
         Runner.register(CacheSetComparison.make(.cacheSetNew, scale))
         Runner.register(CacheSetComparison.make(.cacheSetOver, scale))
     }
+
+    for scale in [Scale.thousand, .hundredThousand] {
+        Runner.register(ShallowsHitComparison.make(scale))
+        Runner.register(ShallowsSetComparison.make(scale))
+    }
+    registerFolders(ofSize: Blob100.self, .thousand, rounds: 10_000)
+    registerFolders(ofSize: Blob64K.self, .hundred, rounds: 5000)
+    registerFolders(ofSize: Blob4M.self, .eight, rounds: 1000)
 }
 
 private func registerAll<Value: Subject>(of type: Value.Type, _ scale: Scale) {
@@ -47,6 +55,15 @@ private func registerAll<Value: Blob>(ofSize type: Value.Type, _ scale: Scale) {
     Runner.register(DiskHitComparison<Value>.make(scale, memory: DataSize(bytes: 2 * Value.size), rounds: 2000))
     Runner.register(RecordComparison<Value>.make(.recordNew, scale, rounds: 1000, seconds: 4))
     Runner.register(RecordComparison<Value>.make(.recordPowerSafe, scale, rounds: 500, seconds: 4))
+}
+
+private func registerFolders<Value: Blob>(ofSize type: Value.Type, _ scale: Scale, rounds: Int) {
+    Runner.register(ShallowsFolderComparison<Value>.make(.shallowsFolderSetOver, scale, rounds: rounds))
+    Runner.register(ShallowsFolderComparison<Value>.make(.shallowsFolderHit, scale, rounds: rounds))
+    Runner.register(ShallowsFolderComparison<Value>.make(.shallowsFolderSetNew, scale, rounds: rounds / 5))
+    Runner.register(ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteHit, scale, rounds: rounds))
+    Runner.register(ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteSet, scale, rounds: rounds / 5))
+    Runner.register(ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteSetPowerSafe, scale, rounds: rounds / 10))
 }
 
 private func registerQueries<Value: QuerySubject>(of type: Value.Type, _ scale: Scale) {
