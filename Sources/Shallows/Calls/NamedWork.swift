@@ -14,7 +14,7 @@ final class NamedWork: Sendable {
         var isCurrent: Bool { NamedWork.current.contains { $0.name == self && !$0.isOver } }
     }
 
-    @TaskLocal private static var current: [NamedWork] = []
+    @TaskLocal static var current: [NamedWork] = []
 
     private let name: Name
     private let hasEnded = Locked(false)

@@ -104,6 +104,7 @@ extension Composition {
         case .unknown: call.report(StorageReport(.fellThrough, layer: error.layer, error))
         case .miss: break
         }
+        guard !call.isCancelled else { return .failure(.cancelled(layer: back.name, key: error.key)) }
         return askBack()
     }
 

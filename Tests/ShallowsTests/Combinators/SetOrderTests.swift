@@ -6,14 +6,17 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SetOrderTests {
     @Test
-    func concurrentSetsOfOneKeyLeaveBothLayersTheSame() {
+    func concurrentSetsOfOneKeyLeaveBothLayersTheSame() async {
         let (front, back) = (Scripted("front"), Scripted("back"))
         back.answering(.set, .delayed, .delayed, .delayed)
         let storage = front.combined(with: back)
         let answers = (1...3).map { storage.setting($0, forKey: "a") }
         let other = storage.setting(9, forKey: "b")
-        for _ in 0..<4 { back.release() }
-        for answer in answers { #expect(answer.error == nil) }
+        for _ in 0..<3 {
+            await until { !back.held.isEmpty }
+            back.release()
+        }
+        for answer in answers { _ = await answer.first() }
         #expect(other.error == nil)
         #expect(front.contents == back.contents && front.contents["a"] == 3)
     }
@@ -80,7 +83,7 @@ struct SetOrderTests {
         #expect(reports.events == [.setFailed])
     }
 
-    @Test(arguments: [Double.nan, -.infinity, 0])
+    @Test(arguments: [Double.nan, -Double.infinity, 0.0])
     func limitsHoldWhateverTheKeys(odd: Double) throws {
         let storage = try LRUStorage<Double, Int>(maxCount: 10)
         let sync = storage.makeSyncStorage()

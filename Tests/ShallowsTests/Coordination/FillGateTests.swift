@@ -11,9 +11,9 @@ struct FillGateTests {
         var gate = FillGate()
         let ticket = try #require(gate.ticket(0))
         let fills = gate.beginFill(ticket)
-        #expect(fills && gate.isFilling(0))
-        let (isLast, writes) = (gate.endFill(0), gate.beginWrite(0))
-        #expect(isLast && writes && !gate.isFilling(0))
+        #expect(fills && gate.blocks(0, 0))
+        let (isLast, writes) = (gate.endFill(0), gate.beginWrite(0, 0))
+        #expect(isLast && writes && !gate.blocks(0, 0))
         gate.endWrite(0)
         let fillsAgain = gate.beginFill(ticket)
         #expect(!fillsAgain)
@@ -22,7 +22,7 @@ struct FillGateTests {
     @Test
     func thereIsNoTicketWhileSomethingIsWritten() {
         var gate = FillGate()
-        let writes = [gate.beginWrite(0), gate.beginWrite(0)]
+        let writes = [gate.beginWrite(0, 0), gate.beginWrite(0, 0)]
         gate.endWrite(0)
         #expect(writes == [true, true] && gate.ticket(0) == nil && gate.ticket(1) != nil)
         gate.endWrite(0)
@@ -34,7 +34,7 @@ struct FillGateTests {
         var gate = FillGate()
         let ticket = try #require(gate.ticket(3))
         let fills = [gate.beginFill(ticket), gate.beginFill(ticket)]
-        let writes = [gate.beginWrite(3), gate.beginWrite(4)]
+        let writes = [gate.beginWrite(3, 0), gate.beginWrite(4, 0)]
         let ends = [gate.endFill(3), gate.endFill(3)]
         #expect(fills == [true, true] && writes == [false, true] && ends == [false, true])
     }
@@ -42,9 +42,9 @@ struct FillGateTests {
     @Test
     func whatIsTakenBackNeedsNoTicketAndHoldsUpTheNextWrite() {
         var gate = FillGate()
-        let first = gate.beginWrite(0)
+        let first = gate.beginWrite(0, 0)
         gate.beginUndoing(0)
-        let second = gate.beginWrite(0)
+        let second = gate.beginWrite(0, 0)
         let isLast = gate.endFill(0)
         #expect(first && !second && isLast)
     }
@@ -76,7 +76,7 @@ struct FillGateTests {
                 }
             case 3 where writes.isEmpty && waiting.isEmpty:
                 written += 1
-                if gate.beginWrite(0) { writes.append((written, false)) } else { waiting.append(written) }
+                if gate.beginWrite(0, 0) { writes.append((written, false)) } else { waiting.append(written) }
             default:
                 guard let write = writes.popLast() else { return }
                 if write.isInFront {

@@ -91,7 +91,7 @@ struct FlightsTests {
         let flights = flights
         flights.join("a", layer: "back", Call(cancellation: cancellation)) { _ in
             // Another comes, from code that is no part of this; then the first is cancelled.
-            CallName.$current.withValue([]) {
+            NamedWork.$current.withValue([]) {
                 flights.join("a", layer: "back", .completing) { _ in .success(started.add()) }.deliver { other.take($0.surfaced()) }
             }
             cancellation.cancel()

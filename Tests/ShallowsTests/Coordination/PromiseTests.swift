@@ -68,7 +68,7 @@ struct PromiseTests {
     func whatIsPartOfSomethingIsKeptOverRepliesThatComeLater() {
         let (name, promise, seen) = (NamedWork.Name(owner: ObjectIdentifier(Self.self), key: nil), Promise<Int>(), Locker<[Bool]>([]))
         let note: @Sendable () -> Void = { seen.locked.withLock { $0.append(name.isCurrent) } }
-        let reply = name.naming {
+        let reply = NamedWork(name).doing {
             Reply.later(promise).then { outcome in
                 note()
                 return .now(outcome)
