@@ -38,7 +38,6 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
 
     private let clears = Locked(false)
     private let files: FolderFiles
-    private let lane = Lane()
 
     /// - Parameters:
     ///   - folderURL: Where the files lie.
@@ -53,7 +52,8 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
         self.durability = durability
         storageName = "disk-\(folderURL.lastPathComponent)"
         files = FolderFiles(
-            folder: folderURL, encoder: filenameEncoder, sync: FileSync(durability), creatingDirectories: creatingDirectories)
+            folder: folderURL, encoder: filenameEncoder, sync: FileSync(durability), creatingDirectories: creatingDirectories,
+            shared: .shared(for: folderURL), sweeps: .shared)
     }
 
     deinit {
@@ -78,14 +78,14 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     }
 
     private func keys(_ call: Call) -> Reply<[Filename]> {
-        lane.run(storageName, nil, call) { [files] () throws(FileFailure) in try files.keys() }
+        files.shared.run(storageName, nil, call) { [files] () throws(FileFailure) in try files.keys() }
     }
 
     /// Removes everything in the folder, and the folder, after what was asked for before. Blocks for the disk. A failure is reported;
     /// ``RemovableStorageProtocol/removeAll()`` tells of it.
     public func clear() {
         // Nothing here holds the storage, which may be on its way out.
-        let outcome = lane.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.outcomeAtOnce
+        let outcome = files.shared.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.outcomeAtOnce
         if case .failure(let error) = outcome { Call.waiting.report(StorageReport(.removalFailed, layer: storageName, error)) }
     }
 
@@ -97,15 +97,15 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     public func asRemovableStorage() -> RemovableStorage<Filename, Data> { AnyStorage(storageName, verbs) }
 
     private var verbs: StorageVerbs<Filename, Data> {
-        let (lane, files, name) = (lane, files, storageName)
+        let (shared, files, name) = (files.shared, files, storageName)
         // They hold the storage, which clears the folder when no one does.
         return StorageVerbs(
             retrieve: { key, call in
-                lane.run(name, key, call) { () throws(FileFailure) in try self.files.read(key) }.orMiss(name, key)
+                shared.run(name, key, call) { () throws(FileFailure) in try self.files.read(key) }.orMiss(name, key)
             },
-            set: { value, key, call in lane.run(name, key, call) { () throws(FileFailure) in try files.write(value, for: key) } },
-            remove: { key, call in lane.run(name, key, call) { () throws(FileFailure) in _ = try files.remove(key) } },
-            removeAll: { call in lane.run(name, nil, call) { () throws(FileFailure) in try files.clear() } },
+            set: { value, key, call in shared.run(name, key, call) { () throws(FileFailure) in try files.write(value, for: key) } },
+            remove: { key, call in shared.run(name, key, call) { () throws(FileFailure) in _ = try files.remove(key) } },
+            removeAll: { call in shared.run(name, nil, call) { () throws(FileFailure) in try files.clear() } },
             turn: { Turn(of: self, $0) })
     }
 
