@@ -16,6 +16,10 @@ extension SQLiteStorage {
     /// the storage already is the newer one and stays; nothing that is in it has to leave. What is moved counts as set now, in the
     /// order of the keys.
     ///
+    /// The storage does not remember what it had: where a value expired or was removed while its file was still in the folder, the
+    /// file's value comes back. So take a folder over before the storage is used. What the folder cannot list, because it may not be
+    /// read, stays there without being told of.
+    ///
     /// - Parameters:
     ///   - folder: The folder. Nothing may be set in it meanwhile.
     ///   - decode: Makes a value of a file's bytes; by default `Data` of anything and other values of JSON.

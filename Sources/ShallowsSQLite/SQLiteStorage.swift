@@ -17,8 +17,9 @@ public import Tiers
 ///
 /// Works from any thread. What memory has is answered at once, where nothing that was asked for before may change it. For the rest, a
 /// call with a completion and an `async` one never block the thread that makes them: the file is read and written on another, in
-/// the order in which it was asked for, so that `set` and then `retrieve` finds what was set, whether or not anyone waited. The verbs of ``Shallows/ErasableStorage/makeSyncStorage()`` do their work on the calling thread, after what was
-/// asked for before, and wait for no queue; inside a task, too.
+/// the order in which it was asked for, so that `set` and then `retrieve` finds what was set, whether or not anyone waited. The verbs
+/// of ``Shallows/ErasableStorage/makeSyncStorage()`` do their work on the calling thread, after what was asked for before, and wait
+/// for no queue; inside a task, too.
 ///
 /// What was set survives the end of the process, however it ends, once the set was answered; ``Tiers/Durability`` says more or less
 /// than that. Limits count the encoded bytes of values. Retrieving and setting are uses, by which it is judged what leaves first.

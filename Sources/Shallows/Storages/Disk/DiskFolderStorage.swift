@@ -10,21 +10,28 @@ public import Tiers
 ///
 /// *Any string is a key*: empty, with `/`, `..` or NUL in it, 64 KiB long. ``filenameEncoder`` makes the name of its file; a name that
 /// a file cannot have is made one that it can, in the folder and not outside of it. Files that earlier versions wrote under
-/// other names are found, and replaced when their keys are set.
+/// other names are found, and replaced when their keys are set. Of the spellings of a key those are looked for that they can have
+/// been given: as it is asked for, composed (NFC) and decomposed (NFD), and no mixture of these.
+///
+/// *What belongs to it.* All that is in the folder, and in folders inside it, which earlier versions made for keys with `/` in them:
+/// it is listed where its names are keys, and cleared. So do not place one storage's folder inside another's. Links are
+/// removed, and not followed.
 ///
 /// *Where it runs.* Calls with a completion and `async` ones are done on a thread of the folder's, in the order in which they were
-/// made, and folders do not wait for one another; a call that waits is done on its own thread. See ``DiskStorage`` for single files.
+/// made, and folders do not wait for one another; a call that waits is done on its own thread. Storages of one folder that name it by
+/// the same path share that order: one may be made for each call. See ``DiskStorage`` for single files.
 ///
 /// *Durability.* A file is written beside the one it replaces and renamed: whoever reads, in this process or another, sees the old
 /// value or the new one. It survives the end of the process when the call returns; power loss, where ``durability`` asks for
 /// that. What a killed process left half-written is swept at the first set.
 ///
-/// *Complexity.* O(size) for every verb, however many files there are; for listing and clearing, O(files).
+/// *Complexity.* O(size) for every verb, however many files there are; for listing, for clearing, and once for the first set in a
+/// folder, which sweeps it, O(files).
 ///
 /// Errors are ``ShallowsError``s, whose cause is a `POSIXError`.
 public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol {
     public let storageName: String
-    /// The folder. It is made when something is set.
+    /// The folder. It is made when something is set. If this is no file URL, or its path is empty, every call fails.
     public let folderURL: URL
     /// Makes names of keys.
     public let filenameEncoder: Filename.Encoder
@@ -38,7 +45,6 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
 
     private let clears = Locked(false)
     private let files: FolderFiles
-    private let lane = Lane()
 
     /// - Parameters:
     ///   - folderURL: Where the files lie.
@@ -53,19 +59,24 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
         self.durability = durability
         storageName = "disk-\(folderURL.lastPathComponent)"
         files = FolderFiles(
-            folder: folderURL, encoder: filenameEncoder, sync: FileSync(durability), creatingDirectories: creatingDirectories)
+            folder: folderURL, encoder: filenameEncoder, sync: FileSync(durability), creatingDirectories: creatingDirectories,
+            shared: .shared(for: folderURL), sweeps: .shared)
     }
 
     deinit {
         if clearsOnDeinit { clear() }
     }
 
-    /// Where the value of the key is, or would be. It is named as ``filenameEncoder`` says, but for what no file can be named.
+    /// Where the value of the key is written. The file is named as ``filenameEncoder`` says, but for what no file can be named.
+    ///
+    /// Until the key is set again its value may lie elsewhere: in a file that an earlier version wrote under another name. And where
+    /// a folder has the name, the value is written beside it. So read values by ``retrieve(forKey:completion:)`` and not from here.
     public func fileURL(forFilename filename: Filename) -> URL {
         folderURL.appendingPathComponent(files.fileName(for: filename), isDirectory: false)
     }
 
-    /// The keys that have a value, in no order. Not a snapshot: what is set meanwhile may be among them.
+    /// The keys that have a value, in no order. Not a snapshot: what is set meanwhile may be among them. A folder inside that cannot be
+    /// read, and a file that must be read to know its key and cannot be, are left out.
     ///
     /// - Throws: ``ShallowsError`` if the folder cannot be read, or a `.custom` encoder has no way back from names to keys.
     public func keys() async throws(ShallowsError) -> [Filename] {
@@ -78,14 +89,15 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     }
 
     private func keys(_ call: Call) -> Reply<[Filename]> {
-        lane.run(storageName, nil, call) { [files] () throws(FileFailure) in try files.keys() }
+        files.shared.run(storageName, nil, call) { [files] () throws(FileFailure) in try files.keys() }
     }
 
-    /// Removes everything in the folder, and the folder, after what was asked for before. Blocks for the disk. A failure is reported;
+    /// Removes everything in the folder, and the folder, after what was asked for before. What others set meanwhile may be removed, too,
+    /// or stay, and then the folder stays with it. Blocks for the disk. A failure is reported;
     /// ``RemovableStorageProtocol/removeAll()`` tells of it.
     public func clear() {
         // Nothing here holds the storage, which may be on its way out.
-        let outcome = lane.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.outcomeAtOnce
+        let outcome = files.shared.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.outcomeAtOnce
         if case .failure(let error) = outcome { Call.waiting.report(StorageReport(.removalFailed, layer: storageName, error)) }
     }
 
@@ -97,15 +109,15 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     public func asRemovableStorage() -> RemovableStorage<Filename, Data> { AnyStorage(storageName, verbs) }
 
     private var verbs: StorageVerbs<Filename, Data> {
-        let (lane, files, name) = (lane, files, storageName)
+        let (shared, files, name) = (files.shared, files, storageName)
         // They hold the storage, which clears the folder when no one does.
         return StorageVerbs(
             retrieve: { key, call in
-                lane.run(name, key, call) { () throws(FileFailure) in try self.files.read(key) }.orMiss(name, key)
+                shared.run(name, key, call) { () throws(FileFailure) in try self.files.read(key) }.orMiss(name, key)
             },
-            set: { value, key, call in lane.run(name, key, call) { () throws(FileFailure) in try files.write(value, for: key) } },
-            remove: { key, call in lane.run(name, key, call) { () throws(FileFailure) in _ = try files.remove(key) } },
-            removeAll: { call in lane.run(name, nil, call) { () throws(FileFailure) in try files.clear() } },
+            set: { value, key, call in shared.run(name, key, call) { () throws(FileFailure) in try files.write(value, for: key) } },
+            remove: { key, call in shared.run(name, key, call) { () throws(FileFailure) in _ = try files.remove(key) } },
+            removeAll: { call in shared.run(name, nil, call) { () throws(FileFailure) in try files.clear() } },
             turn: { Turn(of: self, $0) })
     }
 

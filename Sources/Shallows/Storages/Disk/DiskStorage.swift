@@ -1,5 +1,5 @@
 public import Foundation
-internal import Tiers
+public import Tiers
 
 /// Files anywhere on the disk as a storage: of their bytes, by their URLs.
 ///
@@ -8,7 +8,11 @@ internal import Tiers
 /// let cities = DiskStorage.main.folder("cities", in: .cachesDirectory)
 /// ```
 ///
-/// Written as those of a ``DiskFolderStorage`` are, and in order within each folder; folders do not wait for one another.
+/// Written as those of a ``DiskFolderStorage`` are, and in order within each folder, also with those that are asked of such a storage
+/// on the same path; folders do not wait for one another.
+///
+/// A set puts a new file in the place of the old one. It belongs to its owner alone (mode 0600), whatever the old one's mode was; a
+/// link is replaced by the file, and what it led to stays as it is.
 public final class DiskStorage: StorageProtocol {
     /// The storage that makes folders where they are missing.
     public static let main = DiskStorage(creatingDirectories: true)
@@ -16,30 +20,25 @@ public final class DiskStorage: StorageProtocol {
     public let storageName = "disk"
     /// Whether the folder of a file is made where it is missing.
     public let creatingDirectories: Bool
+    /// What a set of a file survives once it has returned. The default is `crashSafe`. A folder is told its own.
+    public let durability: Durability
 
     private let files: PlainFiles
-    private let lanes = Locked<[URL: Lane]>([:])
 
-    public init(creatingDirectories: Bool = true) {
+    /// - Parameters:
+    ///   - creatingDirectories: Whether the folder of a file, and those above it, are made where they are missing.
+    ///   - durability: What a set survives once it has returned.
+    public init(creatingDirectories: Bool = true, durability: Durability = .crashSafe) {
         self.creatingDirectories = creatingDirectories
-        files = PlainFiles(creatingDirectories: creatingDirectories)
+        self.durability = durability
+        files = PlainFiles(creatingDirectories: creatingDirectories, sync: FileSync(durability), sweeps: .shared)
     }
 
     /// The folder of a file.
     public static func directoryURL(of fileURL: URL) -> URL { fileURL.deletingLastPathComponent() }
 
-    /// The lane of a file's folder.
-    private func lane(of url: URL) -> Lane {
-        let folder = Self.directoryURL(of: url).standardizedFileURL
-        return lanes.withLock { lanes in
-            if let lane = lanes[folder] { return lane }
-            // Of whoever writes in that many folders, those of which nothing is asked now are forgotten.
-            if lanes.count >= 1000 { lanes = lanes.filter { !$0.value.isIdle } }
-            let lane = Lane()
-            lanes[folder] = lane
-            return lane
-        }
-    }
+    /// What all have in common that use a file's folder.
+    private func shared(of url: URL) -> SharedFolder { .shared(for: Self.directoryURL(of: url)) }
 
     // MARK: The storage
 
@@ -51,10 +50,10 @@ public final class DiskStorage: StorageProtocol {
         let name = storageName
         return StorageVerbs(
             retrieve: { url, call in
-                self.lane(of: url).run(name, url, call) { () throws(FileFailure) in try self.files.read(url) }.orMiss(name, url)
+                self.shared(of: url).run(name, url, call) { () throws(FileFailure) in try self.files.read(url) }.orMiss(name, url)
             },
             set: { value, url, call in
-                self.lane(of: url).run(name, url, call) { () throws(FileFailure) in try self.files.write(value, to: url) }
+                self.shared(of: url).run(name, url, call) { () throws(FileFailure) in try self.files.write(value, to: url) }
             },
             turn: { Turn(of: self, $0) })
     }

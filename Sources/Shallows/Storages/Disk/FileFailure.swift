@@ -16,6 +16,14 @@ struct FileFailure: Error {
         case removingOld = "The value was written, but the file that an earlier version wrote for its key could not be removed"
         case listing = "A folder could not be listed"
         case decodingNames = "The keys cannot be listed, because the encoder of names has no way back. Give it one: `custom(_:decode:)`"
+
+        /// Whether the step changes what is on the disk.
+        var isWriting: Bool {
+            switch self {
+            case .makingFolder, .creating, .writing, .syncing, .replacing, .removing, .removingOld: true
+            case .opening, .reading, .listing, .decodingNames: false
+            }
+        }
     }
 
     let step: Step
@@ -23,6 +31,9 @@ struct FileFailure: Error {
     let code: Int32
     /// Where. Made from a user's key, so never in a `description`.
     let path: String
+
+    /// Whether it says something about one file or folder, and nothing about others: this one may not be read, or is damaged.
+    var isOfOneFile: Bool { [EACCES, EPERM, EIO].contains(code) }
 
     /// The same as an error of the system.
     var underlying: POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }

@@ -75,6 +75,24 @@ struct FileWriter: Sendable {
         _ = try folder.withPath(of: temporary.utf8) { (path) throws(FileFailure) in calls.unlink(path) }
     }
 
+    /// Does a write, and does it again as long as the folder is found missing, or the temporary file: others may clear the folder.
+    ///
+    /// - Parameter ifMissing: Whether the folder is made where it is missing.
+    func making(_ folder: FolderPath, ifMissing: Bool, _ write: () throws(FileFailure) -> Void) throws(FileFailure) {
+        var triesLeft = 100
+        var wasMissing = false
+        while true {
+            do throws(FileFailure) {
+                if wasMissing { try makeFolder(folder.text) }
+                return try write()
+            } catch {
+                triesLeft -= 1
+                guard error.code == ENOENT, ifMissing, triesLeft > 0 else { throw error }
+                wasMissing = true
+            }
+        }
+    }
+
     /// Makes a folder for its owner alone, and those above it, where they are missing.
     func makeFolder(_ path: String) throws(FileFailure) {
         var answer = path.withCString { calls.makeFolder($0) }
@@ -88,10 +106,13 @@ struct FileWriter: Sendable {
     }
 
     /// Brings the names in a folder to the disk, where that was asked for.
-    func syncFolder(_ folder: FolderPath) throws(FileFailure) {
+    ///
+    /// - Parameter mayBeMissing: Whether all is well if there is no folder.
+    func syncFolder(_ folder: FolderPath, mayBeMissing: Bool = false) throws(FileFailure) {
         guard sync == .complete else { return }
         try folder.withPath(of: EmptyCollection()) { (path) throws(FileFailure) in
             let file = calls.open(path, .syncingFolder)
+            if mayBeMissing, file == -ENOENT { return }
             guard file >= 0 else { throw failure(.syncing, file, path) }
             let answer = calls.sync(file, .syncingFolder)
             _ = calls.close(file)
@@ -125,7 +146,8 @@ struct FileWriter: Sendable {
         FileFailure(step: step, code: -answer, path: String(cString: path))
     }
 
-    private func above(_ path: String) -> String {
+    /// The folder above a folder.
+    func above(_ path: String) -> String {
         let parts = path.utf8.dropLast(path.utf8.last == UInt8(ascii: "/") ? 1 : 0)
         guard let slash = parts.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return slash == parts.startIndex ? "/" : String(Substring(parts[..<slash]))

@@ -1,8 +1,24 @@
 internal import Foundation
 internal import Tiers
 
-/// What is to be looked at in a folder that does not tell letters apart.
+/// What is to be looked at before a name or a path is taken for a key's.
 extension FolderFiles {
+    /// Whether a path of an earlier version leads through folders alone. Through a link it would lead to what is somebody else's.
+    func leadsInside(_ path: String) throws(FileFailure) -> Bool {
+        for slash in path.utf8.indices where path.utf8[slash] == UInt8(ascii: "/") {
+            let above = path[..<slash]
+            let isFolder = try folder.withPath(of: above.utf8) { (path) throws(FileFailure) -> Bool in
+                switch calls.statusAt(path) {
+                case .value(let status): return status.kind == .folder
+                case .failure(-ENOENT), .failure(-ENOTDIR), .failure(-ENAMETOOLONG): return false
+                case .failure(let code): throw FileFailure(step: .opening, code: -code, path: String(cString: path))
+                }
+            }
+            guard isFolder else { return false }
+        }
+        return true
+    }
+
     /// Whether the folder has something under `name`, and spells it so.
     func hasExactly(_ name: String) throws(FileFailure) -> Bool {
         try spelling(of: name)?.hasSameBytes(as: EntryKey(name).normalized) == true

@@ -14,24 +14,18 @@ extension FolderFiles {
         return Array(keys)
     }
 
-    /// How many bytes the files of the folder hold, without those that are being written.
-    ///
-    /// - Complexity: O(number of files), with a call for each.
-    func byteCount() throws(FileFailure) -> Int {
-        var sum = 0
-        for file in try files() {
-            sum += try folder.withPath(of: file.utf8) { (path) throws(FileFailure) in
-                guard case .value(let status) = calls.statusAt(path) else { return 0 }  // Just removed.
-                return status.size
-            }
-        }
-        return sum
-    }
-
-    /// The paths of all files in the folder and in those inside it, but for temporary ones. Names that are no text belong to nobody here.
+    /// The paths of all files in the folder and in those inside it, but for temporary ones. Names that are no text belong to nobody here,
+    /// and what is in a folder inside that cannot be read cannot be retrieved either.
     private func files(in path: String = "") throws(FileFailure) -> [String] {
         var files: [String] = []
-        for entry in try calls.entries(of: path.utf8, in: folder) {
+        let entries: [FileSystemCalls.Entry]
+        do throws(FileFailure) {
+            entries = try calls.entries(of: path.utf8, in: folder)
+        } catch {
+            guard !path.isEmpty, error.isOfOneFile else { throw error }
+            return []
+        }
+        for entry in entries {
             guard let name = String(validating: entry.name, as: UTF8.self) else { continue }
             let inside = path.isEmpty ? name : path + "/" + name
             switch entry.kind {
@@ -46,8 +40,7 @@ extension FolderFiles {
     /// The key that a file may belong to.
     private func key(of file: String) throws(FileFailure) -> Filename? {
         guard LongKeyFile.isName(file) else { return SafeName.text(from: file).flatMap(names.encoder.key) }
-        let found = try folder.withPath(of: file.utf8) { (path) throws(FileFailure) in try reader.longKey(at: path) }
-        guard case .key(let text) = found else { return nil }
+        guard case .key(let text) = try look(file) else { return nil }
         return String(validating: text, as: UTF8.self).flatMap(names.encoder.key)
     }
 

@@ -21,7 +21,7 @@ extension FolderFiles {
         let first = try next()
         if first.isLast { return first.value }
         // Another key's. Nearly never, so that one may wait for the other.
-        return try placing.withLock { (_) throws(FileFailure) -> Data? in
+        return try shared.placing.withLock { (_) throws(FileFailure) -> Data? in
             while true {
                 number += 1
                 let answer = try next()
@@ -39,7 +39,7 @@ extension FolderFiles {
 
     /// Removes the key's file; the last one of its digest takes its place, so that there is no gap.
     func removeLong(_ text: String, _ step: FileFailure.Step) throws(FileFailure) -> Bool {
-        try placing.withLock { (_) throws(FileFailure) -> Bool in
+        try shared.placing.withLock { (_) throws(FileFailure) -> Bool in
             let digits = digest.digits(of: text)
             let found = try find(text, digits, toEnd: true)
             guard let own = found.own else { return false }
@@ -70,7 +70,13 @@ extension FolderFiles {
         }
     }
 
-    private func look(_ name: String) throws(FileFailure) -> LongKeyFile.Found {
-        try folder.withPath(of: name.utf8) { (path) throws(FileFailure) in try reader.longKey(at: path) }
+    /// Whose file it is. One that cannot be read is as good as damaged: nobody's, until a set replaces it.
+    func look(_ name: String) throws(FileFailure) -> LongKeyFile.Found {
+        do throws(FileFailure) {
+            return try folder.withPath(of: name.utf8) { (path) throws(FileFailure) in try reader.longKey(at: path) }
+        } catch {
+            guard error.isOfOneFile else { throw error }
+            return .damaged
+        }
     }
 }

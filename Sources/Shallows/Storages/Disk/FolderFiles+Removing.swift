@@ -20,6 +20,7 @@ extension FolderFiles {
         switch place {
         case .hashed(let text): return try removeLong(text, step)
         case .named(let path):
+            guard try leadsInside(path) else { return false }
             if names.needsExactName(path), try !hasExactly(path) { return false }
             guard try unlink(path, step) else { return false }
             try removeEmptyFolders(above: path)
@@ -37,7 +38,7 @@ extension FolderFiles {
         case -ENOTDIR where above != nil, -ENAMETOOLONG where above != nil: return false
         default: throw FileFailure(step: step, code: -answer, path: folder.text + "/" + path)
         }
-        try writer.syncFolder(above.map { FolderPath(folder.text + "/" + $0) } ?? folder)
+        try writer.syncFolder(above.map { FolderPath(folder.text + "/" + $0) } ?? folder, mayBeMissing: true)
         return true
     }
 
@@ -45,7 +46,7 @@ extension FolderFiles {
     /// because that is looked for only where there is a folder.
     private func removeEmptyFolders(above path: String) throws(FileFailure) {
         guard var name = Self.folder(of: path) else { return }
-        try placing.withLock { (_) throws(FileFailure) in
+        try shared.placing.withLock { (_) throws(FileFailure) in
             while true {
                 let above = Self.folder(of: name)
                 if above == nil {

@@ -10,18 +10,7 @@ extension FolderFiles {
     func write(_ value: Data, for key: Filename) throws(FileFailure) {
         sweepOnce()
         let spelling = names.spelling(of: key)
-        var triesLeft = 5
-        while true {
-            do throws(FileFailure) {
-                try store(value, spelling)
-                break
-            } catch {
-                // The folder is not there, or not any more.
-                triesLeft -= 1
-                guard error.code == ENOENT, creatingDirectories, triesLeft > 0 else { throw error }
-                try writer.makeFolder(folder.text)
-            }
-        }
+        try writer.making(folder, ifMissing: creatingDirectories) { () throws(FileFailure) in try store(value, spelling) }
         for place in names.oldPlaces(of: spelling) { _ = try remove(place, .removingOld) }
     }
 
@@ -54,7 +43,7 @@ extension FolderFiles {
         var pieces = [value]
         if case .hashed(let text) = place { pieces.append(LongKeyFile.end(for: text)) }
         return try writer.write(pieces, in: folder) { (temporary) throws(FileFailure) in
-            try placing.withLock { (_) throws(FileFailure) in
+            try shared.placing.withLock { (_) throws(FileFailure) in
                 if let occupied, try kind(of: occupied) != .folder { return false }
                 let name =
                     switch place {

@@ -24,21 +24,25 @@ final class FolderFiles: Sendable {
     let reader: FileReader
     let writer: FileWriter
 
-    /// Held while the place of a file depends on other files: of long keys, and of those beside a folder.
-    let placing = Locked(())
-    private let wasSwept = Locked(false)
+    /// What others that use the folder in this process must know.
+    let shared: SharedFolder
+    private let sweeps: Sweeps
 
     /// - Parameters:
     ///   - folder: A folder on this machine, which need not exist.
     ///   - creatingDirectories: Whether a write makes the folder, and those above it, where they are missing.
     ///   - caseRule: Whether the folder tells letters apart; by default, what its volume says.
+    ///   - shared: What others that use the folder at the same time are given, too.
+    ///   - sweeps: The same, of who uses it earlier or later.
     init(
         folder: URL, encoder: Filename.Encoder = .base64, sync: FileSync = .none, creatingDirectories: Bool = true,
-        caseRule: CaseRule? = nil, digest: KeyDigest = .fnv1a, calls: FileSystemCalls = .system, processes: ProcessTable = .system
+        caseRule: CaseRule? = nil, digest: KeyDigest = .fnv1a, calls: FileSystemCalls = .system, processes: ProcessTable = .system,
+        shared: SharedFolder = SharedFolder(), sweeps: Sweeps = Sweeps()
     ) {
-        let path = folder.path
-        names = FileNames(encoder: encoder, rule: caseRule ?? .ofVolume(at: path))
-        self.folder = FolderPath(path)
+        self.shared = shared
+        self.sweeps = sweeps
+        self.folder = FolderPath(folder)
+        names = FileNames(encoder: encoder, rule: caseRule ?? .ofVolume(at: self.folder.text))
         self.creatingDirectories = creatingDirectories
         self.digest = digest
         self.calls = calls
@@ -87,6 +91,7 @@ final class FolderFiles: Sendable {
         switch place {
         case .hashed(let text): return try readLong(text)
         case .named(let path):
+            guard try leadsInside(path) else { return nil }
             do throws(FileFailure) {
                 guard case .value(let data) = try contents(of: path) else { return nil }
                 return data
@@ -108,19 +113,10 @@ final class FolderFiles: Sendable {
     /// Removes what killed processes left in the folder. Returns how many files that were. The first write does so by itself.
     @discardableResult
     func sweep() throws(FileFailure) -> Int {
-        try TemporaryFiles(folder: folder, calls: calls, processes: processes).sweep()
+        try temporaryFiles.sweep()
     }
 
-    func sweepOnce() {
-        let isFirst = wasSwept.withLock { wasSwept in
-            defer { wasSwept = true }
-            return !wasSwept
-        }
-        guard isFirst else { return }
-        do throws(FileFailure) {
-            try sweep()
-        } catch {
-            // Nothing is lost: what is left is swept the next time, and the write that comes now says what is wrong with the folder.
-        }
-    }
+    func sweepOnce() { sweeps.sweepOnce(temporaryFiles) }
+
+    private var temporaryFiles: TemporaryFiles { TemporaryFiles(folder: folder, calls: calls, processes: processes) }
 }

@@ -2,13 +2,20 @@ internal import Foundation
 
 /// The path of a folder, kept as the bytes that calls of the system begin with.
 struct FolderPath: Sendable {
-    /// Ends in `/`. Empty if the path cannot be one: it holds a NUL, after which the system would not read on.
+    /// Ends in `/`. Empty if the path cannot be one: there is none, or it holds a NUL, after which the system would not read on.
     private let bytes: [UInt8]
 
+    /// - Parameter path: Every call fails on a path that is empty or holds a NUL.
     init(_ path: String) {
         var bytes = Array(path.utf8)
-        if bytes.contains(0) { bytes = [] } else if bytes.last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
+        if bytes.contains(0) { bytes = [] } else if let last = bytes.last, last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
         self.bytes = bytes
+    }
+
+    /// The path of a folder on this machine; one on which every call fails, if the URL is that of anything else.
+    init(_ url: URL) {
+        let path = url.isFileURL ? url.path : ""
+        self.init(path.utf8.first == UInt8(ascii: "/") ? path : "")
     }
 
     /// The path without its last `/`.

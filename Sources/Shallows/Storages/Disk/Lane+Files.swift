@@ -26,7 +26,7 @@ extension ShallowsError {
         let code: Code =
             switch failure.code {
             case ENOSPC, EDQUOT: .diskFull
-            case EACCES, EPERM, EROFS: .readOnly
+            case EACCES, EPERM, EROFS: failure.step.isWriting ? .readOnly : .inputOutput
             default: .inputOutput
             }
         self.init(code, failure.description, layer: layer, key: key, cause: failure.underlying)

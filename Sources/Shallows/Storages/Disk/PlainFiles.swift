@@ -11,12 +11,14 @@ final class PlainFiles: Sendable {
     private let writer: FileWriter
     private let processes: ProcessTable
     private let calls: FileSystemCalls
-    private let swept = Locked<Set<String>>([])
+    private let sweeps: Sweeps
 
     /// - Parameter creatingDirectories: Whether a write makes the folder of its file where it is missing.
     init(
-        creatingDirectories: Bool = true, sync: FileSync = .none, calls: FileSystemCalls = .system, processes: ProcessTable = .system
+        creatingDirectories: Bool = true, sync: FileSync = .none, calls: FileSystemCalls = .system, processes: ProcessTable = .system,
+        sweeps: Sweeps = Sweeps()
     ) {
+        self.sweeps = sweeps
         self.creatingDirectories = creatingDirectories
         self.calls = calls
         self.processes = processes
@@ -42,28 +44,9 @@ final class PlainFiles: Sendable {
     /// - Complexity: O(size).
     func write(_ value: Data, to url: URL) throws(FileFailure) {
         let (folder, name) = try parts(of: url)
-        sweepOnce(folder)
-        do throws(FileFailure) {
-            try write(value, to: name, in: FolderPath(folder))
-        } catch {
-            guard error.code == ENOENT, creatingDirectories else { throw error }
-            try writer.makeFolder(folder)
-            try write(value, to: name, in: FolderPath(folder))
-        }
-    }
-
-    /// Removes the file. Returns whether there was one.
-    func remove(_ url: URL) throws(FileFailure) -> Bool {
-        let (folder, name) = try parts(of: url)
         let path = FolderPath(folder)
-        let answer = try path.withPath(of: name.utf8) { (path) throws(FileFailure) in calls.unlink(path) }
-        switch answer {
-        case 0: break
-        case -ENOENT: return false
-        default: throw FileFailure(step: .removing, code: -answer, path: url.path)
-        }
-        try writer.syncFolder(path)
-        return true
+        sweeps.sweepOnce(TemporaryFiles(folder: path, calls: calls, processes: processes))
+        try writer.making(path, ifMissing: creatingDirectories) { () throws(FileFailure) in try write(value, to: name, in: path) }
     }
 
     private func write(_ value: Data, to name: String, in folder: FolderPath) throws(FileFailure) {
@@ -80,19 +63,5 @@ final class PlainFiles: Sendable {
             throw FileFailure(step: .opening, code: EINVAL, path: path)
         }
         return (slash == path.utf8.startIndex ? "/" : String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
-    }
-
-    /// Removes what killed processes left in a folder, at the first write there.
-    private func sweepOnce(_ folder: String) {
-        let isFirst = swept.withLock { swept in
-            if swept.count == 1000 { swept.removeAll() }  // Whoever writes in that many folders is swept for again.
-            return swept.insert(folder).inserted
-        }
-        guard isFirst else { return }
-        do throws(FileFailure) {
-            try TemporaryFiles(folder: FolderPath(folder), calls: calls, processes: processes).sweep()
-        } catch {
-            // Nothing is lost: what is left is swept the next time, and the write that comes now says what is wrong with the folder.
-        }
     }
 }

@@ -82,4 +82,38 @@ struct ClearingTests {
         try files.clear()
         #expect(try scratch.contents().isEmpty)
     }
+
+    /// Whoever never stops writing cannot keep a call from ending.
+    @Test func whatOthersGoOnWritingIsNoFailure() throws {
+        let folder = scratch.folder
+        let calls = FileSystemCalls(removeFolder: { path in
+            #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) }
+            return SystemCalls.removeFolder(path)
+        })
+        let files = FolderFiles(folder: folder, calls: calls)
+        try files.write("value", for: "a")
+        try files.clear()
+        #expect(try scratch.files() == ["late"])
+    }
+
+    @Test func setsAndClearsAtOnceAllSucceed() async throws {
+        let files = files
+        await withTaskGroup { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for number in 0..<200 {
+                        #expect(throws: Never.self) {
+                            if task == 0 {
+                                try files.clear()
+                            } else {
+                                try files.write("\(number)", for: number.isMultiple(of: 2) ? "a" : "b?>")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        try files.clear()
+        #expect(try scratch.contents().isEmpty)
+    }
 }

@@ -28,6 +28,33 @@ struct DiskFolderStorageTests {
         }
     }
 
+    /// A storage that is made at each use, as one finds it in code of users.
+    @Test func storagesOfOneFolderAreInOneOrder() async throws {
+        let url = folder.folderURL
+        let spellings = [url, url.appendingPathComponent("../folder", isDirectory: true), URL(fileURLWithPath: url.path)]
+        for number in 0..<200 {
+            DiskFolderStorage(folderURL: spellings[number % 3]).set(Data([UInt8(number)]), forKey: "a", completion: { _ in })
+            let found = try await DiskFolderStorage(folderURL: spellings[(number + 1) % 3]).retrieve(forKey: "a")
+            #expect(found == Data([UInt8(number)]))
+        }
+    }
+
+    @Test func aFileAndItsFolderAreInOneOrder() async throws {
+        let url = folder.folderURL.appendingPathComponent("YQ==")
+        for number in 0..<100 {
+            DiskStorage.main.set(Data([UInt8(number)]), forKey: url, completion: { _ in })
+            #expect(try await DiskFolderStorage(folderURL: folder.folderURL).retrieve(forKey: "a") == Data([UInt8(number)]))
+        }
+    }
+
+    @Test func aFilesDurabilityIsAskedFor() async throws {
+        let url = folder.folderURL.appendingPathComponent("file")
+        let storage = DiskStorage(durability: .powerSafe)
+        #expect(storage.durability == .powerSafe && DiskStorage.main.durability == .crashSafe)
+        try await storage.set(Data([1]), forKey: url)
+        #expect(try await storage.retrieve(forKey: url) == Data([1]))
+    }
+
     /// S4: a completion that waits for the storage that called it.
     @Test func aCompletionMayWaitForTheSameFolder() async throws {
         let sync = folder.makeSyncStorage()

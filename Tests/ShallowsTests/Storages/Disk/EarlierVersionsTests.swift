@@ -212,4 +212,22 @@ struct EarlierVersionsTests {
         #expect(try files.read("missing") == nil)
         #expect(paths.all.count == 3)
     }
+
+    /// P2: a link in the folder may lead anywhere.
+    @Test(arguments: [(TestEncoder.base64, "ab?c", "YWI", "Yw=="), (.noEncoding, "a/b", "a", "b")])
+    func anOldPathThroughALinkIsNobodys(encoder: TestEncoder, text: String, link: String, file: String) throws {
+        let key = Filename(rawValue: text)
+        #expect(encoder.encoder.encodedString(representing: key) == link + "/" + file)
+        try scratch.plant("outside", at: "../outside/" + file)
+        try FileManager.default.createDirectory(at: scratch.folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            at: scratch.folder.appendingPathComponent(link), withDestinationURL: scratch.url.appendingPathComponent("outside"))
+        let files = files(encoder.encoder)
+        #expect(try files.read(key) == nil)
+        #expect(try files.remove(key) == false)
+        try files.write("new", for: key)
+        #expect(try files.string(key) == "new")
+        #expect(try files.remove(key))
+        #expect(try String(contentsOf: scratch.url.appendingPathComponent("outside/" + file), encoding: .utf8) == "outside")
+    }
 }

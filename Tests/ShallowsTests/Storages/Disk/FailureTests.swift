@@ -126,6 +126,46 @@ struct FailureTests {
         #expect(failure?.code == EINVAL)
     }
 
+    @Test(arguments: ["https://example.com/folder", "data:,text", "file://", "file:folder"])
+    func aURLThatIsNoFoldersIsRefusedByEveryVerb(text: String) throws {
+        let called = Countdown(0)
+        let files = FolderFiles(
+            folder: try #require(URL(string: text)),
+            calls: FileSystemCalls(
+                unlink: { _ in
+                    #expect(called.next())
+                    return -EACCES
+                },
+                makeFolder: { _ in
+                    #expect(called.next())
+                    return -EACCES
+                },
+                removeFolder: { _ in
+                    #expect(called.next())
+                    return -EACCES
+                }))
+        let failures = [
+            #expect(throws: FileFailure.self) { try files.read("key") },
+            #expect(throws: FileFailure.self) { try files.write("value", for: "key") },
+            #expect(throws: FileFailure.self) { _ = try files.remove("key") },
+            #expect(throws: FileFailure.self) { try files.keys() },
+            #expect(throws: FileFailure.self) { try files.clear() },
+        ]
+        #expect(failures.allSatisfy { $0?.code == EINVAL })
+    }
+
+    /// Not being allowed to read is no reason to say that nothing can be written.
+    @Test func onlyAStepThatWritesFindsAFolderReadOnly() {
+        for code in [EACCES, EPERM, EROFS] {
+            for step in [FileFailure.Step.opening, .reading, .listing] {
+                #expect(ShallowsError(FileFailure(step: step, code: code, path: ""), layer: "", key: nil).code == .inputOutput)
+            }
+            for step in [FileFailure.Step.makingFolder, .creating, .writing, .replacing, .removing, .removingOld] {
+                #expect(ShallowsError(FileFailure(step: step, code: code, path: ""), layer: "", key: nil).code == .readOnly)
+            }
+        }
+    }
+
     @Test func aFailureTellsNoNames() throws {
         let files = FolderFiles(folder: scratch.folder, encoder: .noEncoding, calls: FileSystemCalls(rename: { _, _ in -EACCES }))
         let failure = try #require(throws: FileFailure.self) { try files.write("value", for: "secret") }

@@ -64,6 +64,14 @@ struct FileSyncTests {
         #expect(calls.all == ["unlink /folder/inner/key", "open /folder/inner/", "sync folder"])
     }
 
+    @Test func aCompleteClearingSyncsTheFolderAndTheOneAbove() throws {
+        let files = files(.complete)
+        try files.write("one", for: "key")
+        calls.clear()
+        try files.clear()
+        #expect(calls.all == ["unlink /folder/inner/key", "open /folder/inner/", "sync folder", "open /folder/", "sync folder"])
+    }
+
     @Test func withoutSyncNothingWaitsForTheDisk() throws {
         let files = files(.none)
         try files.write("one", for: "key")

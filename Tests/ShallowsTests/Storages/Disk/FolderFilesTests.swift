@@ -18,7 +18,6 @@ struct FolderFilesTests {
         #expect(try files().read("a") == nil)
         #expect(try files().keys().isEmpty)
         #expect(try files().remove("a") == false)
-        #expect(try files().byteCount() == 0)
     }
 
     /// S1, P1, P2, P4, P6.

@@ -44,7 +44,6 @@ struct ListingTests {
         try scratch.plant("temporary", at: TemporaryName.next())
         for encoder in [Filename.Encoder.base64, .noEncoding] {
             #expect(try files(encoder).keys().isEmpty)
-            #expect(try files(encoder).byteCount() == 0)
         }
     }
 
@@ -58,9 +57,26 @@ struct ListingTests {
         for key in keys { #expect(try files(.noEncoding).read(key) != nil) }
     }
 
-    @Test func theBytesOfAllFilesAreCounted() throws {
-        try files().write("12345", for: "a")
-        try scratch.plant("123", at: "old/file")
-        #expect(try files().byteCount() == 8)
+    /// What is inside cannot be retrieved; the rest is listed.
+    @Test(arguments: [EACCES, EIO])
+    func aFolderOrFileThatCannotBeReadHidesNoOtherKey(code: Int32) throws {
+        let long = Filename(rawValue: String(repeating: "k", count: 1000))
+        try files().write("value", for: "a")
+        try files().write("value", for: long)
+        try scratch.plant("old", at: "locked/file")
+        let calls = FileSystemCalls(
+            open: { path, purpose in
+                String(cString: path).contains(SafeName.hashedPrefix) ? -code : SystemCalls.open(path, purpose)
+            },
+            list: { path in String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path) })
+        #expect(try FolderFiles(folder: scratch.folder, calls: calls).keys() == ["a"])
+        #expect(try Set(files().keys()) == ["a", long])
+    }
+
+    @Test func aFolderThatCannotBeListedIsNoEmptyOne() throws {
+        try files().write("value", for: "a")
+        let files = FolderFiles(folder: scratch.folder, calls: FileSystemCalls(list: { _ in .failure(-EACCES) }))
+        let failure = #expect(throws: FileFailure.self) { try files.keys() }
+        #expect(failure?.step == .listing)
     }
 }

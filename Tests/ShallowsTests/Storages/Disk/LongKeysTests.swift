@@ -95,6 +95,21 @@ struct LongKeysTests {
         #expect(try files.read(Self.keys[2]) == nil)
     }
 
+    /// As one that is damaged.
+    @Test(arguments: [EACCES, EIO])
+    func aFileThatCannotBeReadIsReplaced(code: Int32) throws {
+        let key = Self.keys[0]
+        try FolderFiles(folder: scratch.folder).write("old", for: key)
+        let refusals = Countdown(1)
+        let calls = FileSystemCalls(open: { path, purpose in
+            purpose == .reading && refusals.next() ? -code : SystemCalls.open(path, purpose)
+        })
+        let files = FolderFiles(folder: scratch.folder, calls: calls)
+        try files.write("new", for: key)
+        #expect(try files.string(key) == "new")
+        #expect(try scratch.files().count == 1)
+    }
+
     @Test func aFolderInTheWayIsPassed() throws {
         let name = LongKeyFile.name(digest: KeyDigest { _ in (0, 7) }.digits(of: ""), number: 0)
         try scratch.plant("foreign", at: name + "/file")

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import Shallows
+
+@Suite(.timeLimit(.minutes(1)))
+struct SharedFolderTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test func oneFolderIsSharedHoweverItsPathIsWritten() throws {
+        let folder = SharedFolder.shared(for: scratch.folder)
+        for path in ["/folder/", "/./folder", "/other/../folder", "//folder"] {
+            #expect(SharedFolder.shared(for: URL(fileURLWithPath: scratch.url.path + path)) === folder)
+        }
+        #expect(SharedFolder.shared(for: scratch.url) !== folder)
+    }
+
+    @Test func whatNobodyUsesIsLetGo() {
+        weak var folder: SharedFolder?
+        do {
+            let used = SharedFolder.shared(for: scratch.folder)
+            folder = used
+            withExtendedLifetime(used) { #expect(folder != nil) }
+        }
+        #expect(folder == nil)
+    }
+
+    @Test func aFolderIsSweptOnceByAllThatShareIt() throws {
+        let lists = Countdown(1)
+        let sweeps = Sweeps()
+        let calls = FileSystemCalls(list: { path in
+            #expect(lists.next())
+            return SystemCalls.list(path)
+        })
+        for _ in 0..<3 { try FolderFiles(folder: scratch.folder, calls: calls, sweeps: sweeps).write("value", for: "a") }
+    }
+
+    /// A set beside a folder, while the folder is removed because its last file is.
+    @Test func aValueBesideAFolderIsNotLostBetweenTwoStorages() async throws {
+        for _ in 0..<200 {
+            try scratch.plant("old", at: "a/b")
+            let files = (0..<2).map { _ in
+                FolderFiles(folder: scratch.folder, encoder: .noEncoding, shared: .shared(for: scratch.folder))
+            }
+            await withTaskGroup { group in
+                group.addTask { #expect(throws: Never.self) { try files[0].write("value", for: "a") } }
+                group.addTask { #expect(throws: Never.self) { try files[1].remove("a/b") } }
+            }
+            #expect(try files[0].string("a") == "value")
+            try files[0].clear()
+        }
+    }
+}
