@@ -96,8 +96,8 @@ extension ShallowsError {
     /// Whether it is about the call, and says nothing of what the storage has.
     var isOfTheCall: Bool { code == .cancelled || code == .wouldBlock }
 
-    /// Whether a set failed in one layer because the call was cancelled or refused there.
-    var isOfCancelledOrRefusedSet: Bool { cause is CancellationError || (cause as? ShallowsError)?.isOfTheCall ?? false }
+    /// Whether a set failed because the call was refused in a layer, which may take the value all the same.
+    var isOfRefusedSet: Bool { (cause as? ShallowsError)?.code == .wouldBlock }
 
     /// What the documented verbs throw: the error as whoever made it made it.
     @usableFromInline var surfaced: any Error { isTransparent ? (cause ?? self) : self }

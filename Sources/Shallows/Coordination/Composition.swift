@@ -225,7 +225,7 @@ extension Composition {
             return setBoth(value, key, call).then { [self] outcome in
                 guard case .failure(let error) = outcome, error.code == .partiallySet, !error.reached.isEmpty else { return .now(outcome) }
                 // What the back was asked for may still be done: then the front is right.
-                guard !error.isOfCancelledOrRefusedSet else { return .now(outcome) }
+                guard !error.isOfRefusedSet else { return .now(outcome) }
                 return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
                     front.undo(to: wasWiped ? nil : try? before.get(), key, call, after: error)
                 }

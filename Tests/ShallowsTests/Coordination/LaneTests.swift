@@ -116,19 +116,6 @@ struct LaneTests {
     }
 
     @Test
-    func theLaneGoesOnDuringACompletion() async {
-        let (goOn, entered, before) = (DispatchSemaphore(value: 0), Counter(), await block())
-        lane.run(layer: "test", .completing) { .success(()) }.deliver { _ in
-            entered.add()
-            goOn.wait()
-        }
-        before.signal()
-        await until { entered.value == 1 }
-        #expect(await (try? ask(1).first().get()) == 1)
-        goOn.signal()
-    }
-
-    @Test
     func aHundredThousandMayWaitInALane() async {
         let goOn = await block()
         let done = Counter()
