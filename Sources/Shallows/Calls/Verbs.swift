@@ -131,7 +131,7 @@ extension ReadableStorageProtocol {
 }
 
 extension WritableStorageProtocol {
-    /// Sets the value under the key. See ``StorageKind/Erased/set(_:forKey:)``.
+    /// Sets the value under the key.
     public func set(_ value: Value, forKey key: Key) async throws {
         try await asWriteOnlyStorage().set(value, forKey: key)
     }
