@@ -42,6 +42,9 @@ public struct EntryKey: Sendable {
     @usableFromInline
     static func normalForm(of string: String) -> String {
         var form = string.precomposedStringWithCanonicalMapping
+        // Foundation loses marks of very long runs, and orders some wrongly: then the string stands for itself, so that it never shares
+        // an entry with another.
+        if form != string { form = string }
         form.makeContiguousUTF8()
         return form
     }

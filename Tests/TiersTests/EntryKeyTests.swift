@@ -84,4 +84,13 @@ struct EntryKeyTests {
         struct Oops: Error {}
         #expect(throws: Oops.self) { try EntryKey("a").withBytes { _ throws(Oops) in throw Oops() } }
     }
+
+    /// Foundation's normal form makes these the same.
+    @Test(arguments: [
+        (String(repeating: "\u{344}", count: 40), String(repeating: "\u{344}", count: 100)),
+        ("a\u{F73}\u{F73}", "a\u{F71}\u{F72}\u{F71}\u{F72}"),
+    ])
+    func stringsThatDifferAreNeverOneKey(one: String, other: String) {
+        #expect((one == other) == (EntryKey(one) == EntryKey(other)))
+    }
 }
