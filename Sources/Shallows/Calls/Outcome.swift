@@ -20,6 +20,9 @@ extension Result where Failure == ShallowsError {
         }
     }
 
+    /// The value; what stands in its place is looked at where it matters.
+    var success: Success? { if case .success(let value) = self { value } else { nil } }
+
     var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
 
     /// Goes on with the value, or with the failure.

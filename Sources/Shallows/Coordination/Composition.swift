@@ -227,7 +227,7 @@ extension Composition {
                 // What the back was asked for may still be done: then the front is right.
                 guard !error.isOfRefusedSet else { return .now(outcome) }
                 return gate.undo(stripe(key), call, since: wipes) { [self] wasWiped, call in
-                    front.undo(to: wasWiped ? nil : try? before.get(), key, call, after: error)
+                    front.undo(to: wasWiped ? nil : before.success, key, call, after: error)
                 }
             }
         }

@@ -80,7 +80,7 @@ final class Pairing<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: S
                     for case let error? in [leftBefore.error, rightBefore.error] where error.standing == .failure {
                         return .failure(error)
                     }
-                    return setOrUndo(value, key, call, (try? leftBefore.get(), try? rightBefore.get()), since: wipes)
+                    return setOrUndo(value, key, call, (leftBefore.success, rightBefore.success), since: wipes)
                 }
             }
         }
