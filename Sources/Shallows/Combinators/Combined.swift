@@ -10,11 +10,12 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     ///
     /// *Retrieving* asks the front. Where it has no value, or fails with an error of which nothing is known (one of your own; that
     /// is reported), the back is asked, once for each key however many ask at a time, and what it has is set to the front, unless
-    /// something was set or removed meanwhile. A fill that fails is reported and changes nothing about the answer. Where the front
+    /// something was set or removed meanwhile. (A retrieval that a waiting call inside a task has begun is not joined by others.) A fill that fails is reported and changes nothing about the answer. Where the front
     /// fails with an error of this module, retrieving stops: a disk that fails is not a disk that is empty.
     ///
     /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`
-    /// and its ``ShallowsError/reached`` names who has the value.
+    /// and its ``ShallowsError/reached`` names who has the value. Sets of one key follow one another: one whose back does not answer
+    /// holds up the next.
     @inlinable
     public func combined<Back: ErasableStorage>(
         with back: Back
