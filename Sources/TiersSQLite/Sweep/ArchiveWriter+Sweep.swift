@@ -111,7 +111,7 @@ extension ArchiveWriter {
             next = min(next, end)
         }
         read.reset()
-        for (entry, bytes) in unwanted { try delete(row: entry.row, bytes: bytes) }
+        for (entry, bytes) in unwanted { try delete(row: entry.row, bytes: bytes, key: entry.key) }
         sweepMap.note(block: block, end: next)
         return unwanted.map(\.entry)
     }
