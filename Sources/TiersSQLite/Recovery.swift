@@ -10,6 +10,7 @@ enum Recovery {
     static func markDamaged(_ path: String) {
         do {
             _ = try FileSystem.createIfMissing(mark(path))
+            CrashPoint.reached(.damageMarked)
         } catch {
             Log.warning("Damage of an archive file could not be written down; the next opening will not know of it.")
         }
@@ -32,6 +33,7 @@ enum Recovery {
         // The side files first: a crash in between leaves a database whose log is gone, never a log without its database.
         for suffix in ["-wal", "-shm", "-journal", "", "-damaged"] where FileIdentity(path: path + suffix) != nil {
             try FileSystem.move(path + suffix, to: aside + suffix)
+            CrashPoint.reached(.damagedFileMoved)
         }
         if kind == "damaged" {
             Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
@@ -47,6 +49,7 @@ enum Recovery {
         try Schema.prepare(target)
         let writer = try Writer(target)
         guard let source = openForReading(aside) else { return 0 }
+        CrashPoint.reached(.salvageBegins)
         var salvaged = 0
         for archive in archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
@@ -60,9 +63,11 @@ enum Recovery {
                     try rows.load()
                     for (key, entry) in found { try rows.salvage(entry, key, at: now) }
                 }
+                CrashPoint.reached(.salvageBatchCommitted)
                 salvaged += found.count
             }
         }
+        CrashPoint.reached(.salvaged)
         return salvaged
     }
 

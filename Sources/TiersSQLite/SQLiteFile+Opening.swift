@@ -48,6 +48,7 @@ extension SQLiteFile {
                     guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
                     let aside = try Recovery.setAside(path, at: clock.now())
                     let fresh = try self.identity(of: try place(of: url))
+                    CrashPoint.reached(.freshFileMade)
                     let salvaged = try Recovery.salvage(aside, into: path, at: clock.now())
                     return try open(path, fresh, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: salvaged)], clock)
                 } catch let error as StoreError where error.code == .foreignFile {
@@ -73,7 +74,9 @@ extension SQLiteFile {
     }
 
     private static func open(_ path: String, _ identity: FileIdentity, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
+        CrashPoint.reached(.filePlaced)
         let connection = try Connection(path: path)
+        CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection)
         return try SQLiteFile(path: path, identity: identity, connection: connection, news: news, clock: clock)
     }

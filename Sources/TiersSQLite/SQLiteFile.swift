@@ -64,8 +64,10 @@ public final class SQLiteFile: Sendable {
 
     private func shutDown() throws(StoreError) {
         try noting { () throws(SQLiteError) in
+            CrashPoint.reached(.closing)
             try commitBatch()
             try writeAllUses()
+            CrashPoint.reached(.closingUsesWritten)
             // What is left after sixteen megabytes goes the next time.
             for _ in 0..<16 where try giveSpaceBack() {}
             // In the order in which others take these locks.
@@ -74,6 +76,7 @@ public final class SQLiteFile: Sendable {
                 try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
                     sync = LogSync()
                     readers.close()
+                    CrashPoint.reached(.closingReadersClosed)
                     try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                         try writer?.commitBatch()
                         // The last connection to go copies the log into the database and removes it.
@@ -82,6 +85,7 @@ public final class SQLiteFile: Sendable {
                 }
             }
         }
+        CrashPoint.reached(.closed)
         FileRegistry.shared.remove(self, identity)
     }
 }

@@ -132,8 +132,10 @@ final class Writer {
     func commitBatch() throws(SQLiteError) {
         guard batch != nil else { return }
         do throws(SQLiteError) {
+            CrashPoint.reached(.batchCommitBegins)
             try commitTransaction()
             batch = nil
+            CrashPoint.reached(.batchCommitted)
         } catch {
             loseBatch(error)
             throw error
@@ -153,6 +155,7 @@ final class Writer {
 
     private func beginTransaction() throws(SQLiteError) {
         try begin.run()
+        CrashPoint.reached(.begun)
         let version = connection.dataVersion()
         if version != dataVersion {
             for archive in archives.values { archive.invalidate() }
@@ -162,8 +165,10 @@ final class Writer {
 
     private func commitTransaction() throws(SQLiteError) {
         for archive in archives.values { try archive.store() }
+        CrashPoint.reached(.totalsStored)
         try commit.run()
         commits += 1
+        CrashPoint.reached(.committed)
         dataVersion = connection.dataVersion()  // Our own commits change it, too.
         for archive in archives.values {
             bytesRemoved += archive.bytesRemoved
@@ -176,6 +181,7 @@ final class Writer {
         guard connection.isInTransaction else { return }  // SQLite has done it by itself after some errors.
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)
+            CrashPoint.reached(.rolledBack)
         } catch {
             Log.error("A transaction could not be rolled back.", error)
         }

@@ -50,12 +50,18 @@ struct Takeover {
         guard try Connection(path: path).int(SQL.originalColumnCount) == 5 else { return nil }
         // Another process may take it over before we can: its file is there then.
         guard let source = try openAlone(identity) else { return Outcome() }
+        CrashPoint.reached(.originalLocked)
         try removeLeftovers()
         _ = try FileSystem.createIfMissing(partial)
+        CrashPoint.reached(.takeoverBegins)
         var outcome = try copy(from: source, at: now)
+        CrashPoint.reached(.takeoverCopied)
         try FileSystem.move(partial, to: complete)
+        CrashPoint.reached(.takeoverCompleted)
         outcome.aside = try Recovery.setAside(path, at: now, as: "original")
+        CrashPoint.reached(.originalMoved)
         _ = try moveToPlace()
+        CrashPoint.reached(.takeoverInPlace)
         Log.notice(
             "A file of the original MiniCache was taken over: \(outcome.taken) entries, \(outcome.skipped) could not be read. It was kept aside."
         )
@@ -130,6 +136,7 @@ struct Takeover {
                     outcome.taken += 1
                 }
             }
+            CrashPoint.reached(.takeoverBatchCommitted)
         }
         return outcome
     }

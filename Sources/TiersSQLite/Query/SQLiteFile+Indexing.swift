@@ -37,6 +37,7 @@ extension SQLiteFile {
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 try archive.index.declare(last: archive.row.next - 1, isEmpty: archive.row.entries == 0, anew: anew)
+                CrashPoint.reached(.indexDeclared)
             }
             hasOpenBatch.store(false, ordering: .releasing)
             return WriteState(writer)
@@ -90,6 +91,7 @@ extension SQLiteFile {
             return rows.isEmpty ? nil : BuildingWork(after: nil, entries: try archive.entries(of: rows[...], limit).entries)
         }
         guard let work = work ?? nil else { return false }
+        CrashPoint.reached(.indexBatchRead)
 
         // No lock is held here: the owner runs a codec. It may be slow, so that what is found is taken in now and then.
         var after = work.after
@@ -125,6 +127,7 @@ extension SQLiteFile {
                 guard coverage.isUsable, coverage.entries >= 1000 else { continue }
                 if try connection.int(SQL.hasStatistics) ?? 0 > 0, try connection.int(SQL.isAnalysed(archive.id)) ?? 0 > 0 { continue }
                 try connection.execute(SQL.analyse(archive.id, collections: shape.collections.count))
+                CrashPoint.reached(.indexesAnalysed)
             }
         }
     }
@@ -148,6 +151,7 @@ extension SQLiteFile {
             return (WriteState(writer), progress)
         }
         if let state { lookAfter(state) }
+        CrashPoint.reached(.indexBatchCommitted)
         if let progress { owner.tierDidReport(.indexed(progress)) }
     }
 }
