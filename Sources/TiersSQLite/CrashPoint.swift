@@ -18,7 +18,7 @@
 /// ```
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
-    case begun, changeApplied, totalsStored, committed, memoryHeard, rolledBack
+    case begun, changeApplied, totalsStored, committed, memoryHeard, rollingBack
     // One entry.
     case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, useDeleted, deletionIndexed, allDeleted
     // Relaxed writes.

@@ -177,11 +177,11 @@ final class Writer {
     }
 
     private func rollBack() {
+        CrashPoint.reached(.rollingBack)
         for archive in archives.values { archive.invalidate() }
         guard connection.isInTransaction else { return }  // SQLite has done it by itself after some errors.
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)
-            CrashPoint.reached(.rolledBack)
         } catch {
             Log.error("A transaction could not be rolled back.", error)
         }
