@@ -22,7 +22,7 @@ package enum Script: String, CaseIterable, Sendable {
         switch self {
         case .indexing: (0..<5).map { part in put(250, on: .safe, from: part * 250, filling: 10) }
         case .shrinking: [.limit(100_000)] + (0..<5).map { part in put(260, on: .tight, from: part * 260, filling: 10) }
-        case .versions: [put(20, on: .versionOne, from: 0, filling: 100), .replace, put(5, on: .versionTwo, from: 0, filling: 100)]
+        case .versions: [put(25, on: .versionOne, from: 0, filling: 100), .replace, put(5, on: .versionTwo, from: 0, filling: 100)]
         case .opening: []
         case .mixed, .relaxed, .bulky: [put(20, on: .safe, from: 0, filling: 60), put(12, on: .tight, from: 0, filling: 300)]
         }
@@ -53,16 +53,21 @@ package enum Script: String, CaseIterable, Sendable {
     private func mixed(_ chance: Int, _ random: inout SeededGenerator) -> Step {
         switch chance {
         case ..<40: .write([change(on: Self.small.randomElement(using: &random) ?? .safe, &random)])
-        case ..<58: .write((0..<Int.random(in: 2...6, using: &random)).map { _ in change(on: Self.small.randomElement(using: &random) ?? .safe, &random) })
+        case ..<58:
+            .write(
+                (0..<Int.random(in: 2...6, using: &random)).map { _ in
+                    change(on: Self.small.randomElement(using: &random) ?? .safe, &random)
+                })
         case ..<78: .read(Self.small.randomElement(using: &random) ?? .safe, key(&random))
         case ..<82: .query(Int.random(in: 0..<35, using: &random))
         case ..<85: .flush
         case ..<88: .limit(Int.random(in: 2000...9000, using: &random))
         case ..<90: .forget(Int.random(in: 50...2000, using: &random))
-        case ..<92: .sweep
+        case ..<93: .sweep
         case ..<94: .settle
         case ..<95: .index(Int.random(in: 0..<Item.catalogs, using: &random))
-        case ..<98: .starved([change(on: .safe, &random), change(on: .tight, &random)])
+        case ..<98:
+            .starved([.init(.safe, key(&random), .put(filling: 50, age: nil)), .init(.tight, key(&random), .put(filling: 50, age: nil))])
         default: .reopen
         }
     }
@@ -105,9 +110,9 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func shrinking(_ chance: Int, _ model: Model, _ random: inout SeededGenerator) -> Step {
         switch chance {
-        case ..<15: return .limit(Int.random(in: 8000...60_000, using: &random))
+        case ..<15: return .limit(Int.random(in: 2000...36_000, using: &random))
         case ..<20: return .forget(Int.random(in: 0...300, using: &random))
-        case ..<60: return .read(.tight, "k\(Int.random(in: 0..<1300, using: &random))")
+        case ..<60: return .read(.tight, "k\(Int.random(in: 0..<(Bool.random(using: &random) ? 40 : 1300), using: &random))")
         case ..<80: return .write((0..<Int.random(in: 1...9, using: &random)).map { _ in change(on: .tight, &random, keys: 1300) })
         case ..<85: return .flush
         case ..<88: return .reopen
@@ -120,8 +125,8 @@ package enum Script: String, CaseIterable, Sendable {
         case ..<45: return .write([change(on: model.version, &random)])
         case ..<60: return .read(model.version, key(&random))
         case ..<70: return .replace
-        case ..<90: return .wait(days: Bool.random(using: &random) ? 8 : 30)
-        case ..<93: return .reopen
+        case ..<82: return .wait(days: Bool.random(using: &random) ? 8 : 30)
+        case ..<86: return .reopen
         default: return mixed(Int.random(in: 0..<85, using: &random), &random)
         }
     }
@@ -136,7 +141,7 @@ package enum Script: String, CaseIterable, Sendable {
         if chance < 20 { return .init(shelf, key, .delete) }
         if chance < 22, shelf != .safe { return .init(shelf, "", .clear) }
         // Never at an instant of the clock, which moves by tens.
-        let age = shelf == .fleeting ? Int.random(in: 1...60, using: &random) * 10 + 5 : nil
+        let age = shelf == .fleeting ? Int.random(in: 1...30, using: &random) * 10 + 5 : nil
         return .init(shelf, key, .put(filling: .random(in: 0...400, using: &random), age: age))
     }
 }

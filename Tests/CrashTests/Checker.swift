@@ -79,7 +79,9 @@ struct Checker {
         let versions = model.items(on: .safe).values.map(\.version)
         for group in 0..<7 {
             let answer = try store.fetch(Item.inGroup(group)).map(\.version).sorted()
-            if answer != versions.filter({ $0 % 7 == group }).sorted() { problems.append("index and entries disagree about group \(group)") }
+            if answer != versions.filter({ $0 % 7 == group }).sorted() {
+                problems.append("index and entries disagree about group \(group)")
+            }
         }
         for rest in 0..<5 where try store.count(Item.tagged("mod\(rest)")) != versions.count(where: { $0 % 5 == rest }) {
             problems.append("index and entries disagree about tag mod\(rest)")
@@ -94,7 +96,9 @@ struct Checker {
         for shelf in Shelf.allCases where found[shelf] != expected[shelf] {
             let (is_, must) = (found[shelf] ?? [:], expected[shelf] ?? [:])
             let missing = must.keys.filter { is_[$0] == nil }.sorted().map { "\($0)=\(must[$0] ?? 0)" }
-            let others = is_.filter { must[$0.key] != $0.value }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) not \(must[$0.key] ?? -1)" }
+            let others = is_.filter { must[$0.key] != $0.value }.sorted { $0.key < $1.key }.map {
+                "\($0.key)=\($0.value) not \(must[$0.key] ?? -1)"
+            }
             words.append("\(shelf): missing \(missing.prefix(20)), other \(others.prefix(20))")
         }
         if let underWay = expectation.underWay { words.append("under way: \(String(describing: underWay).prefix(200))") }

@@ -30,24 +30,14 @@ final class Lane {
 
     let script: Script
     private let root: TemporaryStore
-    private let template: String
-    private var prepared = Model()
+    private let template: Template
     private var current: (folder: String, model: Model)?
     private var rounds = 0
 
     init(_ script: Script) throws {
         self.script = script
         root = try TemporaryStore()
-        template = root.file("template").path
-        try FileManager.default.createDirectory(atPath: template, withIntermediateDirectories: true)
-        var model = Model()
-        model.versionsSeen[.versionOne] = model.now
-        prepared = model
-        guard !script.preparation().isEmpty else { return }
-        let performer = Performer(in: template, model, try Journal(root.file("preparation").path))
-        for operation in script.preparation() { try performer.perform(operation) }
-        try performer.close()
-        prepared = performer.model
+        template = try Template.of(script)
     }
 
     /// Lets a child carry out `count` operations and die, then looks at what it left.
@@ -58,8 +48,8 @@ final class Lane {
         if isFresh || current == nil {
             if let old = current?.folder { try FileManager.default.removeItem(atPath: old) }
             let folder = root.file("round \(rounds)").path
-            try FileManager.default.copyItem(atPath: template, toPath: folder)
-            current = (folder, prepared)
+            try FileManager.default.copyItem(atPath: template.folder, toPath: folder)
+            current = (folder, template.model)
         }
         guard let (folder, model) = current else { return Result() }
         let path = root.file("journal \(rounds)").path
@@ -90,7 +80,8 @@ final class Lane {
             if looked != folder { try FileManager.default.removeItem(atPath: looked) }
             try FileManager.default.removeItem(atPath: path)
         } else {
-            let kept = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-crash-\(script.rawValue)-\(rounds)-\(seed)").path
+            let kept = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-crash-\(script.rawValue)-\(rounds)-\(seed)")
+                .path
             if !FileManager.default.fileExists(atPath: kept) { try FileManager.default.copyItem(atPath: root.url.path, toPath: kept) }
             current = nil
         }
