@@ -49,6 +49,10 @@ public struct EntryKey: Sendable {
         return form
     }
 
+    /// What processes that share a file call the key where they tell each other of changes. No identity: others may have the same.
+    @inlinable
+    public var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
+
     /// Calls `body` with the UTF-8 bytes of the normal form.
     @inlinable
     public func withBytes<Result, Failure: Error>(

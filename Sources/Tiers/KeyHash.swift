@@ -3,6 +3,8 @@
 /// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a memory hit. This one mixes words
 /// by the halves of their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and
 /// costs about five. It is no identity: keys are compared by their bytes.
+///
+/// ``shared(_:)`` is the other one: for what several processes must agree on.
 @usableFromInline
 enum KeyHash {
     /// Not known outside this process, so that no one can make keys that collide.
@@ -11,9 +13,21 @@ enum KeyHash {
 
     @inlinable
     static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
+        Int(truncatingIfNeeded: of(bytes, seed: UInt64(bitPattern: Int64(seed)), secret: secret))
+    }
+
+    /// The same in every process: by this processes tell each other of changes. Who makes keys that collide here makes others look on
+    /// the disk for what memory has, and nothing worse.
+    @inlinable
+    static func shared(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        of(bytes, seed: 0x243F_6A88_85A3_08D3, secret: 0xA409_3822_299F_31D1)
+    }
+
+    @inlinable
+    static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64, secret: UInt64) -> UInt64 {
         let count = bytes.count
         // Unlike `secret`, or the two factors below would be the same for a key that is read as one word twice.
-        var hash = mixed(UInt64(bitPattern: Int64(seed)) ^ 0x9E37_79B9_7F4A_7C15, secret)
+        var hash = mixed(seed ^ 0x9E37_79B9_7F4A_7C15, secret)
         var place = 0
         while count - place > 16 {
             hash = mixed(word(bytes, place) ^ secret, word(bytes, place + 8) ^ hash)
@@ -31,7 +45,7 @@ enum KeyHash {
             (first, last) = (0, 0)
         }
         hash = mixed(first ^ secret, last ^ hash)
-        return Int(truncatingIfNeeded: mixed(hash ^ secret, UInt64(count) ^ 0x9E37_79B9_7F4A_7C15))
+        return mixed(hash ^ secret, UInt64(count) ^ 0x9E37_79B9_7F4A_7C15)
     }
 
     @inlinable

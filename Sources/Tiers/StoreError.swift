@@ -48,6 +48,12 @@ public struct StoreError: EngineError {
         public static let readOnly = Code("readOnly")
         /// Another process held the file for too long.
         public static let busy = Code("busy")
+        /// The file was deleted, replaced or set aside while it was open.
+        public static let vanished = Code("vanished")
+        /// The store was told to hold nothing for a while.
+        public static let suspended = Code("suspended")
+        /// The store was opened before this process was forked.
+        public static let forked = Code("forked")
         /// The system failed to read or write.
         public static let inputOutput = Code("inputOutput")
         /// The same archive is already open with other limits or for another type.

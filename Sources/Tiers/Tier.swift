@@ -15,6 +15,9 @@ public protocol Tier: AnyObject, Sendable {
     /// The tier that does the work, where this one only stands in front of it.
     var underlying: any Tier { get }
 
+    /// Where changes are told of that others make to what lies below; `nil` where nobody else can.
+    var changes: (any ChangeFeed)? { get }
+
     /// What is under the key, whole and checked, whether still valid or not. Not a use.
     func entry(forKey key: EntryKey) throws(StoreError) -> Lookup<Entry>
 
@@ -75,6 +78,7 @@ public protocol Tier: AnyObject, Sendable {
 extension Tier {
     public var underlying: any Tier { self }
     public var isClosed: Bool { underlying === self ? false : underlying.isClosed }
+    public var changes: (any ChangeFeed)? { underlying === self ? nil : underlying.changes }
     public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) {}
 }
 
@@ -199,6 +203,8 @@ public struct WriteOutcome: Sendable {
     public var wasDeclined = false
     /// What had to leave for it.
     public var evicted: [EntryKey] = []
+    /// The place of the commit among the changes that others hear of, where they can.
+    public var change: OwnChange?
 
     public init() {}
 }

@@ -40,6 +40,8 @@ extension TieredStore {
     /// The valid value under the key, where memory has it: nothing here waits for a disk. A use of it.
     @inlinable
     package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
+        // Before a lock that another thread may have held when this process was copied.
+        guard birth.isThisProcess else { throw .forked }
         var wakesDisk = false
         switch memory.use(key, at: now, under: expiration, wakesDisk: &wakesDisk) {
         case .value(let value):

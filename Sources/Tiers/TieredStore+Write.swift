@@ -108,7 +108,8 @@ public struct StoreTransaction {
         add(change, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
             let leftovers = store.memory.store(
-                remembered, forKey: key, cost: cost, stamp: stamp, row: outcome.row, validity: validity, wasPresent: outcome.wasPresent)
+                remembered, forKey: key, cost: cost, stamp: stamp, row: outcome.row, validity: validity, wasPresent: outcome.wasPresent,
+                change: outcome.change)
             let lost = store.memory.markAlone(outcome.evicted)
             return Settled(didChange: true) {
                 store.release(leftovers)
@@ -132,7 +133,7 @@ public struct StoreTransaction {
     private mutating func remove<Value>(_ key: EntryKey, _ change: TierWrite.Change, in store: TieredStore<Value>) {
         add(change, key, to: store) { outcome, _ in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
-            let leftovers = store.memory.remove(key, isWrite: true)
+            let leftovers = store.memory.remove(key, isWrite: true, change: outcome.change)
             let wasThere = outcome.wasPresent || !leftovers.payloads.isEmpty
             return Settled(didChange: wasThere) {
                 store.release(leftovers)
@@ -143,8 +144,8 @@ public struct StoreTransaction {
 
     /// Adds the removal of everything in the store.
     public mutating func removeAll<Value>(in store: TieredStore<Value>) {
-        add(.removeAll, "", to: store) { _, _ in
-            let leftovers = store.memory.removeAll(isWrite: true)
+        add(.removeAll, "", to: store) { outcome, _ in
+            let leftovers = store.memory.removeAll(isWrite: true, change: outcome.change)
             return Settled(didChange: true) {
                 store.release(leftovers)
                 store.events.send(.removedAll)

@@ -20,6 +20,7 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let disk: any Tier
     @usableFromInline let codec: any Codec<Value>
     @usableFromInline let clock: WallClock
+    @usableFromInline let birth = ProcessCopy()
     /// The disk, if it answers queries.
     let queryableDisk: (any QueryableTier)?
     /// What is indexed of the values, if anything.
@@ -54,7 +55,7 @@ public final class TieredStore<Value>: Sendable {
         durability: Durability = .crashSafe,
         clock: WallClock = .system
     ) {
-        self.memory = MemoryTier(capacity: memory)
+        self.memory = MemoryTier(capacity: memory, following: disk.changes)
         let catalog = catalog.flatMap { $0.isEmpty ? nil : $0 }
         self.catalog = catalog
         owner = StoreOwner(memory: self.memory, codec: codec, catalog: catalog)

@@ -123,7 +123,8 @@ extension ArchiveWriter {
     }
 
     private func remove(_ candidate: Candidate) throws(SQLiteError) -> RemovedEntry? {
-        try delete(row: candidate.row, bytes: candidate.bytes)
-        return candidate.key.map { RemovedEntry(key: $0, row: candidate.row) }
+        guard let key = candidate.key else { return nil }
+        try delete(row: candidate.row, bytes: candidate.bytes, key: key)
+        return RemovedEntry(key: key, row: candidate.row)
     }
 }

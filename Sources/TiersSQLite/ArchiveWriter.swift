@@ -15,6 +15,11 @@ final class ArchiveWriter {
     /// Where the search for marks that mean nothing any more goes on.
     var trimmedMarks: Int64 = 0
 
+    /// What the open transaction changed, for others to know.
+    var changed = ChangedKeys()
+    /// The place of the last commit among the changes of the archive, where others can know of it.
+    var lastChange: OwnChange?
+
     /// What is kept beside the rows for queries.
     let index: IndexWriter
 
@@ -42,7 +47,7 @@ final class ArchiveWriter {
 
     func serve(_ tier: SQLiteTier) { self.tier = ObjectIdentifier(tier) }
 
-    let connection: Connection
+    private(set) var connection: Connection
     private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
     private(set) var row = Row()
     private var storedRow: Row?
@@ -98,6 +103,14 @@ final class ArchiveWriter {
         index = IndexWriter(archive: id, connection: connection)
     }
 
+    /// Goes on with another connection to the same file.
+    func use(_ new: Connection) {
+        connection = new
+        prepared = Array(repeating: nil, count: StaticStatement.allCases.count)
+        index.use(new)
+        invalidate()
+    }
+
     func statement(_ kind: StaticStatement) throws(SQLiteError) -> Statement {
         if let statement = prepared[kind.rawValue] { return statement }
         let statement = try connection.prepare(kind.sql(id))
@@ -151,6 +164,7 @@ final class ArchiveWriter {
     func invalidate() {
         storedRow = nil
         index.invalidate()
+        changed = ChangedKeys()
         usesInTransaction.removeAll()
         lostToRelative.removeAll()
     }
@@ -189,12 +203,14 @@ final class ArchiveWriter {
         case .remove:
             if let present = try find(write.key) {
                 outcome.wasPresent = true
-                try delete(row: present.row, bytes: present.bytes)
+                try delete(row: present.row, bytes: present.bytes, key: write.key)
+            } else {
+                changed.insert(write.key)  // It may live in the memory of another process alone.
             }
         case .removeUnchanged(let number, let revision):
             if let present = try find(write.key), present.row == number, present.revision == revision {
                 outcome.wasPresent = true
-                try delete(row: number, bytes: present.bytes)
+                try delete(row: number, bytes: present.bytes, key: write.key)
             } else {
                 outcome.wasDeclined = true
             }
@@ -227,9 +243,10 @@ final class ArchiveWriter {
         }
         guard entry.bytes.count <= capacity.bytes else {
             // It skips this tier and evicts nothing, but what it replaces must not come back.
-            if let present { try delete(row: present.row, bytes: present.bytes) }
+            if let present { try delete(row: present.row, bytes: present.bytes, key: key) } else { changed.insert(key) }
             return
         }
+        changed.insert(key)
         if let present {
             try update(present.row, key, entry)
             CrashPoint.reached(.entryUpdated)
@@ -332,7 +349,8 @@ final class ArchiveWriter {
 
     // MARK: Removing
 
-    func delete(row number: Int64, bytes: Int64) throws(SQLiteError) {
+    func delete(row number: Int64, bytes: Int64, key: EntryKey) throws(SQLiteError) {
+        changed.insert(key)
         let delete = try statement(.deleteEntry)
         delete.bind(number, at: 1)
         try delete.run()
@@ -353,6 +371,7 @@ final class ArchiveWriter {
         for sql in [SQL.deleteAllEntries(id), SQL.deleteAllUses(id), SQL.deleteAllMarks(id)] { try connection.execute(sql) }
         CrashPoint.reached(.allDeleted)
         try index.didRemoveAll()
+        changed.insertAll()
         usesInTransaction.removeAll()
         bytesRemoved += row.bytes
         row.entries = 0

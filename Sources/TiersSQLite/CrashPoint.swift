@@ -18,7 +18,7 @@
 /// ```
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
-    case begun, changeApplied, totalsStored, committed, memoryHeard, rollingBack
+    case begun, changeApplied, totalsStored, changesAnnounced, committed, changesFinished, memoryHeard, rollingBack
     // One entry.
     case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, useDeleted, deletionIndexed, allDeleted
     // Relaxed writes.
@@ -45,9 +45,11 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Closing.
     case closing, closingUsesWritten, closingReadersClosed, closed
     // Damage.
-    case damageMarked, damagedFileMoved, freshFileMade, salvageBegins, salvageBatchCommitted, salvaged
+    case damageMarked, damagedFileRetired, salvageBegins, salvageBatchCommitted, salvaged, asideNamed, damagedFileMoved, damagedFileAside
+    // What takes the place of another file.
+    case replacementBegins, replacementCompleted, replacementInPlace
     // A file of the original MiniCache.
-    case originalLocked, takeoverBegins, takeoverBatchCommitted, takeoverCopied, takeoverCompleted, originalMoved, takeoverInPlace
+    case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved
 
     /// The process is here.
     @inline(__always)

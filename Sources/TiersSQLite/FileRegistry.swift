@@ -23,7 +23,11 @@ final class FileRegistry: Sendable {
     func file(_ identity: () throws -> FileIdentity, open: (FileIdentity) throws -> SQLiteFile) throws -> SQLiteFile {
         try opening.withLock { _ in
             let identity = try identity()
-            if let file = files.withLock({ $0[identity]?.file }) { return file }
+            if let file = files.withLock({ $0[identity]?.file }) {
+                // SQLite counts the locks of a file for the whole process, and would count those of the other.
+                guard file.birth.isThisProcess else { throw StoreError.forked }
+                return file
+            }
             let file = try open(identity)
             // Opening may have put a new file in the place of a damaged one.
             files.withLock { $0[file.identity] = Weak(file) }

@@ -35,6 +35,23 @@ enum FileSystem {
         guard rename(path, target) == 0 else { throw lastError }
     }
 
+    /// Brings the names in the folder of a file to the disk, where the file system can.
+    static func syncFolder(of path: String) throws {
+        let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw lastError }
+        defer { _ = close(folder) }
+        guard fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP else { throw lastError }
+    }
+
+    /// Writes a few words into a file of ours.
+    static func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+
+    /// The first few words in a file of ours; none if it cannot be read.
+    static func text(_ path: String) -> String {
+        guard let file = FileHandle(forReadingAtPath: path) else { return "" }
+        return String(decoding: file.readData(ofLength: 8192), as: UTF8.self)
+    }
+
     /// How many bytes a file takes; 0 if there is none.
     static func size(_ path: String) -> Int {
         var status = stat()
@@ -60,7 +77,7 @@ enum FileSystem {
         #endif
     }
 
-    private static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
 /// What makes two paths one file: the device and the number of its node.
@@ -72,6 +89,10 @@ struct FileIdentity: Hashable, Sendable {
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         node = UInt64(truncatingIfNeeded: status.st_ino)
     }

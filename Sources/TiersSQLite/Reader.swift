@@ -39,6 +39,8 @@ final class Reader {
 
     var hasLease: Bool { lease != nil }
 
+    func keepLog() { connection.keepLog() }
+
     /// Runs `body` on a snapshot that holds everything committed before.
     ///
     /// - Parameter keepingLease: Whether the snapshot may stay for the next read.

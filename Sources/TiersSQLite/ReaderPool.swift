@@ -92,8 +92,20 @@ final class ReaderPool: Sendable {
         return try body()
     }
 
-    func close() {
+    /// - Parameter keepingLog: Whether at the path of the log may lie that of another database.
+    func close(keepingLog: Bool = false) {
         isClosed.store(true, ordering: .releasing)
-        for slot in slots { slot.reader.withLock { $0 = nil } }
+        letGo(keepingLog: keepingLog)
+    }
+
+    /// Closes every connection, until the next read.
+    func letGo(keepingLog: Bool = false) {
+        for slot in slots {
+            slot.reader.withLock { reader in
+                if keepingLog { reader?.keepLog() }
+                reader = nil
+            }
+            slot.holdsLease.store(false, ordering: .releasing)
+        }
     }
 }

@@ -3,35 +3,37 @@ internal import Tiers
 
 /// What happens to a file that cannot be read as it should.
 enum Recovery {
-    /// Beside a file in which damage was found lies an empty file of this name.
-    private static func mark(_ path: String) -> String { path + "-damaged" }
+    /// Beside a file in which damage was found lies a file of this name. It says where the damaged file is to go, once that is known.
+    private static let markSuffix = "-damaged"
 
     /// Writes down that damage was found while the file was open: the next opening salvages what can be read.
     static func markDamaged(_ path: String) {
         do {
-            _ = try FileSystem.createIfMissing(mark(path))
+            _ = try FileSystem.createIfMissing(path + markSuffix)
             CrashPoint.reached(.damageMarked)
         } catch {
             Log.warning("Damage of an archive file could not be written down; the next opening will not know of it.")
         }
     }
 
-    static func isMarkedDamaged(_ path: String) -> Bool { FileIdentity(path: mark(path)) != nil }
+    static func isMarkedDamaged(_ path: String) -> Bool { FileIdentity(path: path + markSuffix) != nil }
+
+    /// What lies beside a database and goes where it goes, in this order, which ends on what says that there was damage: a crash in
+    /// between leaves a database whose log is gone, never a log without its database.
+    private static let parts = ["-wal", "-shm", "-journal", ChangesFile.suffix, "", markSuffix]
 
     /// Moves the file and its side files to a new name, and returns that. A log that stayed behind would be replayed over
-    /// the new file.
+    /// the new file. Everyone who has it open is told.
     ///
-    /// - Parameter kind: What it is, for the new name.
-    static func setAside(_ path: String, at now: WallInstant, as kind: String = "damaged") throws -> String {
-        let stem = "\(path).\(kind)-\(now.rawValue)"
-        var aside = stem
-        var attempt = 1
-        while FileIdentity(path: aside) != nil {
-            attempt += 1
-            aside = "\(stem)-\(attempt)"
-        }
-        // The side files first: a crash in between leaves a database whose log is gone, never a log without its database.
-        for suffix in ["-wal", "-shm", "-journal", "", "-damaged"] where FileIdentity(path: path + suffix) != nil {
+    /// - Parameters:
+    ///   - kind: What it is, for the new name.
+    ///   - aside: The new name, where it was chosen before.
+    static func setAside(_ path: String, at now: WallInstant, as kind: String = "damaged", to aside: String? = nil) throws -> String {
+        let aside = aside ?? freeName(path, kind, now)
+        try ChangesFile.retire(besides: path)
+        for suffix in parts where FileIdentity(path: path + suffix) != nil {
+            // Where a killed process had begun, what it moved is there already, and an empty file may have been made in its place.
+            guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || FileSystem.size(path) > 0 else { continue }
             try FileSystem.move(path + suffix, to: aside + suffix)
             CrashPoint.reached(.damagedFileMoved)
         }
@@ -39,6 +41,57 @@ enum Recovery {
             Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
         }
         return aside
+    }
+
+    private static func freeName(_ path: String, _ kind: String, _ now: WallInstant) -> String {
+        let stem = "\(path).\(kind)-\(now.rawValue)"
+        var (name, attempt) = (stem, 1)
+        while parts.contains(where: { FileIdentity(path: name + $0) != nil }) {
+            attempt += 1
+            name = "\(stem)-\(attempt)"
+        }
+        return name
+    }
+
+    // MARK: Mending
+
+    /// Puts a new file, with everything that can be read of the damaged one, in the place of that.
+    ///
+    /// - Returns: What there is to tell.
+    static func mend(_ path: String, at now: WallInstant) throws -> [StoreEvent] {
+        let replacement = replacement(of: path)
+        markDamaged(path)
+        // From here on nobody writes to it any more.
+        try ChangesFile.retire(besides: path)
+        CrashPoint.reached(.damagedFileRetired)
+        try replacement.begin()
+        _ = try salvage(path, into: replacement.partial, at: now)
+        let aside = freeName(path, "damaged", now)
+        try FileSystem.write(aside, to: path + markSuffix)
+        CrashPoint.reached(.asideNamed)
+        try replacement.finish()
+        return try putInPlace(replacement, aside, at: now)
+    }
+
+    /// Finishes what a killed process began.
+    ///
+    /// - Returns: What there is to tell; `nil` if there was nothing to finish.
+    static func resume(_ path: String, at now: WallInstant) throws -> [StoreEvent]? {
+        let replacement = replacement(of: path)
+        guard replacement.isWaiting else { return nil }
+        let name = FileSystem.text(path + markSuffix)
+        return try putInPlace(replacement, name.hasPrefix(path + ".damaged-") ? name : nil, at: now)
+    }
+
+    private static func replacement(of path: String) -> Replacement { Replacement(of: path, making: ".salvaging", made: ".salvaged") }
+
+    private static func putInPlace(_ replacement: Replacement, _ aside: String?, at now: WallInstant) throws -> [StoreEvent] {
+        let path = replacement.path
+        let aside = try setAside(path, at: now, to: aside)
+        CrashPoint.reached(.damagedFileAside)
+        let salvaged = try Connection(path: replacement.complete).int(SQL.entryCount) ?? 0
+        try replacement.moveToPlace()
+        return [.setAside(to: URL(fileURLWithPath: aside), salvaged: Int(salvaged))]
     }
 
     /// Takes over every entry that can still be read and matches its checksum.

@@ -15,11 +15,12 @@ extension SQLiteFile {
 
     /// Does a chore now, and tells of its failure: there is no caller to tell.
     func runChore(_ work: (SQLiteFile) throws(SQLiteError) -> Void) {
+        guard birth.isThisProcess, !isSuspended.load(ordering: .acquiring), !hasVanished.load(ordering: .acquiring) else { return }
         do throws(SQLiteError) {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
-            if error.isDamage { Recovery.markDamaged(path) }
+            note(error)
             let owners = writer.withLock { $0?.owners } ?? []
             for owner in owners { owner.tierDidReport(.failure(StoreError(error))) }
         }

@@ -38,47 +38,53 @@ extension SQLiteFile {
             return try FileRegistry.shared.file {
                 path = try place(of: url)
                 return try identity(of: path)
-            } open: { identity in
-                let takeover = original.map { Takeover(path: path, original: $0) }
-                let identity = try takeover?.resume() == true ? try self.identity(of: path) : identity
-                do {
-                    guard !Recovery.isMarkedDamaged(path) else { throw SQLiteError.foundDamaged }
-                    return try open(path, identity, news: [], clock)
-                } catch let error as SQLiteError where error.isDamage {
-                    guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
-                    let aside = try Recovery.setAside(path, at: clock.now())
-                    let fresh = try self.identity(of: try place(of: url))
-                    CrashPoint.reached(.freshFileMade)
-                    let salvaged = try Recovery.salvage(aside, into: path, at: clock.now())
-                    return try open(path, fresh, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: salvaged)], clock)
-                } catch let error as StoreError where error.code == .foreignFile {
-                    var news: [StoreEvent] = []
-                    if let taken = try takeover?.news(identity, at: clock.now()) {
-                        news = taken
-                    } else {
-                        guard policy == .setAsideAlways else { throw error }
-                        let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
-                        Log.warning("A database of another program was set aside for a new file.")
-                        news = [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)]
-                    }
-                    return try open(path, try self.identity(of: try place(of: url)), news: news, clock)
+            } open: { _ in
+                try FolderLock.hold(folderOf: path) {
+                    try open(path, policy, original.map { Takeover(path: path, original: $0) }, clock)
                 }
             }
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {
             throw StoreError(error)
+        } catch let error as POSIXError where error.code == .ENOSPC || error.code == .EDQUOT {
+            throw StoreError(.diskFull, "There is no space left to open the archive. Free some, then try again.", cause: error)
         } catch {
             throw StoreError(.cannotOpen, "The archive file cannot be made or opened. Check that its folder can be written.", cause: error)
         }
     }
 
-    private static func open(_ path: String, _ identity: FileIdentity, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
+    /// Opens what lies at the path, after mending it where it must be.
+    private static func open(
+        _ path: String, _ policy: ForeignFilePolicy, _ takeover: Takeover?, _ clock: WallClock
+    ) throws -> SQLiteFile {
+        _ = try takeover?.resume()
+        if let news = try Recovery.resume(path, at: clock.now()) { return try open(path, news: news, clock) }
+        do {
+            guard !Recovery.isMarkedDamaged(path) else { throw SQLiteError.foundDamaged }
+            return try open(path, news: [], clock)
+        } catch let error as SQLiteError where error.isDamage {
+            guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
+            return try open(path, news: try Recovery.mend(path, at: clock.now()), clock)
+        } catch let error as StoreError where error.code == .foreignFile {
+            if let news = try takeover?.news(try identity(of: path), at: clock.now()) { return try open(path, news: news, clock) }
+            guard policy == .setAsideAlways else { throw error }
+            let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
+            Log.warning("A database of another program was set aside for a new file.")
+            return try open(path, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
+        }
+    }
+
+    private static func open(_ path: String, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
+        // Where the old one was set aside there is none yet.
+        _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
         let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection)
-        return try SQLiteFile(path: path, identity: identity, connection: connection, news: news, clock: clock)
+        return try SQLiteFile(
+            path: path, identity: try identity(of: path), connection: connection, changes: try ChangesFile(besides: path), news: news,
+            clock: clock)
     }
 
     /// Makes sure that there is a file, readable by its owner alone, and returns its path without symbolic links.

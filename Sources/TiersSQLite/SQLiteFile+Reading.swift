@@ -25,7 +25,7 @@ extension SQLiteFile {
 
     /// Makes everything acknowledged before it survive power loss, the order of use included.
     func flush() throws(StoreError) {
-        try noting { () throws(SQLiteError) in
+        try entering { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()
             guard let commits = writer.withLock({ $0?.commits }) else { return }

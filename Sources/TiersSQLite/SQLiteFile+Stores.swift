@@ -99,7 +99,7 @@ extension SQLiteFile {
     /// - Important: Make one tier for a name at a time: it has one owner to ask.
     public func tier(named name: String, inFamily family: String? = nil, capacity: Capacity) throws(StoreError) -> SQLiteTier {
         let normal = EntryKey(name).normalized
-        let tier = try noting { () throws(SQLiteError) in
+        let tier = try entering { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
                 guard let writer else { return nil }
                 let number = try writer.archiveNumber(named: normal)
@@ -119,13 +119,13 @@ extension SQLiteFile {
             }
         }
         guard let tier else { throw .closed }
-        _ = try noting { () throws(SQLiteError) in try resize(tier, to: capacity) }
+        _ = try entering { () throws(SQLiteError) in try resize(tier, to: capacity) }
         return tier
     }
 
     /// The names of the archives in the file, in the order they were made.
     public func archiveNames() throws(StoreError) -> [String] {
-        let names = try noting { () throws(SQLiteError) in
+        let names = try entering { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in try writer?.archiveNames() }
         }
         guard let names else { throw .closed }

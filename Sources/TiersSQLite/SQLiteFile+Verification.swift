@@ -32,7 +32,7 @@ extension SQLiteFile {
     ///
     /// - Complexity: O(size of the file).
     public func verify() throws(StoreError) -> VerificationReport {
-        try noting { () throws(SQLiteError) in
+        try entering { () throws(SQLiteError) in
             try commitBatch()
             let connection = try Connection(path: path)
             try connection.execute(SQL.readerSettings)

@@ -8,7 +8,7 @@ extension SQLiteFile {
     func commit(
         _ writes: [TierWrite], through tier: SQLiteTier, durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(StoreError) {
-        let state = try noting { () throws(SQLiteError) in
+        let state = try entering { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
                 guard let writer else { return nil }
                 // Before anything begins: what shares a transaction must not be lost for this.
@@ -36,8 +36,9 @@ extension SQLiteFile {
                     writer.forgetUsesInTransaction()
                     if writer.batch?.isFull ?? false { try writer.commitBatch() }
                 } else {
-                    let outcomes = try writer.transaction(work)
+                    var outcomes = try writer.transaction(work)
                     hasOpenBatch.store(false, ordering: .releasing)
+                    for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                     committed(outcomes)
                     CrashPoint.reached(.memoryHeard)
                     writer.tellOfLosses()
@@ -143,6 +144,11 @@ struct LogSync {
         connection = new
         return new
     }
+
+    /// Lets go of the log; what was synced stays so.
+    mutating func letGo() { connection = nil }
+
+    mutating func keepLog() { connection?.keepLog() }
 }
 
 /// How many pages of 4 KiB the log may hold.

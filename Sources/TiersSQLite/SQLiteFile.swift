@@ -20,6 +20,13 @@ public final class SQLiteFile: Sendable {
 
     let path: String
     let identity: FileIdentity
+    /// What other processes change, and are told of.
+    let changes: ChangesFile
+    let birth = ProcessCopy()
+    let place = Locked(Place())
+    let lastLook = Atomic(Int64.min / 2)
+    let hasVanished = Atomic(false)
+    let isSuspended = Atomic(false)
     let writer: Locked<Writer?>
     let readers: ReaderPool
     let clock: WallClock
@@ -34,13 +41,16 @@ public final class SQLiteFile: Sendable {
     /// What happened while opening, for the first to ask.
     let news: Locked<[StoreEvent]>
 
-    init(path: String, identity: FileIdentity, connection: sending Connection, news: [StoreEvent], clock: WallClock) throws(SQLiteError) {
+    init(
+        path: String, identity: FileIdentity, connection: sending Connection, changes: ChangesFile, news: [StoreEvent], clock: WallClock
+    ) throws(SQLiteError) {
         self.path = path
+        self.changes = changes
         self.identity = identity
         self.clock = clock
         self.news = Locked(news)
         readers = ReaderPool(path: path)
-        writer = Locked(try Writer(connection))
+        writer = Locked(try Writer(connection, telling: changes))
     }
 
     deinit {
@@ -63,6 +73,15 @@ public final class SQLiteFile: Sendable {
     public var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
 
     private func shutDown() throws(StoreError) {
+        // What belongs to another process must not even be closed here (sqlite.org/howtocorrupt.html, 2.6), and what is no longer there
+        // was let go of.
+        guard birth.isThisProcess, !hasVanished.load(ordering: .acquiring) else { return }
+        if isSuspended.load(ordering: .acquiring) { return letGoOfAll() }
+        do throws(StoreError) {
+            try lookAtPlace()
+        } catch  where error.code == .vanished {
+            return
+        }
         try noting { () throws(SQLiteError) in
             CrashPoint.reached(.closing)
             try commitBatch()
@@ -88,17 +107,35 @@ public final class SQLiteFile: Sendable {
         CrashPoint.reached(.closed)
         FileRegistry.shared.remove(self, identity)
     }
+
+    /// Closes what is suspended: everything is in the file.
+    private func letGoOfAll() {
+        readers.close()
+        writer.withLock { $0 = nil }
+        FileRegistry.shared.remove(self, identity)
+    }
 }
 
 extension SQLiteFile {
+    /// The same for a call that comes to the file, which may not be what it was.
+    func entering<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        try checkUsable()
+        return try noting(body)
+    }
+
     /// Runs a step of SQLite's and tells its failure in the words of the engine. Damage is written down, so that the next
     /// opening salvages what can be read.
     func noting<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         do throws(SQLiteError) {
             return try body()
         } catch {
-            if error.isDamage { Recovery.markDamaged(path) }
+            note(error)
             throw StoreError(error)
         }
+    }
+
+    func note(_ error: SQLiteError) {
+        if error.isDamage { Recovery.markDamaged(path) }
+        if error.code == SQLiteError.vanished.code { abandon() }
     }
 }

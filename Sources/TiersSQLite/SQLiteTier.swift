@@ -15,6 +15,7 @@ public final class SQLiteTier: Tier {
 
     let number: Int64
     let checksum: Checksum
+    public let changes: (any ChangeFeed)?
     private let shape = Locked<IndexShape?>(nil)
     private let closed = Atomic(false)
     /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
@@ -31,6 +32,7 @@ public final class SQLiteTier: Tier {
         self.number = number
         limit = Locked(capacity)
         checksum = Checksum(archiveName: name)
+        changes = ArchiveChanges(file.changes, archive: number)
     }
 
     deinit { file.remove(self) }
@@ -39,7 +41,7 @@ public final class SQLiteTier: Tier {
 
     public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
         try checkOpen()
-        let evicted = try file.noting { () throws(SQLiteError) in try file.resize(self, to: capacity) }
+        let evicted = try file.entering { () throws(SQLiteError) in try file.resize(self, to: capacity) }
         limit.withLock { $0 = capacity }
         return evicted
     }
@@ -76,7 +78,7 @@ public final class SQLiteTier: Tier {
 
     func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         try checkOpen()
-        let result = try file.noting { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
+        let result = try file.entering { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
         guard let result else { throw .closed }
         return result
     }
@@ -120,12 +122,12 @@ public final class SQLiteTier: Tier {
 
     public func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
         try checkOpen()
-        return try file.noting { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
+        return try file.entering { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
     }
 
     public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) {
         try checkOpen()
-        try file.noting { () throws(SQLiteError) in
+        try file.entering { () throws(SQLiteError) in
             try file.claim(Claim(age: expiration.age, idle: expiration.idle, grace: grace, seen: .never), on: number)
         }
     }

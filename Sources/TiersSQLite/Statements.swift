@@ -83,6 +83,7 @@ enum SQL {
 
     // MARK: Totals
 
+    static let entryCount = "SELECT sum(entries) FROM archives"
     static let loadTotals = "SELECT entries, bytes, next, settled, marks, expiring FROM archives WHERE id = ?1"
     static let storeTotals = """
         UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6, expiring = ?7 WHERE id = ?1

@@ -3,7 +3,7 @@ internal import Tiers
 
 /// The one connection of this process that writes to the file, and its transactions. Used inside one lock.
 final class Writer {
-    let connection: Connection
+    private(set) var connection: Connection
     /// Transactions committed so far: what a sync of the log covers.
     private(set) var commits: UInt64 = 0
     /// How many pages of the log the last checkpoint left there, because someone was reading them.
@@ -11,8 +11,11 @@ final class Writer {
     /// What the open transaction of relaxed writes holds, if there is one.
     private(set) var batch: Batch?
 
-    private let begin: Statement
-    private let commit: Statement
+    /// Where others are told of changes, once the file is open for others, too.
+    private let changes: ChangesFile?
+
+    private var begin: Statement
+    private var commit: Statement
     private var archives: [Int64: ArchiveWriter] = [:]
     private var dataVersion: UInt32?
 
@@ -24,11 +27,35 @@ final class Writer {
         var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
     }
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(_ connection: Connection, telling changes: ChangesFile? = nil) throws(SQLiteError) {
         self.connection = connection
+        self.changes = changes
         begin = try connection.prepare(SQL.beginWriting)
         commit = try connection.prepare(SQL.commit)
         connection.watchLog()
+    }
+
+    // MARK: The connection
+
+    /// Lets go of the file, but not of what is known of it: ``takeUp(path:)`` goes on from here.
+    func letGo() throws(SQLiteError) {
+        // A database of nothing stands for it meanwhile.
+        try use(try Connection(path: ":memory:"))
+    }
+
+    func takeUp(path: String) throws(SQLiteError) {
+        let connection = try Connection(path: path)
+        try connection.execute(SQL.writerSettings)
+        try use(connection)
+    }
+
+    private func use(_ new: Connection) throws(SQLiteError) {
+        (begin, commit) = (try new.prepare(SQL.beginWriting), try new.prepare(SQL.commit))
+        for archive in archives.values { archive.use(new) }
+        connection = new
+        connection.watchLog()
+        dataVersion = nil
+        keptLogFrames = 0
     }
 
     // MARK: Archives
@@ -154,6 +181,7 @@ final class Writer {
     }
 
     private func beginTransaction() throws(SQLiteError) {
+        if let changes, changes.page.isRetired { throw .vanished }
         try begin.run()
         CrashPoint.reached(.begun)
         let version = connection.dataVersion()
@@ -166,14 +194,47 @@ final class Writer {
     private func commitTransaction() throws(SQLiteError) {
         for archive in archives.values { try archive.store() }
         CrashPoint.reached(.totalsStored)
-        try commit.run()
-        commits += 1
+        let announced = try announce()
+        CrashPoint.reached(.changesAnnounced)
+        do throws(SQLiteError) {
+            try commit.run()
+        } catch {
+            finish(announced)
+            throw error
+        }
         CrashPoint.reached(.committed)
+        finish(announced)
+        commits += 1
+        CrashPoint.reached(.changesFinished)
         dataVersion = connection.dataVersion()  // Our own commits change it, too.
         for archive in archives.values {
             bytesRemoved += archive.bytesRemoved
             archive.bytesRemoved = 0
         }
+    }
+
+    /// Tells other processes what is about to change, if anything is.
+    ///
+    /// - Returns: The number of the last change.
+    private func announce() throws(SQLiteError) -> UInt64? {
+        guard let changes else { return nil }
+        let changed = archives.values.filter { !$0.changed.isEmpty }
+        guard !changed.isEmpty else { return nil }
+        let announced = changes.page.announce(
+            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.changed.hashes) }, by: changes.author, of: changes.process)
+        for (archive, change) in zip(changed, announced.changes) {
+            archive.lastChange = change
+            archive.changed = ChangedKeys()
+        }
+        guard !changes.page.isRetired else {
+            finish(announced.last)
+            throw .vanished
+        }
+        return announced.last
+    }
+
+    private func finish(_ announced: UInt64?) {
+        if let announced { changes?.page.finish(announced) }
     }
 
     private func rollBack() {

@@ -69,12 +69,14 @@ struct KillTests {
 extension CrashPoint {
     /// Those that only the recovery of a damaged file passes.
     static let ofRecovery: [CrashPoint] = [
-        .damageMarked, .damagedFileMoved, .freshFileMade, .salvageBegins, .salvageBatchCommitted, .salvaged,
+        .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins, .salvageBatchCommitted, .salvaged, .asideNamed,
+        .replacementCompleted, .damagedFileMoved, .damagedFileAside, .replacementInPlace,
     ]
 
     /// Those that only a file of the original MiniCache lets anyone pass.
     static let ofTakeover: [CrashPoint] = [
-        .originalLocked, .takeoverBegins, .takeoverBatchCommitted, .takeoverCopied, .takeoverCompleted, .originalMoved, .takeoverInPlace,
+        .originalLocked, .replacementBegins, .takeoverBatchCommitted, .takeoverCopied, .replacementCompleted, .originalMoved,
+        .replacementInPlace,
     ]
 
     static let ofScripts = allCases.filter { !ofRecovery.contains($0) && !ofTakeover.contains($0) }

@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// Files and values that are not what they should be.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MiniCacheDamageTests {
     let temporary = TemporaryCaches()
 

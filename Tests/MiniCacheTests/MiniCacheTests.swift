@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// The subscript and the verbs beside it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MiniCacheTests {
     let temporary = TemporaryCaches()
 

@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// Files of the original MiniCache, which Core Data made.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OriginalFileTests {
     let temporary = TemporaryCaches()
 

@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C2: the files are bounded, too.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FileSizeTests {
     private let setup: Setup
 

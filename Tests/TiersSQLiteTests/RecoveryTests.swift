@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C14: damage is found, told, and hides nothing else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecoveryTests {
     private let setup: Setup
 

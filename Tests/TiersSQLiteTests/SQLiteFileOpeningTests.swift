@@ -4,7 +4,7 @@ import Tiers
 import TiersSQLite
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SQLiteFileOpeningTests {
     private let setup: Setup
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Any string is a key. (C9)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ArchiveStoreKeyTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Limits hold when a call returns, and what is too large evicts nothing. (C2, C3)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ArchiveStoreLimitTests {
     let temporary = TemporaryArchives()
 

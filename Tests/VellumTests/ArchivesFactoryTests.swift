@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ArchivesFactoryTests {
     let temporary = TemporaryArchives()
 

@@ -36,9 +36,14 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     /// Held while the tier carries out a transaction, where it is a tier of entries: taken before the shelf's. The number of the
     /// last entry that was stored so.
     let revisions = Locked<UInt32>(0)
+    /// Where changes by others are told of, if there can be any.
+    let feed: (any ChangeFeed)?
+    @usableFromInline let generation: Generation?
 
-    public init(capacity: Capacity) {
-        shelf = Locked(Shelf(capacity: capacity))
+    public init(capacity: Capacity, following feed: (any ChangeFeed)? = nil) {
+        self.feed = feed
+        generation = feed?.generation
+        shelf = Locked(Shelf(capacity: capacity, heard: feed?.generation.value ?? 0))
     }
 
     @usableFromInline
@@ -57,11 +62,18 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         // Keys whose writes and removals someone wants to know of. Almost always none.
         @usableFromInline var watches = WatchedKeys()
 
+        // The generation up to which changes by others were heard of, and what is needed to follow them, once there was one.
+        @usableFromInline var heard: UInt64
+        @usableFromInline var keysByHash: KeysByHash?
+
         // About three megabytes: more is not worth its memory.
         @inlinable static var mostDeparted: Int { 65_536 }
         @usableFromInline var capacity: Capacity
 
-        init(capacity: Capacity) { self.capacity = capacity }
+        init(capacity: Capacity, heard: UInt64) {
+            self.capacity = capacity
+            self.heard = heard
+        }
 
         @inlinable
         mutating func nextStamp(at now: WallInstant) -> UseStamp {
@@ -79,31 +91,50 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     ///   - wakesDisk: Set if it is the first use for a while that the disk must be told of.
     @inlinable
     public func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, wakesDisk: inout Bool) -> Payload? {
-        shelf.withLock { shelf in
-            guard let slot = shelf.list.slot(of: key), shelf.list.isValid(slot, at: now, key, under: expiration) else { return nil }
-            shelf.hits &+= 1
-            wakesDisk = shelf.list.touch(slot, stamp: shelf.nextStamp(at: now))
-            return shelf.list.payloads[Int(slot)]
+        var isBehind = false
+        let found = shelf.withLock { shelf -> Payload? in
+            guard isFresh(shelf) else {
+                isBehind = true
+                return nil
+            }
+            return use(key, at: now, under: expiration, wakesDisk: &wakesDisk, in: &shelf)
         }
+        return isBehind ? useAfterCatchingUp(key, at: now, under: expiration, wakesDisk: &wakesDisk) : found
+    }
+
+    @usableFromInline
+    func useAfterCatchingUp(_ key: EntryKey, at now: WallInstant, under expiration: Expiration, wakesDisk: inout Bool) -> Payload? {
+        withFreshShelf { use(key, at: now, under: expiration, wakesDisk: &wakesDisk, in: &$0) }
+    }
+
+    @inlinable
+    func use(
+        _ key: EntryKey, at now: WallInstant, under expiration: Expiration, wakesDisk: inout Bool, in shelf: inout Shelf
+    ) -> Payload? {
+        guard let slot = shelf.list.slot(of: key), shelf.list.isValid(slot, at: now, key, under: expiration) else { return nil }
+        shelf.hits &+= 1
+        wakesDisk = shelf.list.touch(slot, stamp: shelf.nextStamp(at: now))
+        return shelf.list.payloads[Int(slot)]
     }
 
     /// A ticket for whoever missed the key and now looks elsewhere.
     public func ticket(forMissed key: EntryKey) -> FillTicket {
-        shelf.withLock { shelf in
+        withFreshShelf { shelf in
             let stripe = Self.stripe(of: key)
+            // While another process writes under the key, nobody knows which value will be found.
+            if let feed, feed.isChanging(key.sharedHash) { return FillTicket(stripe: stripe, generation: .max) }
             return FillTicket(stripe: stripe, generation: shelf.generations[stripe])
         }
     }
 
     /// The entry under the key, valid or not. Not a use.
-    @inlinable
     public func peek(_ key: EntryKey) -> LRUList<EntryKey, Payload>.Item? {
-        shelf.withLock { $0.list.peek(key) }
+        withFreshShelf { $0.list.peek(key) }
     }
 
     /// The most recently used entries, newest first. Not a use. O(limit).
     public func newest(_ limit: Int) -> [(key: EntryKey, item: LRUList<EntryKey, Payload>.Item)] {
-        shelf.withLock { $0.list.newest(limit) }
+        withFreshShelf { $0.list.newest(limit) }
     }
 
     public func totals() -> TierTotals {
@@ -111,7 +142,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     }
 
     /// How many entries no other tier holds.
-    public var aloneCount: Int { shelf.withLock { $0.list.aloneCount } }
+    public var aloneCount: Int { withFreshShelf { $0.list.aloneCount } }
 
     /// How many reads were answered here.
     public var hits: Int { shelf.withLock { $0.hits } }
@@ -124,15 +155,24 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { $0.nextStamp(at: now) }
     }
 
-    /// Takes a value that was just written under the key, or forgets the old one where the new one is too large.
+    /// Takes a value that was just written under the key, or forgets the old one where the new one is too large, or others may have
+    /// written a newer one already.
+    ///
+    /// - Parameter change: The commit that wrote it, where others can know of it.
     @inlinable
     public func store(
-        _ payload: Payload, forKey key: EntryKey, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, wasPresent: Bool
+        _ payload: Payload, forKey key: EntryKey, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, wasPresent: Bool,
+        change: OwnChange? = nil
     ) -> Leftovers {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
             shelf.generations[Self.stripe(of: key)] &+= 1
             if !shelf.watches.isEmpty { shelf.watches.didWrite(key) }
+            guard take(change, in: &shelf) else {
+                leftovers.payloads.append(payload)
+                if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
+                return leftovers
+            }
             // The first stamp of a new row is in the row itself; of an old row the disk must be told.
             let isUntold = wasPresent && row != 0
             let item = LRUList<EntryKey, Payload>.Item(
@@ -176,11 +216,14 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     /// Forgets what is under the key.
     ///
-    /// - Parameter isWrite: Whether a caller removes it, who would not see it come back. That an entry expired or was not used
-    ///   is no such thing: whoever is loading a new value under the key may go on.
-    public func remove(_ key: EntryKey, isWrite: Bool = false) -> Leftovers {
+    /// - Parameters:
+    ///   - isWrite: Whether a caller removes it, who would not see it come back. That an entry expired or was not used is no such
+    ///     thing: whoever is loading a new value under the key may go on.
+    ///   - change: The commit that removed it, where others can know of it.
+    public func remove(_ key: EntryKey, isWrite: Bool = false, change: OwnChange? = nil) -> Leftovers {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
+            _ = take(change, in: &shelf)
             shelf.generations[Self.stripe(of: key)] &+= 1
             if isWrite, !shelf.watches.isEmpty { shelf.watches.didWrite(key) }
             if let item = shelf.list.remove(key) { leftovers.payloads.append(item.payload) }
@@ -203,9 +246,12 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     /// Forgets everything. O(n).
     ///
-    /// - Parameter isWrite: Whether a caller removes it all.
-    public func removeAll(isWrite: Bool = false) -> Leftovers {
+    /// - Parameters:
+    ///   - isWrite: Whether a caller removes it all.
+    ///   - change: The commit that removed it all, where others can know of it.
+    public func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> Leftovers {
         shelf.withLock { shelf in
+            _ = take(change, in: &shelf)
             if isWrite { shelf.watches.didWriteAll() }
             for stripe in shelf.generations.indices { shelf.generations[stripe] &+= 1 }
             shelf.departed = [:]
@@ -320,6 +366,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             return
         }
         if let old = shelf.list.insert(item, forKey: key) { leftovers.payloads.append(old.payload) }
+        if shelf.keysByHash != nil { shelf.keysByHash?.add(key) }
         keepLimits(of: &shelf, &leftovers)
         leftovers.wakesDisk = item.isUntold && !hadUses
     }
@@ -345,7 +392,10 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     }
 
     @inlinable
-    static func stripe(of key: EntryKey) -> Int { key.hashValue & 63 }
+    static func stripe(of key: EntryKey) -> Int { stripe(of: key.sharedHash) }
+
+    @inlinable
+    static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & 63) }
 
     /// Stops if the list is not whole: for tests. O(n).
     public func checkInvariants() {

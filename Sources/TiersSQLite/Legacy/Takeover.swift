@@ -3,15 +3,12 @@ internal import Tiers
 
 /// Takes the entries of an original MiniCache file over into a file of ours at the same place, and keeps the original aside.
 ///
-/// The new file is made beside the old one, and gets its final name beside it once it is complete; then the original is moved
-/// aside, and the new one to its place. Whoever is killed in between leaves either the original where it was, and the next
-/// opening begins anew, or no file there and a complete one beside it, which the next opening moves to its place.
+/// ``Replacement`` says what a killed process leaves.
 struct Takeover {
     let path: String
     let original: OriginalCache
 
-    private var partial: String { path + ".taking-over" }
-    private var complete: String { path + ".taken-over" }
+    private var replacement: Replacement { Replacement(of: path, making: ".taking-over", made: ".taken-over") }
 
     struct Outcome {
         /// Where the original is now; `nil` if another process moved it.
@@ -32,8 +29,9 @@ struct Takeover {
 
     /// Finishes what was interrupted. Returns whether a new file was put at the path.
     func resume() throws -> Bool {
-        guard FileIdentity(path: complete) != nil, FileSystem.size(path) == 0 else { return false }
-        return try moveToPlace()
+        guard replacement.isWaiting, FileSystem.size(path) == 0 else { return false }
+        try replacement.moveToPlace()
+        return true
     }
 
     /// Takes the file over and says what there is to tell; `nil` if it is none of the original's, or cannot be read as one.
@@ -51,17 +49,13 @@ struct Takeover {
         // Another process may take it over before we can: its file is there then.
         guard let source = try openAlone(identity) else { return Outcome() }
         CrashPoint.reached(.originalLocked)
-        try removeLeftovers()
-        _ = try FileSystem.createIfMissing(partial)
-        CrashPoint.reached(.takeoverBegins)
+        try replacement.begin()
         var outcome = try copy(from: source, at: now)
         CrashPoint.reached(.takeoverCopied)
-        try FileSystem.move(partial, to: complete)
-        CrashPoint.reached(.takeoverCompleted)
+        try replacement.finish()
         outcome.aside = try Recovery.setAside(path, at: now, as: "original")
         CrashPoint.reached(.originalMoved)
-        _ = try moveToPlace()
-        CrashPoint.reached(.takeoverInPlace)
+        try replacement.moveToPlace()
         Log.notice(
             "A file of the original MiniCache was taken over: \(outcome.taken) entries, \(outcome.skipped) could not be read. It was kept aside."
         )
@@ -90,26 +84,9 @@ struct Takeover {
         return nil
     }
 
-    private func moveToPlace() throws -> Bool {
-        do {
-            try FileSystem.move(complete, to: path)
-            return true
-        } catch let error as POSIXError where error.code == .ENOENT {
-            return true  // Another process was faster.
-        }
-    }
-
-    private func removeLeftovers() throws {
-        for name in [partial, complete] {
-            for suffix in ["", "-wal", "-shm"] where FileIdentity(path: name + suffix) != nil {
-                try FileManager.default.removeItem(atPath: name + suffix)
-            }
-        }
-    }
-
     private func copy(from source: Connection, at now: WallInstant) throws -> Outcome {
         // Closed on return: the last connection to go copies its log into the file.
-        let target = try Connection(path: partial)
+        let target = try Connection(path: replacement.partial)
         try Schema.prepare(target)
         let writer = try Writer(target)
         var archives: [String: ArchiveWriter] = [:]

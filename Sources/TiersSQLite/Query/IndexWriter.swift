@@ -14,7 +14,7 @@ final class IndexWriter {
     private(set) var row: Row?
 
     private let archive: Int64
-    private let connection: Connection
+    private var connection: Connection
     private var storedRow: Row?
     private var isLoaded = false
     private var statements: [Kind: Statement] = [:]
@@ -54,6 +54,12 @@ final class IndexWriter {
     init(archive: Int64, connection: Connection) {
         self.archive = archive
         self.connection = connection
+    }
+
+    /// Goes on with another connection to the same file.
+    func use(_ new: Connection) {
+        connection = new
+        statements = [:]
     }
 
     /// Whether the index holds what this process says.

@@ -4,7 +4,7 @@ public import Tiers
 extension SQLiteTier: QueryableTier {
     public func declareIndex(_ shape: IndexShape) throws(StoreError) {
         try checkOpen()
-        try file.noting { () throws(SQLiteError) in
+        try file.entering { () throws(SQLiteError) in
             try file.declareIndex(shape, of: self)
         }
     }
@@ -45,7 +45,7 @@ extension SQLiteTier: QueryableTier {
 
     public func indexAgain(_ rows: [Int64]) throws(StoreError) {
         try checkOpen()
-        try file.noting { () throws(SQLiteError) in try file.indexAgain(rows, of: number) }
+        try file.entering { () throws(SQLiteError) in try file.indexAgain(rows, of: number) }
     }
 
     public func describe(_ query: TierQuery) throws(StoreError) -> (statement: String, access: [String])? {
@@ -56,7 +56,7 @@ extension SQLiteTier: QueryableTier {
     /// Reads for a query. Relaxed writes that wait in an open transaction are committed first, so that a query, which may take
     /// long, need not hold the connection that writes.
     private func query<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
-        try file.noting { () throws(SQLiteError) in
+        try file.entering { () throws(SQLiteError) in
             if file.hasOpenBatch.load(ordering: .acquiring) { try file.commitBatch() }
             // What is valid may hang on uses that only the owner knows of yet.
             if hasSlidingUses.load(ordering: .relaxed) { try file.writeUsesBeforeQuery(of: number) }

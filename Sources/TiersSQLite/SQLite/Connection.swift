@@ -133,6 +133,12 @@ final class Connection {
         guard code == SQLITE_OK else { throw SQLiteError(code: code, message: "The log could not be synced.") }
     }
 
+    /// From now on the log stays where it is when the connection is closed: at its path may lie that of another database.
+    func keepLog() {
+        var keeps: Int32 = 1
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+    }
+
     /// A number that changes with every commit, of this connection and of others. Fresh once a transaction is open.
     func dataVersion() -> UInt32 {
         var version: UInt32 = 0

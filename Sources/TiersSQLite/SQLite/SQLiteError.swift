@@ -21,6 +21,11 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     static let misuse = SQLITE_MISUSE
 
+    static let busy = SQLiteError(code: SQLITE_BUSY, message: "Another process is opening the file.")
+
+    /// The file is no longer the one at its path. (SQLITE_READONLY_DBMOVED, a macro that is not imported.)
+    static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
+
     var primaryCode: Int32 { code & 0xFF }
 
     /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut.
@@ -33,8 +38,16 @@ struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension StoreError {
+    static let vanished = StoreError(
+        .vanished, "The file was deleted, replaced or set aside while it was open. Open the archive again.")
+    static let suspended = StoreError(.suspended, "The archive is suspended. Resume it first.")
+
     /// The failure in the words of the engine.
     init(_ error: SQLiteError) {
+        if error.code == SQLiteError.vanished.code {
+            self = .vanished
+            return
+        }
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {
         case SQLITE_FULL:
             self.init(

@@ -113,7 +113,7 @@ extension ArchiveWriter {
         }
         read.reset()
         for (entry, bytes) in unwanted {
-            try delete(row: entry.row, bytes: bytes)
+            try delete(row: entry.row, bytes: bytes, key: entry.key)
             CrashPoint.reached(.entrySwept)
         }
         sweepMap.note(block: block, end: next)

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The steps of "Storage Algorithm". No block of code, but promises in words.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StorageAlgorithmTests {
     let temporary = TemporaryArchives()
 

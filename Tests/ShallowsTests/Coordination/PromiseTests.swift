@@ -4,7 +4,7 @@ import Testing
 @testable import Shallows
 
 /// An answer that comes later, once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PromiseTests {
     @Test
     func aPromiseIsKeptOnceAndTellsEveryone() {

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 @testable import TiersSQLite
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexBuildingTests {
     let setup: Setup
     let people = Person.crowd(2000)

@@ -7,7 +7,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// What a reading of this code once found wrong.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexDefectTests {
     let setup: Setup
 

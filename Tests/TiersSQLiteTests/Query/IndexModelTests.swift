@@ -6,7 +6,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// Whatever happens to the rows, the index says the same.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexModelTests {
     static let durabilities: [Durability] = [.relaxed, .crashSafe]
 
@@ -66,7 +66,7 @@ struct IndexModelTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueryVisibilityTests {
     let setup: Setup
 

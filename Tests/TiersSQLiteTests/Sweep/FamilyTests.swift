@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// Archives that replace one another.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FamilyTests {
     let setup: Setup
 

@@ -6,7 +6,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// What once went wrong with ages, claims and families.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SweepDefectTests {
     let setup: Setup
 

@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// What nobody wants any more gives its bytes back without anyone reading it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SweepingTests {
     let setup: Setup
     let store: TieredStore<Data>

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// Values past their age: served while they are loaded anew, or when that fails.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoadingOldValueTests {
     let setup: LoadingSetup
     let source = Source()

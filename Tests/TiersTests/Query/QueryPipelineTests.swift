@@ -3,7 +3,7 @@ import TiersTesting
 
 @testable import Tiers
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueryPipelineTests {
     private final class Numbers {
         var left: ArraySlice<Int>

@@ -4,7 +4,7 @@ import Tiers
 
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ArchiveIndexTests {
     class Note: Archivable {
         var primaryKey = ""

@@ -5,7 +5,7 @@ import Tiers
 @testable import Vellum
 
 /// A compiled predicate answers what Foundation answers, and throws what it throws.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PredicateTests {
     typealias Sample = QuerySample
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct EarlierVersionsTests {
     let scratch: Scratch
 

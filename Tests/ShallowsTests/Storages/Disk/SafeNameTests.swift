@@ -3,7 +3,7 @@ import TiersTesting
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SafeNameTests {
     private static let long = String(repeating: "k", count: 256)
 
