@@ -52,6 +52,7 @@ extension ArchiveWriter {
         guard let relative = relatives.first(where: { $0.archive.row.entries > 0 })?.archive else { return false }
         guard let removed = try relative.removeColdestEntry(before: UseStamp(rawValue: .max)) else { return false }
         relative.lostToRelative.append(removed)
+        CrashPoint.reached(.relativeEvicted)
         return true
     }
 

@@ -22,6 +22,7 @@ extension ArchiveWriter {
         insert.bind(number, at: 1)
         insert.bind(0, at: 2)
         try insert.run()
+        CrashPoint.reached(.useAdded)
         try moveUse(row: number, stamp: stamp)
     }
 
@@ -39,6 +40,7 @@ extension ArchiveWriter {
         update.bind(number, at: 1)
         update.bind(stamp.rawValue, at: 2)
         try update.run()
+        CrashPoint.reached(.useMoved)
         return changes() == 1
     }
 
@@ -56,6 +58,7 @@ extension ArchiveWriter {
         let delete = try statement(.deleteMark)
         delete.bind(stamp.rawValue, at: 1)
         try delete.run()
+        CrashPoint.reached(.markRemoved)
         change { $0.marks -= changes() }
     }
 

@@ -249,6 +249,7 @@ final class ArchiveWriter {
         changed.insert(key)
         if let present {
             try update(present.row, key, entry)
+            CrashPoint.reached(.entryUpdated)
             row.bytes += Int64(entry.bytes.count) - present.bytes
             usesInTransaction[present.row] = stamp
             outcome.row = present.row
@@ -256,6 +257,7 @@ final class ArchiveWriter {
         } else {
             outcome.row = row.next
             try insert(outcome.row, key, entry, stamp)
+            CrashPoint.reached(.entryInserted)
             row.next += 1
             row.entries += 1
             row.bytes += Int64(entry.bytes.count)
@@ -263,7 +265,9 @@ final class ArchiveWriter {
         }
         if entry.validity.isOwn { row.expiring = 1 }
         noteEnd(outcome.row, entry, lastUse: stamp)
+        CrashPoint.reached(.entryIndexed)
         outcome.evicted = try evict().keys
+        CrashPoint.reached(.roomMade)
     }
 
     private struct Present {
@@ -350,10 +354,13 @@ final class ArchiveWriter {
         let delete = try statement(.deleteEntry)
         delete.bind(number, at: 1)
         try delete.run()
+        CrashPoint.reached(.entryDeleted)
         let deleteUse = try statement(.deleteUse)
         deleteUse.bind(number, at: 1)
         try deleteUse.run()
+        CrashPoint.reached(.useDeleted)
         try index.didRemove(number)
+        CrashPoint.reached(.deletionIndexed)
         usesInTransaction[number] = nil
         row.entries -= 1
         row.bytes -= bytes
@@ -362,6 +369,7 @@ final class ArchiveWriter {
 
     private func removeAll() throws(SQLiteError) {
         for sql in [SQL.deleteAllEntries(id), SQL.deleteAllUses(id), SQL.deleteAllMarks(id)] { try connection.execute(sql) }
+        CrashPoint.reached(.allDeleted)
         try index.didRemoveAll()
         changed.insertAll()
         usesInTransaction.removeAll()

@@ -10,6 +10,7 @@ enum Recovery {
     static func markDamaged(_ path: String) {
         do {
             _ = try FileSystem.createIfMissing(path + markSuffix)
+            CrashPoint.reached(.damageMarked)
         } catch {
             Log.warning("Damage of an archive file could not be written down; the next opening will not know of it.")
         }
@@ -34,6 +35,7 @@ enum Recovery {
             // Where a killed process had begun, what it moved is there already, and an empty file may have been made in its place.
             guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || FileSystem.size(path) > 0 else { continue }
             try FileSystem.move(path + suffix, to: aside + suffix)
+            CrashPoint.reached(.damagedFileMoved)
         }
         if kind == "damaged" {
             Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
@@ -61,10 +63,12 @@ enum Recovery {
         markDamaged(path)
         // From here on nobody writes to it any more.
         try ChangesFile.retire(besides: path)
+        CrashPoint.reached(.damagedFileRetired)
         try replacement.begin()
         _ = try salvage(path, into: replacement.partial, at: now)
         let aside = freeName(path, "damaged", now)
         try FileSystem.write(aside, to: path + markSuffix)
+        CrashPoint.reached(.asideNamed)
         try replacement.finish()
         return try putInPlace(replacement, aside, at: now)
     }
@@ -84,6 +88,7 @@ enum Recovery {
     private static func putInPlace(_ replacement: Replacement, _ aside: String?, at now: WallInstant) throws -> [StoreEvent] {
         let path = replacement.path
         let aside = try setAside(path, at: now, to: aside)
+        CrashPoint.reached(.damagedFileAside)
         let salvaged = try Connection(path: replacement.complete).int(SQL.entryCount) ?? 0
         try replacement.moveToPlace()
         return [.setAside(to: URL(fileURLWithPath: aside), salvaged: Int(salvaged))]
@@ -97,6 +102,7 @@ enum Recovery {
         try Schema.prepare(target)
         let writer = try Writer(target)
         guard let source = openForReading(aside) else { return 0 }
+        CrashPoint.reached(.salvageBegins)
         var salvaged = 0
         for archive in archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
@@ -110,9 +116,11 @@ enum Recovery {
                     try rows.load()
                     for (key, entry) in found { try rows.salvage(entry, key, at: now) }
                 }
+                CrashPoint.reached(.salvageBatchCommitted)
                 salvaged += found.count
             }
         }
+        CrashPoint.reached(.salvaged)
         return salvaged
     }
 

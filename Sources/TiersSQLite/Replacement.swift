@@ -30,11 +30,13 @@ struct Replacement {
             }
         }
         _ = try FileSystem.createIfMissing(partial)
+        CrashPoint.reached(.replacementBegins)
     }
 
     /// Nothing is missing any more.
     func finish() throws {
         try FileSystem.move(partial, to: complete)
+        CrashPoint.reached(.replacementCompleted)
         try FileSystem.syncFolder(of: path)
     }
 
@@ -42,6 +44,7 @@ struct Replacement {
     func moveToPlace() throws {
         do {
             try FileSystem.move(complete, to: path)
+            CrashPoint.reached(.replacementInPlace)
             try FileSystem.syncFolder(of: path)
         } catch let error as POSIXError where error.code == .ENOENT {
             return  // Another process was faster.

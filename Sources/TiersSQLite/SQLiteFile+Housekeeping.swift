@@ -46,7 +46,9 @@ extension SQLiteFile {
                 connection = new
             }
             guard let connection else { return }
+            CrashPoint.reached(.checkpointBegins)
             guard try connection.checkpoint() >= LogLimit.checkpointAt else { return }
+            CrashPoint.reached(.logCopied)
             try readers.withoutLeases { () throws(SQLiteError) in
                 // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
                 try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
@@ -54,7 +56,9 @@ extension SQLiteFile {
                     try writer.commitBatch()
                     hasOpenBatch.store(false, ordering: .releasing)
                     do throws(SQLiteError) {
+                        CrashPoint.reached(.restartBegins)
                         try writer.connection.restartLog()
+                        CrashPoint.reached(.logRestarted)
                         writer.keptLogFrames = 0
                     } catch  where StoreError(error).code == .busy {
                         // Another process reads what is in the log: try again when it has grown by as much again.
@@ -77,7 +81,9 @@ extension SQLiteFile {
             let free = try writer.connection.int(SQL.freePageCount) ?? 0
             let pages = try writer.connection.int(SQL.pageCount) ?? 0
             guard free > 256, free * 4 > pages else { return false }
+            CrashPoint.reached(.spaceReturnBegins)
             try writer.connection.execute(SQL.freePages(256))
+            CrashPoint.reached(.spaceReturned)
             return true
         }
     }
@@ -130,9 +136,11 @@ extension SQLiteFile {
             guard let writer, let archive = writer.archive(number), let owner = archive.owner else { return (false, nil) }
             let uses = owner.takeUses(limit: limit)
             guard !uses.isEmpty else { return (false, nil) }
+            CrashPoint.reached(.usesTaken)
             var isWritten = false
             defer { owner.finishUses(written: isWritten) }
             try writer.write(uses, of: archive)
+            CrashPoint.reached(.usesCommitted)
             isWritten = true
             hasOpenBatch.store(false, ordering: .releasing)
             return (uses.count == limit, WriteState(writer))
@@ -168,6 +176,7 @@ extension Writer {
         try transaction { () throws(SQLiteError) in
             try archive.load()
             try archive.write(uses)
+            CrashPoint.reached(.usesWritten)
         }
     }
 }

@@ -78,7 +78,9 @@ extension SQLiteFile {
     private static func open(_ path: String, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
         // Where the old one was set aside there is none yet.
         _ = try FileSystem.createIfMissing(path)
+        CrashPoint.reached(.filePlaced)
         let connection = try Connection(path: path)
+        CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection)
         return try SQLiteFile(
             path: path, identity: try identity(of: path), connection: connection, changes: try ChangesFile(besides: path), news: news,

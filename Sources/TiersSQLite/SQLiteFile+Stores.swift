@@ -106,6 +106,7 @@ extension SQLiteFile {
                 // An older writer of the archive may hold totals that relaxed writes have not committed.
                 try writer.commitBatch()
                 hasOpenBatch.store(false, ordering: .releasing)
+                CrashPoint.reached(.archiveCommitted)
                 let archive = ArchiveWriter(id: number, name: normal, capacity: capacity, connection: writer.connection)
                 if let family { try writer.join(EntryKey(family).normalized, archive, at: clock.now()) }
                 try archive.beginSweeping()
@@ -150,6 +151,7 @@ extension SQLiteFile {
                 hasOpenBatch.store(false, ordering: .releasing)
                 return (removed, archive.isOverLimit, WriteState(writer))
             }
+            CrashPoint.reached(.shrinkBatchCommitted)
             evicted += removed.keys
             // Totals that promise more than can be found are damage.
             if over, removed.count == 0 { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
@@ -257,7 +259,9 @@ extension Writer {
             guard try add.step() else { throw .closedArchive }
             let number = add.int(0)
             add.reset()
+            CrashPoint.reached(.archiveAdded)
             try connection.execute(SQL.createArchive(number))
+            CrashPoint.reached(.archiveCreated)
             return number
         }
     }

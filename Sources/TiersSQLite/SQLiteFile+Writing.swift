@@ -19,6 +19,7 @@ extension SQLiteFile {
                     for (write, archive) in zip(writes, archives) {
                         try archive.load()
                         outcomes.append(try archive.apply(write))
+                        CrashPoint.reached(.changeApplied)
                     }
                     return outcomes
                 }
@@ -28,7 +29,9 @@ extension SQLiteFile {
                     let outcomes = try writer.relaxedTransaction(bytes: bytes, work)
                     // Before memory forgets an old value: whoever misses there must not read it from disk.
                     hasOpenBatch.store(true, ordering: .releasing)
+                    CrashPoint.reached(.relaxedWriteApplied)
                     committed(outcomes)
+                    CrashPoint.reached(.relaxedWriteHeard)
                     writer.tellOfLosses()
                     writer.forgetUsesInTransaction()
                     if writer.batch?.isFull ?? false { try writer.commitBatch() }
@@ -37,6 +40,7 @@ extension SQLiteFile {
                     hasOpenBatch.store(false, ordering: .releasing)
                     for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                     committed(outcomes)
+                    CrashPoint.reached(.memoryHeard)
                     writer.tellOfLosses()
                     writer.forgetUsesInTransaction()
                 }
@@ -106,11 +110,13 @@ extension SQLiteFile {
             // Everything committed until now is in the log, so this sync covers it.
             let covered = writer.withLock { $0?.commits } ?? commit
             do throws(SQLiteError) {
+                CrashPoint.reached(.syncBegins)
                 try sync.openConnection(path: path).syncLog()
             } catch {
                 sync.failure = error
                 throw error
             }
+            CrashPoint.reached(.synced)
             sync.syncedThrough = covered
         }
     }

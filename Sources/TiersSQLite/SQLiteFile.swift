@@ -83,8 +83,10 @@ public final class SQLiteFile: Sendable {
             return
         }
         try noting { () throws(SQLiteError) in
+            CrashPoint.reached(.closing)
             try commitBatch()
             try writeAllUses()
+            CrashPoint.reached(.closingUsesWritten)
             // What is left after sixteen megabytes goes the next time.
             for _ in 0..<16 where try giveSpaceBack() {}
             // In the order in which others take these locks.
@@ -93,6 +95,7 @@ public final class SQLiteFile: Sendable {
                 try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
                     sync = LogSync()
                     readers.close()
+                    CrashPoint.reached(.closingReadersClosed)
                     try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                         try writer?.commitBatch()
                         // The last connection to go copies the log into the database and removes it.
@@ -101,6 +104,7 @@ public final class SQLiteFile: Sendable {
                 }
             }
         }
+        CrashPoint.reached(.closed)
         FileRegistry.shared.remove(self, identity)
     }
 

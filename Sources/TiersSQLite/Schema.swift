@@ -33,14 +33,20 @@ enum Schema {
         // Before the first page exists, or it has no effect.
         try connection.execute(SQL.startPageReuse)
         try startLog(connection)
+        CrashPoint.reached(.logStarted)
         try connection.execute(SQL.writerSettings)
         try connection.execute(SQL.beginWriting)
         do {
             // Once more, now that no other process can change it.
-            for version in try version(of: connection)..<formatVersion { try migrate(connection, from: version) }
+            for version in try version(of: connection)..<formatVersion {
+                try migrate(connection, from: version)
+                CrashPoint.reached(.formatStepTaken)
+            }
             try connection.execute(SQL.setApplicationID(applicationID))
             try connection.execute(SQL.setFormatVersion(formatVersion))
+            CrashPoint.reached(.formatWritten)
             try connection.execute(SQL.commit)
+            CrashPoint.reached(.formatCommitted)
         } catch {
             throw error  // What was begun is rolled back when the connection closes.
         }

@@ -159,8 +159,10 @@ final class Writer {
     func commitBatch() throws(SQLiteError) {
         guard batch != nil else { return }
         do throws(SQLiteError) {
+            CrashPoint.reached(.batchCommitBegins)
             try commitTransaction()
             batch = nil
+            CrashPoint.reached(.batchCommitted)
         } catch {
             loseBatch(error)
             throw error
@@ -181,6 +183,7 @@ final class Writer {
     private func beginTransaction() throws(SQLiteError) {
         if let changes, changes.page.isRetired { throw .vanished }
         try begin.run()
+        CrashPoint.reached(.begun)
         let version = connection.dataVersion()
         if version != dataVersion {
             for archive in archives.values { archive.invalidate() }
@@ -190,15 +193,19 @@ final class Writer {
 
     private func commitTransaction() throws(SQLiteError) {
         for archive in archives.values { try archive.store() }
+        CrashPoint.reached(.totalsStored)
         let announced = try announce()
+        CrashPoint.reached(.changesAnnounced)
         do throws(SQLiteError) {
             try commit.run()
         } catch {
             finish(announced)
             throw error
         }
+        CrashPoint.reached(.committed)
         finish(announced)
         commits += 1
+        CrashPoint.reached(.changesFinished)
         dataVersion = connection.dataVersion()  // Our own commits change it, too.
         for archive in archives.values {
             bytesRemoved += archive.bytesRemoved
@@ -231,6 +238,7 @@ final class Writer {
     }
 
     private func rollBack() {
+        CrashPoint.reached(.rollingBack)
         for archive in archives.values { archive.invalidate() }
         guard connection.isInTransaction else { return }  // SQLite has done it by itself after some errors.
         do throws(SQLiteError) {

@@ -6,6 +6,7 @@ import Vellum
 //     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
+//     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //
 // With VELLUM_INDEX=none in its environment it declares no index, and drops the one that is there.
 
@@ -31,6 +32,19 @@ extension Item: IndexedArchivable {
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
 let arguments = CommandLine.arguments
+// One that hangs must not hang whoever watches it.
+alarm(120)
+do {
+    switch arguments[1] {
+    case "script":
+        try ScriptMode.run(arguments)
+        exit(0)
+    default: break
+    }
+} catch {
+    FileHandle.standardError.write(Data("\(String(reflecting: error))\n".utf8))
+    exit(1)
+}
 let durabilities: [String: Durability] = ["relaxed": .relaxed, "crashSafe": .crashSafe, "powerSafe": .powerSafe]
 let factory = ArchivesFactory(
     directory: URL(fileURLWithPath: arguments[2]), durability: durabilities[arguments.last ?? ""] ?? .crashSafe)

@@ -48,10 +48,13 @@ struct Takeover {
         guard try Connection(path: path).int(SQL.originalColumnCount) == 5 else { return nil }
         // Another process may take it over before we can: its file is there then.
         guard let source = try openAlone(identity) else { return Outcome() }
+        CrashPoint.reached(.originalLocked)
         try replacement.begin()
         var outcome = try copy(from: source, at: now)
+        CrashPoint.reached(.takeoverCopied)
         try replacement.finish()
         outcome.aside = try Recovery.setAside(path, at: now, as: "original")
+        CrashPoint.reached(.originalMoved)
         try replacement.moveToPlace()
         Log.notice(
             "A file of the original MiniCache was taken over: \(outcome.taken) entries, \(outcome.skipped) could not be read. It was kept aside."
@@ -110,6 +113,7 @@ struct Takeover {
                     outcome.taken += 1
                 }
             }
+            CrashPoint.reached(.takeoverBatchCommitted)
         }
         return outcome
     }

@@ -96,6 +96,7 @@ final class IndexWriter {
         store.bind(row.built, at: 7)
         store.bind(row.strays, at: 8)
         try store.run()
+        CrashPoint.reached(.indexCoverageStored)
         storedRow = row
     }
 
@@ -108,9 +109,11 @@ final class IndexWriter {
     func drop() throws(SQLiteError) {
         guard let old = row else { return }
         try connection.execute(SQL.dropIndexTables(archive, collections: old.collections))
+        CrashPoint.reached(.indexTablesDropped)
         let delete = try connection.prepare(SQL.deleteIndex)
         delete.bind(archive, at: 1)
         try delete.run()
+        CrashPoint.reached(.indexDropped)
         row = nil
         storedRow = nil
     }
@@ -128,6 +131,7 @@ final class IndexWriter {
         guard !shape.isEmpty else { return }
         try connection.execute(
             SQL.createIndexTables(archive, columns: shape.columns.count, collections: shape.collections.count, indexes: shape.indexes))
+        CrashPoint.reached(.indexCreated)
         row = Row(
             definition: shape.definition, columns: shape.columns.count, collections: shape.collections.count,
             through: isEmpty ? .max : 0, until: last, built: 0, strays: 0)
@@ -269,6 +273,7 @@ final class IndexWriter {
             }
         }
         guard after != nil else { return }
+        CrashPoint.reached(.indexRowsTaken)
         row?.built += Int64(found.count)
         if let last = found.last?.row { row?.through = last }
         if isAtEnd { row?.through = .max }

@@ -37,6 +37,7 @@ extension SQLiteFile {
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 try archive.index.declare(last: archive.row.next - 1, isEmpty: archive.row.entries == 0, anew: anew)
+                CrashPoint.reached(.indexDeclared)
             }
             hasOpenBatch.store(false, ordering: .releasing)
             return WriteState(writer)
@@ -90,6 +91,7 @@ extension SQLiteFile {
             return rows.isEmpty ? nil : BuildingWork(after: nil, entries: try archive.entries(of: rows[...], limit).entries)
         }
         guard let work = work ?? nil else { return false }
+        CrashPoint.reached(.indexBatchRead)
 
         // No lock is held here: the owner runs a codec. It may be slow, so that what is found is taken in now and then.
         var after = work.after
@@ -104,12 +106,12 @@ extension SQLiteFile {
                 continue
             }
             // A bite that was ended by its bytes may not be the last.
-            try take(found, after: after, isAtEnd: false, of: number, owner)
+            try take(found, for: shape, after: after, isAtEnd: false, of: number, owner)
             if after != nil { after = entry.entry.row }
             found = []
             begun = clock.now
         }
-        if work.entries.isEmpty { try take([], after: after, isAtEnd: true, of: number, owner) }
+        if work.entries.isEmpty { try take([], for: shape, after: after, isAtEnd: true, of: number, owner) }
         return true
     }
 
@@ -125,6 +127,7 @@ extension SQLiteFile {
                 guard coverage.isUsable, coverage.entries >= 1000 else { continue }
                 if try connection.int(SQL.hasStatistics) ?? 0 > 0, try connection.int(SQL.isAnalysed(archive.id)) ?? 0 > 0 { continue }
                 try connection.execute(SQL.analyse(archive.id, collections: shape.collections.count))
+                CrashPoint.reached(.indexesAnalysed)
             }
         }
     }
@@ -132,9 +135,12 @@ extension SQLiteFile {
     /// How many rows of an index are written in one transaction: each may be on a page of its own, and the log is bounded.
     private static var largestStep: Int { 512 }
 
-    private func take(_ found: [BuiltRow], after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any TierOwner) throws(SQLiteError) {
+    private func take(
+        _ found: [BuiltRow], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any TierOwner
+    ) throws(SQLiteError) {
         let (state, progress) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> (WriteState?, IndexProgress?) in
-            guard let writer, let archive = writer.archive(number) else { return (nil, nil) }
+            // The archive may have been closed meanwhile, and opened with another index, which has another place for what was found.
+            guard let writer, let archive = writer.archive(number), archive.index.shape == shape else { return (nil, nil) }
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 try archive.index.take(found, after: after, isAtEnd: isAtEnd)
@@ -148,6 +154,7 @@ extension SQLiteFile {
             return (WriteState(writer), progress)
         }
         if let state { lookAfter(state) }
+        CrashPoint.reached(.indexBatchCommitted)
         if let progress { owner.tierDidReport(.indexed(progress)) }
     }
 }

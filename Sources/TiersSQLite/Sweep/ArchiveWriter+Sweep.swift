@@ -73,6 +73,7 @@ extension ArchiveWriter {
             try join.run()
         }
         presenceWritten = now
+        CrashPoint.reached(.presenceWritten)
     }
 
     /// Whether anything in the block may not be wanted any more. If nothing is, notes when the first will not be.
@@ -111,7 +112,10 @@ extension ArchiveWriter {
             next = min(next, end)
         }
         read.reset()
-        for (entry, bytes) in unwanted { try delete(row: entry.row, bytes: bytes, key: entry.key) }
+        for (entry, bytes) in unwanted {
+            try delete(row: entry.row, bytes: bytes, key: entry.key)
+            CrashPoint.reached(.entrySwept)
+        }
         sweepMap.note(block: block, end: next)
         return unwanted.map(\.entry)
     }

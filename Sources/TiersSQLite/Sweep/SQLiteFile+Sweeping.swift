@@ -107,11 +107,13 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             // Most blocks of an archive that was just opened hold nothing that has ended: then nothing is written.
             guard try archive.hasEnded(in: block, at: now) else { return }
+            CrashPoint.reached(.sweepBegins)
             let removed = try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 // Asked once more: we may have waited, and what was written since under a clock that was set back has not ended.
                 return try archive.sweep(block, at: clock.now(), limit: Self.bite)
             }
+            CrashPoint.reached(.sweepCommitted)
             archive.owner?.tierDidRemove(removed, .expired)
         } catch {
             archive.sweepMap.note(block: block, end: now)

@@ -60,6 +60,7 @@ extension Writer {
                 if removed == 0, relative.isUnseen(weeks: 4, at: now) { try drop(writer) }
                 return removed
             }
+            CrashPoint.reached(.relativeSwept)
             if removed > 0 { return true }
         }
         return false
@@ -70,12 +71,15 @@ extension Writer {
     private func drop(_ archive: ArchiveWriter) throws(SQLiteError) {
         guard try connection.int(SQL.lastArchive) ?? 0 > archive.id else { return }
         try archive.index.drop()
+        CrashPoint.reached(.archiveIndexDropped)
         for sql in [SQL.deleteClaims, SQL.deleteArchive] {
             let delete = try connection.prepare(sql)
             delete.bind(archive.id, at: 1)
             try delete.run()
         }
+        CrashPoint.reached(.archiveForgotten)
         try connection.execute(SQL.dropArchive(archive.id))
+        CrashPoint.reached(.archiveDropped)
         forget(archive)
     }
 }

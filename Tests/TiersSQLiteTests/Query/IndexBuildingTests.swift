@@ -37,6 +37,23 @@ struct IndexBuildingTests {
         #expect(explanation.decodedObjects == explanation.results)
     }
 
+    /// What a builder has found out for one index is nothing to another that was declared meanwhile.
+    @Test func anIndexThatIsDeclaredWhileAnotherIsBuiltHoldsItsOwn() throws {
+        try fillWithoutIndex()
+        let gate = DecodingGate(open: 100)
+        var ages = IndexCatalog<Person>()
+        ages.addIndex([ages.addColumn(\.age, name: "age")])
+        let first = try setup.people(ages, codec: gate)
+        gate.waitUntilClosed()
+        gate.letOthersPass = true
+        try first.close()
+        let store = try setup.people()
+        gate.open()
+        try store.waitForIndex()
+        #expect(try store.disagreements() == [])
+        try expectRightAnswers(store, people)
+    }
+
     @Test func queriesAreRightWhileAnIndexIsBuilt() throws {
         try fillWithoutIndex()
         let gate = DecodingGate(open: 700)

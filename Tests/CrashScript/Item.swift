@@ -1,0 +1,92 @@
+package import Foundation
+package import Tiers
+
+/// A value that says itself where it belongs: its shelf, its key, the number of the operation that wrote it, and a filling that
+/// follows from these. Bytes that are torn, mixed or another's are no item.
+package struct Item: Hashable, Sendable {
+    package var shelf: Shelf
+    package var key: String
+    package var version: Int
+    /// How many bytes of filling it has.
+    package var filling: Int
+
+    package init(shelf: Shelf, key: String, version: Int, filling: Int) {
+        (self.shelf, self.key, self.version, self.filling) = (shelf, key, version, filling)
+    }
+
+    // What is indexed of it.
+    package var group: Int { version % 7 }
+    package var name: String { "\(key) \(version)" }
+    package var tags: [String] { ["all", "mod\(version % 5)"] }
+
+    private var header: String { "\(shelf.rawValue)|\(key)|\(version)|\(filling)\n" }
+
+    /// Its encoding.
+    package var bytes: Data {
+        var bytes = Data(header.utf8)
+        var block: [UInt8] = []
+        var state = UInt64(truncatingIfNeeded: version) &* 0x9E37_79B9_7F4A_7C15
+        for byte in key.utf8 { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        for _ in 0..<min(filling, 251) {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            block.append(UInt8(truncatingIfNeeded: state >> 56))
+        }
+        var left = filling
+        while left > 0 {
+            bytes.append(contentsOf: block.prefix(left))
+            left -= min(left, block.count)
+        }
+        return bytes
+    }
+
+    package var size: Int { header.utf8.count + filling }
+}
+
+package struct TornItem: Error {
+    package var found: String
+}
+
+/// Refuses everything that is not, byte by byte, what an item must be.
+package struct ItemCodec: Codec {
+    private let shelf: Shelf
+
+    package init(_ shelf: Shelf) { self.shelf = shelf }
+
+    package func encode(_ value: Item) -> Data { value.bytes }
+
+    package func decode(_ bytes: Data) throws -> Item {
+        let header = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let parts = header.split(separator: "|", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == shelf.rawValue, let version = Int(parts[2]), let filling = Int(parts[3]), filling <= bytes.count
+        else { throw TornItem(found: header) }
+        let item = Item(shelf: shelf, key: String(parts[1]), version: version, filling: filling)
+        guard item.bytes == bytes else { throw TornItem(found: header) }
+        return item
+    }
+}
+
+extension Item {
+    /// What the nth index of the safe shelf holds; nothing for 0.
+    package static func catalog(_ number: Int) -> IndexCatalog<Item> {
+        var catalog = IndexCatalog<Item>()
+        guard number > 0 else { return catalog }
+        let group = catalog.addColumn(\.group, name: "group")
+        catalog.addIndex([group])
+        guard number > 1 else { return catalog }
+        let name = catalog.addColumn(\.name, name: "name")
+        catalog.addIndex([group, name])
+        guard number > 2 else { return catalog }
+        catalog.addCollection(\Item.tags, name: "tags", of: String.self) { $0.tags }
+        return catalog
+    }
+
+    package static let catalogs = 4
+
+    package static func inGroup(_ group: Int) -> QueryDescription<Item> {
+        QueryDescription([.filter(.test(Test(\Item.group, .isEqual(group)) { $0.group == group }))])
+    }
+
+    package static func tagged(_ tag: String) -> QueryDescription<Item> {
+        QueryDescription([.filter(.test(Test(\Item.tags, .hasElement(tag)) { $0.tags.contains(tag) }))])
+    }
+}

@@ -1,0 +1,129 @@
+/// What the archives of a script hold after its operations, if all is well: exactly, also what had to leave and in which order.
+package struct Model: Hashable, Sendable {
+    /// An item as it lies on its shelf.
+    package struct Held: Hashable, Sendable {
+        package var version: Int
+        package var filling: Int
+        package var size: Int
+        /// When it expires, in milliseconds.
+        package var expires: Int64?
+        /// When it was last used.
+        package var used: Int64
+        /// Its place in the order of use.
+        package var place: Int
+    }
+
+    package var shelves: [Shelf: [String: Held]] = [:]
+    package var tightLimit = Shelf.tightLimit
+    package var catalog = 0
+    /// The version that is open, and when each was last.
+    package var version = Shelf.versionOne
+    package var versionsSeen: [Shelf: Int64] = [:]
+    package var now: Int64 = 1_767_225_600_000
+    /// The number of the last operation.
+    package var operations = 0
+    private var places = 0
+
+    package init() {}
+
+    package func items(on shelf: Shelf) -> [String: Held] { shelves[shelf] ?? [:] }
+
+    /// What a reader sees of a shelf now.
+    package func visible(on shelf: Shelf, at now: Int64) -> [String: Int] {
+        items(on: shelf).filter { $0.value.expires ?? .max > now }.mapValues(\.version)
+    }
+
+    package func bytes(on shelf: Shelf) -> Int { items(on: shelf).values.reduce(0) { $0 + $1.size } }
+
+    /// Puts an item where it lies, as the most recently used of its shelf.
+    package mutating func put(_ item: Item, expires: Int64?, used: Int64) {
+        places += 1
+        shelves[item.shelf, default: [:]][item.key] = Held(
+            version: item.version, filling: item.filling, size: item.size, expires: expires, used: used, place: places)
+    }
+
+    // MARK: Operations
+
+    /// Carries the operation out.
+    ///
+    /// - Parameter removals: How many entries leave at most where they leave a few at a time: what a process that is killed meanwhile
+    ///   may have come to.
+    package mutating func apply(_ operation: Step, removingAtMost removals: Int = .max) {
+        switch operation {
+        case .write(let changes):
+            for change in changes { apply(change) }
+        case .read(let shelf, let key):
+            use(shelf, key)
+        case .limit(let bytes):
+            tightLimit = bytes
+            removeColdest(of: .tight, atMost: removals) { _, left in left > bytes }
+        case .forget(let milliseconds):
+            let bound = now - Int64(milliseconds)
+            removeColdest(of: .tight, atMost: removals) { held, _ in held.used < bound }
+        case .index(let number):
+            catalog = number
+        case .replace:
+            version = version.otherVersion
+            versionsSeen[version] = now
+        case .wait(let days):
+            now += Int64(days) * Self.day
+            let old = version.otherVersion
+            versionsSeen[version] = now
+            if now - (versionsSeen[old] ?? now) >= 7 * Self.day { removeColdest(of: old, atMost: removals) { _, _ in true } }
+        case .starved, .query, .flush, .settle, .sweep, .reopen: break
+        }
+    }
+
+    /// The shelf of which the operation removes entries a few at a time, if it does.
+    package func shelfThatShrinks(during operation: Step) -> Shelf? {
+        switch operation {
+        case .limit, .forget: .tight
+        case .wait: version.otherVersion
+        default: nil
+        }
+    }
+
+    package static let day: Int64 = 24 * 3600 * 1000
+
+    private mutating func apply(_ change: Step.Change) {
+        switch change.kind {
+        case .put(let filling, let age):
+            let item = Item(shelf: change.shelf, key: change.key, version: operations, filling: filling)
+            put(item, expires: age.map { now + Int64($0) }, used: now)
+            if change.shelf == .tight {
+                let limit = tightLimit
+                removeColdest(of: .tight) { _, left in left > limit }
+            }
+            if change.shelf.isVersion {
+                // Of the one that was replaced first.
+                let (own, old) = (bytes(on: change.shelf), change.shelf.otherVersion)
+                removeColdest(of: old) { _, left in own + left > Shelf.versionLimit }
+                let rest = bytes(on: old)
+                removeColdest(of: change.shelf) { _, left in left + rest > Shelf.versionLimit }
+            }
+        case .delete: shelves[change.shelf]?[change.key] = nil
+        case .clear: shelves[change.shelf] = nil
+        }
+    }
+
+    private mutating func use(_ shelf: Shelf, _ key: String) {
+        guard var held = shelves[shelf]?[key], held.expires ?? .max > now else { return }
+        places += 1
+        (held.used, held.place) = (now, places)
+        shelves[shelf]?[key] = held
+    }
+
+    /// Removes the coldest while `isWanted` of it and of the bytes that the shelf still holds.
+    private mutating func removeColdest(of shelf: Shelf, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
+        let items = items(on: shelf)
+        var left = bytes(on: shelf)
+        var removed = 0
+        guard items.contains(where: { isWanted($0.value, left) }) else { return }
+        for (key, held) in items.sorted(by: { $0.value.place < $1.value.place }) {
+            guard removed < limit, isWanted(held, left) else { return }
+            shelves[shelf]?[key] = nil
+            left -= held.size
+            removed += 1
+        }
+    }
+}

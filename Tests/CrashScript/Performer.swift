@@ -1,0 +1,150 @@
+internal import Foundation
+internal import Tiers
+internal import TiersSQLite
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Carries out operations on the archives of a folder, writes each down before and after it, and compares what it reads with
+/// the model.
+package final class Performer {
+    private let folder: String
+    private let journal: Journal
+    private let clock: Library.Clock
+    private var library: Library?
+    package private(set) var model: Model
+
+    package init(in folder: String, _ model: Model, _ journal: Journal) {
+        (self.folder, self.model, self.journal) = (folder, model, journal)
+        clock = Library.Clock(model.now)
+    }
+
+    private func open() throws -> Library {
+        if let library { return library }
+        let new = try Library(in: folder, model, clock: clock)
+        library = new
+        return new
+    }
+
+    /// Opens the archives before anything is done, so that opening is not counted in.
+    package func start() throws { _ = try open() }
+
+    package func perform(_ operation: Step) throws {
+        model.operations += 1
+        model.now += 10
+        clock.now = model.now
+        journal.begin(operation, model)
+        try carryOut(operation)
+        journal.done(model.operations)
+    }
+
+    private func carryOut(_ operation: Step) throws {
+        let library = try open()
+        switch operation {
+        case .write(let changes): try write(changes, library)
+        case .starved(let changes): try starve(changes, library)
+        case .read(let shelf, let key): try read(shelf, key, library)
+        case .query(let number): try query(number, library)
+        case .flush: try library.store(.safe).flush()
+        case .limit(let bytes):
+            let store = try library.store(.tight)
+            try store.reconfigure(
+                memory: store.capacities.memory, disk: try Capacity(DataSize(bytes: bytes)), remembering: .values)
+        case .forget(let milliseconds):
+            try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
+        case .settle: library.file.waitForHousekeeping()
+        case .sweep: library.file.sweepEverything()
+        case .reopen: try close()
+        case .index, .replace, .wait: break
+        }
+        let before = model
+        model.apply(operation)
+        switch operation {
+        case .index:
+            try library.close(.safe)
+            try library.open(.safe, model)
+        case .replace:
+            try library.close(before.version)
+            try library.open(model.version, model)
+        case .wait:
+            clock.now = model.now
+            library.file.sweepEverything()
+        default: break
+        }
+    }
+
+    package func close() throws {
+        let file = library?.file
+        library = nil
+        try file?.close()
+    }
+
+    // MARK: Operations
+
+    private func write(_ changes: [Step.Change], _ library: Library) throws {
+        var transaction = StoreTransaction()
+        for change in changes {
+            let store = try library.store(change.shelf)
+            switch change.kind {
+            case .put(let filling, let age):
+                try transaction.record(
+                    Item(shelf: change.shelf, key: change.key, version: model.operations, filling: filling), forKey: EntryKey(change.key),
+                    in: store, expiration: age.map { Expiration(age: Int64($0)) })
+            case .delete: transaction.remove(EntryKey(change.key), in: store)
+            case .clear: transaction.removeAll(in: store)
+            }
+        }
+        try transaction.commit()
+    }
+
+    /// Writes while the system lets no file grow beyond a page.
+    private func starve(_ changes: [Step.Change], _ library: Library) throws {
+        try library.store(.safe).flush()
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit()
+        getrlimit(Self.fileSize, &limit)
+        let usual = limit
+        limit.rlim_cur = 4096
+        setrlimit(Self.fileSize, &limit)
+        defer {
+            var usual = usual
+            setrlimit(Self.fileSize, &usual)
+        }
+        do {
+            try write(changes, library)
+            journal.complain("a write succeeded where no file could grow: \(changes)")
+        } catch let error as StoreError {
+            if error.code == .damagedFile { journal.complain("a full disk was taken for damage: \(error)") }
+        }
+    }
+
+    #if canImport(Glibc)
+        private static var fileSize: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_FSIZE.rawValue) }
+    #else
+        private static var fileSize: Int32 { RLIMIT_FSIZE }
+    #endif
+
+    private func read(_ shelf: Shelf, _ key: String, _ library: Library) throws {
+        let found = try library.store(shelf).find(EntryKey(key))
+        let expected = model.visible(on: shelf, at: model.now)[key]
+        if found?.version != expected {
+            journal.complain("\(shelf.rawValue) \(key) is \(found?.version ?? -1) and not \(expected ?? -1)")
+        }
+    }
+
+    private func query(_ number: Int, _ library: Library) throws {
+        let store = try library.store(.safe)
+        let versions = model.visible(on: .safe, at: model.now).values
+        let group = Set(try store.fetch(Item.inGroup(number % 7)).map(\.version))
+        let grouped = Set(versions.filter { $0 % 7 == number % 7 })
+        if group != grouped { journal.complain("of group \(number % 7) there are \(group.sorted()) and not \(grouped.sorted())") }
+        let tagged = try store.count(Item.tagged("mod\(number % 5)"))
+        let expected = versions.count { $0 % 5 == number % 5 }
+        if tagged != expected { journal.complain("of tag mod\(number % 5) there are \(tagged) and not \(expected)") }
+    }
+}

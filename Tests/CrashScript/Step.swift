@@ -1,0 +1,110 @@
+/// A step of a script.
+package enum Step: Hashable, Sendable {
+    /// Changes that happen together or not at all.
+    case write([Change])
+    /// The same while no file can grow: it fails, and nothing has changed.
+    case starved([Change])
+    case read(Shelf, String)
+    /// Asks the safe shelf for everything of a group and of a tag.
+    case query(Int)
+    case flush
+    /// Changes what the tight shelf may hold.
+    case limit(Int)
+    /// Removes what the tight shelf has not used for so many milliseconds.
+    case forget(Int)
+    /// Declares another index of the safe shelf.
+    case index(Int)
+    /// Lets what is due behind the callers' backs be done.
+    case settle
+    /// Removes what has expired.
+    case sweep
+    case reopen
+    /// Opens the other version.
+    case replace
+    /// Lets days pass.
+    case wait(days: Int)
+
+    /// One change of one key.
+    package struct Change: Hashable, Sendable {
+        package enum Kind: Hashable, Sendable {
+            /// Records an item with so much filling, which expires after so many milliseconds.
+            case put(filling: Int, age: Int?)
+            case delete
+            case clear
+        }
+
+        package var shelf: Shelf
+        package var key: String
+        package var kind: Kind
+
+        package init(_ shelf: Shelf, _ key: String, _ kind: Kind) { (self.shelf, self.key, self.kind) = (shelf, key, kind) }
+    }
+}
+
+extension Step: LosslessStringConvertible {
+    package var description: String {
+        switch self {
+        case .write(let changes): "write " + changes.map(\.description).joined(separator: ";")
+        case .starved(let changes): "starved " + changes.map(\.description).joined(separator: ";")
+        case .read(let shelf, let key): "read \(shelf.rawValue):\(key)"
+        case .query(let number): "query \(number)"
+        case .flush: "flush"
+        case .limit(let bytes): "limit \(bytes)"
+        case .forget(let milliseconds): "forget \(milliseconds)"
+        case .index(let number): "index \(number)"
+        case .settle: "settle"
+        case .sweep: "sweep"
+        case .reopen: "reopen"
+        case .replace: "replace"
+        case .wait(let days): "wait \(days)"
+        }
+    }
+
+    package init?(_ description: String) {
+        let words = description.split(separator: " ", maxSplits: 1).map(String.init)
+        let rest = words.count > 1 ? words[1] : ""
+        switch words.first {
+        case "write", "starved":
+            let parts = rest.split(separator: ";")
+            let changes = parts.compactMap { Change(String($0)) }
+            guard changes.count == parts.count else { return nil }
+            self = words.first == "write" ? .write(changes) : .starved(changes)
+        case "read":
+            let parts = rest.split(separator: ":")
+            guard parts.count == 2, let shelf = Shelf(rawValue: String(parts[0])) else { return nil }
+            self = .read(shelf, String(parts[1]))
+        case "query": self = .query(Int(rest) ?? 0)
+        case "flush": self = .flush
+        case "limit": self = .limit(Int(rest) ?? 0)
+        case "forget": self = .forget(Int(rest) ?? 0)
+        case "index": self = .index(Int(rest) ?? 0)
+        case "settle": self = .settle
+        case "sweep": self = .sweep
+        case "reopen": self = .reopen
+        case "replace": self = .replace
+        case "wait": self = .wait(days: Int(rest) ?? 0)
+        default: return nil
+        }
+    }
+}
+
+extension Step.Change: LosslessStringConvertible {
+    package var description: String {
+        switch kind {
+        case .put(let filling, let age): "\(shelf.rawValue):\(key):put:\(filling):\(age.map(String.init) ?? "-")"
+        case .delete: "\(shelf.rawValue):\(key):delete"
+        case .clear: "\(shelf.rawValue):\(key):clear"
+        }
+    }
+
+    package init?(_ description: String) {
+        let parts = description.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 3, let shelf = Shelf(rawValue: parts[0]) else { return nil }
+        switch parts[2] {
+        case "put" where parts.count == 5: self.init(shelf, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
+        case "delete": self.init(shelf, parts[1], .delete)
+        case "clear": self.init(shelf, parts[1], .clear)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// Compares what a folder holds with what its journal says that it must, may and must not hold.
+struct Checker {
+    let folder: String
+
+    struct Outcome {
+        var problems: [String] = []
+        /// What the next process begins with.
+        var model = Model()
+        var opening = Duration.zero
+    }
+
+    func check(_ journal: JournalEntries) throws -> Outcome {
+        var outcome = Outcome(problems: journal.complaints)
+        let expectation = Expectation(journal)
+        let clock = Library.Clock(expectation.now)
+        let before = ContinuousClock().now
+        let file = try SQLiteFile.open(at: Library.url(in: folder), clock: clock.wallClock)
+        outcome.opening = ContinuousClock().now - before
+
+        let report = try file.verify()
+        if !report.isSound { outcome.problems.append("the file is not sound: \(report)") }
+        var found: [Shelf: [String: Int]] = [:]
+        var order: [Shelf: [KeyUse]] = [:]
+        for name in try file.archiveNames() {
+            guard let shelf = Shelf(rawValue: name) else {
+                outcome.problems.append("there is an archive that nobody made: \(name)")
+                continue
+            }
+            let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
+            order[shelf] = try store.keysByUse().reversed()
+            for use in order[shelf] ?? [] {
+                // The codec refuses what is torn, mixed, or another's.
+                guard let item = try store.peek(use.key), item.key == use.key.normalized, item.size == use.bytes else {
+                    outcome.problems.append("\(shelf) lists \(use.key.normalized) and has not got it")
+                    continue
+                }
+                found[shelf, default: [:]][item.key] = item.version
+            }
+            try store.close()
+        }
+        if let state = expectation.state(of: found) {
+            outcome.model = restored(state, order, now: expectation.now)
+            try outcome.problems += disagreements(of: file, outcome.model, underWay: expectation.underWay)
+        } else {
+            outcome.problems.append(difference(found, expectation))
+        }
+        try file.close()
+        return outcome
+    }
+
+    /// The state with the order of use that the file has kept, which is what evictions to come go by.
+    private func restored(_ state: Model, _ order: [Shelf: [KeyUse]], now: Int64) -> Model {
+        var model = state
+        model.now = now
+        model.shelves = [:]
+        for (shelf, uses) in order {
+            for use in uses {
+                guard let held = state.items(on: shelf)[use.key.normalized] else { continue }
+                model.put(
+                    Item(shelf: shelf, key: use.key.normalized, version: held.version, filling: held.filling), expires: held.expires,
+                    used: use.lastUse.instant.rawValue)
+            }
+        }
+        return model
+    }
+
+    /// Asks the index, and goes through everything.
+    private func disagreements(of file: SQLiteFile, _ model: Model, underWay: Step?) throws -> [String] {
+        guard model.catalog > 0, try file.archiveNames().contains(Shelf.safe.rawValue) else { return [] }
+        var problems: [String] = []
+        let store = try file.store(
+            named: Shelf.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited,
+            indexing: Item.catalog(model.catalog))
+        let versions = model.items(on: .safe).values.map(\.version)
+        for group in 0..<7 {
+            let answer = try store.fetch(Item.inGroup(group)).map(\.version).sorted()
+            if answer != versions.filter({ $0 % 7 == group }).sorted() {
+                problems.append("index and entries disagree about group \(group)")
+            }
+        }
+        for rest in 0..<5 where try store.count(Item.tagged("mod\(rest)")) != versions.count(where: { $0 % 5 == rest }) {
+            problems.append("index and entries disagree about tag mod\(rest)")
+        }
+        try store.close()
+        return problems
+    }
+
+    private func difference(_ found: [Shelf: [String: Int]], _ expectation: Expectation) -> String {
+        var words = ["the file holds none of \(expectation.states.count) states."]
+        let expected = expectation.acknowledged.contents(at: expectation.now)
+        for shelf in Shelf.allCases where found[shelf] != expected[shelf] {
+            let (is_, must) = (found[shelf] ?? [:], expected[shelf] ?? [:])
+            let missing = must.keys.filter { is_[$0] == nil }.sorted().map { "\($0)=\(must[$0] ?? 0)" }
+            let others = is_.filter { must[$0.key] != $0.value }.sorted { $0.key < $1.key }.map {
+                "\($0.key)=\($0.value) not \(must[$0.key] ?? -1)"
+            }
+            words.append("\(shelf): missing \(missing.prefix(20)), other \(others.prefix(20))")
+        }
+        if let underWay = expectation.underWay { words.append("under way: \(String(describing: underWay).prefix(200))") }
+        return words.joined(separator: " ")
+    }
+}

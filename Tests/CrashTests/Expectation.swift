@@ -1,0 +1,91 @@
+import CrashScript
+import Tiers
+
+/// What the file may hold after a process was killed: one of the states through which its journal went, all archives together.
+struct Expectation {
+    /// From the oldest to the newest.
+    private(set) var states: [Model]
+    /// What was under way when the process was killed.
+    private(set) var underWay: Step?
+    /// The newest state that was acknowledged.
+    private(set) var acknowledged: Model
+    /// The present moment, whichever of the states it is.
+    private(set) var now: Int64
+    private var bytesAtRisk: [Int] = [0]
+
+    init(_ journal: JournalEntries) {
+        states = [journal.start]
+        acknowledged = journal.start
+        now = journal.start.now
+        for (number, instant, operation, isDone) in journal.operations {
+            var model = acknowledged
+            model.operations = number
+            model.now = instant
+            guard isDone else {
+                underWay = operation
+                model.apply(operation)
+                states.append(model)
+                now = max(now, model.now)
+                break
+            }
+            model.apply(operation)
+            acknowledged = model
+            now = model.now
+            if operation.isDurable { (states, bytesAtRisk) = ([], []) }
+            states.append(model)
+            bytesAtRisk.append(operation.bytes)
+            // What relaxed writes may lose is bounded: 256 of them, or a megabyte.
+            while states.count > 257 || bytesAtRisk.dropFirst().reduce(0, +) > 1 << 20 {
+                states.removeFirst()
+                bytesAtRisk.removeFirst()
+            }
+        }
+    }
+
+    /// The newest state that is what was found, if one is.
+    func state(of found: [Shelf: [String: Int]]) -> Model? {
+        if let state = states.last(where: { $0.contents(at: now) == found }) { return state }
+        guard let underWay, let shelf = acknowledged.shelfThatShrinks(during: underWay) else { return nil }
+        // It came some way.
+        var partial = acknowledged
+        partial.operations += 1
+        partial.now = now
+        if case .wait = underWay { partial.now = acknowledged.now }
+        let removed = acknowledged.visible(on: shelf, at: now).count - (found[shelf]?.count ?? 0)
+        partial.apply(underWay, removingAtMost: max(0, removed))
+        guard partial.contents(at: now) == found else { return nil }
+        // Until it is done the old limit is the one that holds.
+        partial.tightLimit = acknowledged.tightLimit
+        return partial
+    }
+}
+
+extension Model {
+    /// What a reader finds, by shelf.
+    func contents(at now: Int64) -> [Shelf: [String: Int]] {
+        var contents: [Shelf: [String: Int]] = [:]
+        for shelf in Shelf.allCases {
+            let visible = visible(on: shelf, at: now)
+            if !visible.isEmpty { contents[shelf] = visible }
+        }
+        return contents
+    }
+}
+
+extension Step {
+    /// Whether everything before it survives a killed process once it is done.
+    var isDurable: Bool {
+        switch self {
+        case .write(let changes): changes.contains { $0.shelf.durability > .relaxed }
+        case .flush, .reopen, .index, .replace, .starved: true
+        default: false
+        }
+    }
+
+    var bytes: Int {
+        guard case .write(let changes) = self else { return 0 }
+        return changes.reduce(0) { sum, change in
+            if case .put(let filling, _) = change.kind { sum + filling } else { sum }
+        }
+    }
+}

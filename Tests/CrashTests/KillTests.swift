@@ -1,0 +1,83 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// Processes that are killed at any instant and between any two steps leave what was acknowledged, whole.
+///
+/// With `VELLUM_KILLS` in the environment there are thousands, and every point is one of them twenty times; `VELLUM_SEED` draws others.
+@Suite(.timeLimit(.minutes(60)), .serialized)
+struct KillTests {
+    private static var seed: UInt64 { ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 6 }
+
+    private let tally = Tally.shared
+
+    private func expectNothingLost(_ failures: [String]) {
+        #expect(failures == [])
+        #expect(tally.now.problems == [])
+        tally.printFigures()
+    }
+
+    @Test func aProcessThatIsKilledAtAnyInstantLeavesWhatItAcknowledged() async {
+        let kills = Tally.count(100, sample: 2)
+        expectNothingLost(
+            await allTogether(
+                Script.allCases.enumerated().map { number, script in
+                    { try Killer(script: script, tally: tally).killFromOutside(kills, seed: Self.seed &+ UInt64(number)) }
+                }))
+    }
+
+    /// The points that a script reaches. Those of recovery and of files of the original MiniCache have tests of their own.
+    @Test func aProcessThatIsKilledBetweenAnyTwoStepsLeavesWhatItAcknowledged() async {
+        let passings = Locked<[Script: [CrashPoint: Int]]>([:])
+        var failures = await allTogether(
+            Script.allCases.map { script in
+                {
+                    let counts = try Killer(script: script, tally: tally).passings(seed: Self.seed)
+                    passings.withLock { $0[script] = counts }
+                }
+            })
+        let counted = passings.withLock { $0 }
+        var random = SeededGenerator(seed: Self.seed)
+        var work: [@Sendable () throws -> Void] = []
+        // The sample kills at some of the points that one child of each script passes.
+        let reached = CrashPoint.ofScripts.filter { point in counted.values.contains { $0[point] ?? 0 > 0 } }
+        let points = Tally.isFull ? CrashPoint.ofScripts : Array(reached.shuffled(using: &random).prefix(24))
+        for point in points {
+            // The one that passes it most often surely gets there; others come to it from elsewhere.
+            let scripts = Script.allCases.filter { counted[$0]?[point] ?? 0 > 0 }.sorted {
+                counted[$0]?[point] ?? 0 > counted[$1]?[point] ?? 0
+            }
+            #expect(!scripts.isEmpty, "Seed \(Self.seed): no script reaches \(point).")
+            for (number, script) in scripts.prefix(Tally.count(3, sample: 1)).enumerated() {
+                let (seed, passings) = (random.next(), counted[script]?[point] ?? 1)
+                let kills = number == 0 ? Tally.count(20, sample: 1) : 8
+                work.append { try Killer(script: script, tally: tally).kill(at: point, kills, passings: passings, seed: seed) }
+            }
+        }
+        failures += await allTogether(work)
+        let killed = tally.now.killsAtPoints
+        for point in points {
+            #expect(killed[point] ?? 0 >= Tally.count(20, sample: 1), "Seed \(Self.seed): too few died at \(point).")
+        }
+        expectNothingLost(failures)
+    }
+}
+
+extension CrashPoint {
+    /// Those that only the recovery of a damaged file passes.
+    static let ofRecovery: [CrashPoint] = [
+        .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins, .salvageBatchCommitted, .salvaged, .asideNamed,
+        .replacementCompleted, .damagedFileMoved, .damagedFileAside, .replacementInPlace,
+    ]
+
+    /// Those that only a file of the original MiniCache lets anyone pass.
+    static let ofTakeover: [CrashPoint] = [
+        .originalLocked, .replacementBegins, .takeoverBatchCommitted, .takeoverCopied, .replacementCompleted, .originalMoved,
+        .replacementInPlace,
+    ]
+
+    static let ofScripts = allCases.filter { !ofRecovery.contains($0) && !ofTakeover.contains($0) }
+}

@@ -1,0 +1,70 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// Kills children of one script, over and over.
+struct Killer {
+    let script: Script
+    let tally: Tally
+
+    /// How many steps a child has before it when it is to be killed at a point.
+    static let length = 40
+
+    /// Kills children from outside, at instants drawn by the seed.
+    func killFromOutside(_ kills: Int, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let lane = try Lane(script)
+        for round in 0..<kills {
+            // Most instants are early, some late.
+            let death = Lane.Death.outside(afterMicroseconds: Int(pow(10, Double.random(in: 1.5...4.8, using: &random))))
+            let result = try lane.round(death, seed: random.next(), count: 10_000, isFresh: round % 25 == 0)
+            tally.add(result, death)
+        }
+    }
+
+    /// How often a child that is not killed passes each point.
+    func passings(seed: UInt64) throws -> [CrashPoint: Int] {
+        var most: [CrashPoint: Int] = [:]
+        let lane = try Lane(script)
+        for offset in 0..<UInt64(Tally.count(5, sample: 1)) {
+            let result = try lane.round(.none, seed: seed &+ offset, count: Self.length, isFresh: true)
+            tally.add(result, .none)
+            most.merge(result.passings, uniquingKeysWith: max)
+        }
+        return most
+    }
+
+    /// Kills children at the point, until so many have died there or it is in vain.
+    ///
+    /// - Parameter passings: How often one that is not killed passes it.
+    func kill(at point: CrashPoint, _ kills: Int, passings: Int, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let lane = try Lane(script)
+        var (left, tries, misses) = (kills, kills * 3 + 4, 0)
+        while left > 0, tries > 0 {
+            tries -= 1
+            let death = Lane.Death.at(point, passing: .random(in: 1...max(1, passings >> misses), using: &random))
+            let isFresh = script == .opening || !Tally.isFull || Bool.random(using: &random)
+            let result = try lane.round(death, seed: random.next(), count: Self.length, isFresh: isFresh)
+            tally.add(result, death)
+            if result.wasKilled { left -= 1 } else { misses += 1 }
+        }
+    }
+}
+
+/// Does all the work, as many pieces at a time as there are processors, on threads that no other test waits for.
+///
+/// - Returns: What was thrown.
+func allTogether(_ work: [@Sendable () throws -> Void]) async -> [String] {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+            let failures = Locked<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: work.count) { index in
+                do { try work[index]() } catch { failures.withLock { $0.append(String(reflecting: error)) } }
+            }
+            continuation.resume(returning: failures.withLock { $0 })
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// A child process that can be killed at any instant, and the lines it says. Started without Foundation, which takes longer.
+final class Spawned {
+    enum End: Hashable {
+        case exited(Int32)
+        case killed(Int32)
+    }
+
+    let identifier: pid_t
+    private let output: Int32
+    private var buffer: [UInt8] = []
+
+    /// `CrashChild`, which lies beside the tests.
+    static let program: String? = {
+        let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
+        return beside.map { $0.appendingPathComponent("CrashChild").path }.first(where: FileManager.default.isExecutableFile)
+    }()
+
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+        guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[1]) }
+
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+
+        let words = ([program] + arguments).map { strdup($0) } + [nil]
+        let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        let variables = all.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for pointer in words + variables { free(pointer) } }
+        var identifier = pid_t()
+        let status = posix_spawn(&identifier, program, &actions, nil, words, variables)
+        guard status == 0 else {
+            close(ends[0])
+            throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO)
+        }
+        self.identifier = identifier
+        output = ends[0]
+    }
+
+    deinit { close(output) }
+
+    /// The next line; `nil` when the child has no more to say.
+    func line() -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeSubrange(...end)
+                return line
+            }
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = read(output, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            buffer.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    /// Kills it so many microseconds from now, unless it ends before.
+    func kill(afterMicroseconds microseconds: Int) {
+        let clock = ContinuousClock()
+        let instant = clock.now + .microseconds(microseconds)
+        var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        if microseconds > 2000, poll(&descriptor, 1, Int32(microseconds / 1000 - 1)) > 0 { return _ = Foundation.kill(identifier, SIGKILL) }
+        while clock.now < instant {}
+        _ = Foundation.kill(identifier, SIGKILL)
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Returns: How it ended, and what it still said.
+    func end() -> (end: End, lines: [String]) {
+        var lines: [String] = []
+        while let line = line() { lines.append(line) }
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return (signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal), lines)
+    }
+}

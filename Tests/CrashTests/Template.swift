@@ -1,0 +1,38 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersTesting
+
+/// What a folder holds before the first child of a script comes: made once and copied.
+final class Template: Sendable {
+    let folder: String
+    let model: Model
+    private let root: TemporaryStore
+
+    private static let made = Locked<[Script: Template]>([:])
+
+    static func of(_ script: Script) throws -> Template {
+        try made.withLock { made in
+            if let template = made[script] { return template }
+            let template = try Template(script)
+            made[script] = template
+            return template
+        }
+    }
+
+    private init(_ script: Script) throws {
+        root = try TemporaryStore()
+        folder = root.file("template").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var model = Model()
+        model.versionsSeen[.versionOne] = model.now
+        guard !script.preparation().isEmpty else {
+            self.model = model
+            return
+        }
+        let performer = Performer(in: folder, model, try Journal(root.file("preparation").path))
+        for step in script.preparation() { try performer.perform(step) }
+        try performer.close()
+        self.model = performer.model
+    }
+}
