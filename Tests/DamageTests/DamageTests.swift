@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+/// C14: whatever happens to the files, nothing crashes, no value is another's, and what can be read is kept.
+@Suite(.timeLimit(.minutes(DamagePlan.isWhole ? 120 : 1)))
+struct DamageTests {
+    static let sample = Result { try SampleStore(pageSize: 512, seed: 1) }
+    static let another = Result { try SampleStore(pageSize: 512, seed: 2) }
+    static let slices = DamagePlan.isWhole ? 4 : 2
+
+    @Test(arguments: Damage.Kind.allCases, 0..<slices)
+    func noDamageIsReadAsAValueOrEndsTheProcess(_ kind: Damage.Kind, _ slice: Int) async throws {
+        let (sample, another) = try (Self.sample.get(), Self.another.get())
+        let folder = try DamageFolder()
+        let examination = Examination(folder: folder.url, sample: sample)
+        let damages = DamagePlan.chosen(kind, of: sample, sampled: 160, slice: slice, of: Self.slices)
+        let slot = Damage.Kind.allCases.firstIndex(of: kind)! * 2 % 12 + slice
+        for damage in damages {
+            CaseGuard.begin("\(damage)", slice: slot)
+            let findings = await examination.examine(damage.applied(to: sample, another: another))
+            CaseGuard.end(slice: slot)
+            Figures.shared.add(damage, findings, of: sample)
+            #expect(findings.wrong == [], "\(damage)")
+            #expect(findings.seconds < 5, "\(damage)")
+        }
+        Figures.shared.tell(kind, slice)
+    }
+}
