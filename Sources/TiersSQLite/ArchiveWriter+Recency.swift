@@ -56,7 +56,9 @@ extension ArchiveWriter {
         let delete = try statement(.deleteMark)
         delete.bind(stamp.rawValue, at: 1)
         try delete.run()
-        change { $0.marks -= changes() }
+        // Who removes the oldest until none is left would go on for ever.
+        guard changes() == 1 else { throw SQLiteError(code: SQLiteError.corrupt, message: "A mark that is there cannot be found.") }
+        change { $0.marks -= 1 }
     }
 
     private func entryExists(_ number: Int64) throws(SQLiteError) -> Bool {

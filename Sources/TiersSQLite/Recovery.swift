@@ -17,6 +17,11 @@ enum Recovery {
 
     static func isMarkedDamaged(_ path: String) -> Bool { FileIdentity(path: mark(path)) != nil }
 
+    /// Whether there is a log of a database that is gone. SQLite would remove it.
+    static func isLogWithoutDatabase(_ path: String) -> Bool {
+        FileSystem.size(path) < FileHeader.size && FileSystem.size(path + "-wal") > 0
+    }
+
     /// Moves the file and its side files to a new name, and returns that. A log that stayed behind would be replayed over
     /// the new file.
     ///
@@ -46,7 +51,9 @@ enum Recovery {
         let target = try Connection(path: path)
         try Schema.prepare(target)
         let writer = try Writer(target)
-        guard let source = openForReading(aside) else { return 0 }
+        let mended = try FileHeader.mendedCopy(of: aside)
+        defer { forget(mended) }
+        guard let source = openForReading(mended ?? aside) else { return 0 }
         var salvaged = 0
         for archive in archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
@@ -65,6 +72,15 @@ enum Recovery {
             }
         }
         return salvaged
+    }
+
+    private static func forget(_ copy: String?) {
+        guard let copy else { return }
+        do {
+            try FileHeader.removeCopy(copy)
+        } catch {
+            Log.warning("A copy of a damaged archive file could not be removed.")
+        }
     }
 
     private static func openForReading(_ path: String) -> Connection? {

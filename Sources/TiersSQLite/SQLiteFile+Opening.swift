@@ -42,10 +42,12 @@ extension SQLiteFile {
                 let takeover = original.map { Takeover(path: path, original: $0) }
                 let identity = try takeover?.resume() == true ? try self.identity(of: path) : identity
                 do {
-                    guard !Recovery.isMarkedDamaged(path) else { throw SQLiteError.foundDamaged }
+                    guard !Recovery.isMarkedDamaged(path), !Recovery.isLogWithoutDatabase(path) else { throw SQLiteError.foundDamaged }
                     return try open(path, identity, news: [], clock)
                 } catch let error as SQLiteError where error.isDamage {
-                    guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
+                    guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path) else {
+                        throw StoreError(error)
+                    }
                     let aside = try Recovery.setAside(path, at: clock.now())
                     let fresh = try self.identity(of: try place(of: url))
                     let salvaged = try Recovery.salvage(aside, into: path, at: clock.now())

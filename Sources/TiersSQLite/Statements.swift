@@ -8,6 +8,11 @@ enum SQL {
     static let applicationID = "PRAGMA application_id"
     static let formatVersion = "PRAGMA user_version"
     static let tableCount = "SELECT count(*) FROM sqlite_schema"
+    /// Whether the tables are there that no other program's file has.
+    static let hasOurTables = """
+        SELECT count(*) FROM sqlite_schema
+        WHERE name = 'archives' AND sql LIKE 'CREATE TABLE archives(%settled INTEGER%marks INTEGER%'
+        """
     static let startLog = "PRAGMA journal_mode = WAL"
     static let startPageReuse = "PRAGMA auto_vacuum = INCREMENTAL"
 
