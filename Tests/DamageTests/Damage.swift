@@ -46,6 +46,30 @@ enum Damage: Hashable, Sendable {
         }
     }
 
+    /// Whether a file of another store lies there. A log or a database that is whole is taken for ours: nothing in SQLite's formats
+    /// says which belong together.
+    var bringsAnother: Bool {
+        if case .replace(_, .another) = self { true } else { false }
+    }
+
+    /// Whether the database is there as it was earlier, or not at all.
+    var isOlderWhole: Bool {
+        switch self {
+        case .replace("", .earlier): true
+        case .missing(let files): files.contains("")
+        default: false
+        }
+    }
+
+    /// Whether nothing is left that could tell of a store.
+    var leavesNothing: Bool {
+        switch self {
+        case .missing(let files): files.contains("") && files.contains("-wal")
+        case .truncate("", 0): true
+        default: false
+        }
+    }
+
     /// The files that are not what they were.
     var damaged: Set<String> {
         switch self {

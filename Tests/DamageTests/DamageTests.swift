@@ -15,16 +15,27 @@ struct DamageTests {
         let (sample, another) = try (Self.sample.get(), Self.another.get())
         let folder = try DamageFolder()
         let examination = Examination(folder: folder.url, sample: sample)
-        let damages = DamagePlan.chosen(kind, of: sample, sampled: 160, slice: slice, of: Self.slices)
+        let damages = DamagePlan.chosen(kind, of: sample, sampled: 60, slice: slice, of: Self.slices)
         let slot = Damage.Kind.allCases.firstIndex(of: kind)! * 2 % 12 + slice
         for damage in damages {
             CaseGuard.begin("\(damage)", slice: slot)
-            let findings = await examination.examine(damage.applied(to: sample, another: another))
+            let findings = await examination.examine(
+                damage.applied(to: sample, another: another), besides: damage.bringsAnother ? another.history : [:])
             CaseGuard.end(slice: slot)
             Figures.shared.add(damage, findings, of: sample)
             #expect(findings.wrong == [], "\(damage)")
             #expect(findings.seconds < 5, "\(damage)")
+            #expect(!findings.isBroken, "\(damage) is not mended by opening again: \(findings.remains)")
+            let losesTheEnd = damage.damaged.contains("-wal") || damage.isOlderWhole
+            #expect(findings.outdated.isEmpty || findings.isTold || losesTheEnd, "\(damage) brings back what was overwritten")
+            #expect(findings.lost.isEmpty || findings.isTold || damage.leavesNothing, "\(damage) hides something and nobody is told")
         }
-        Figures.shared.tell(kind, slice)
+        Figures.shared.tell()
+    }
+
+    /// P36: what is allocated is in proportion to the files.
+    @Test func fewBytesOfMemoryAreTaken() throws {
+        _ = try Self.sample.get()
+        #expect(Figures.memoryOfDatabases() < 64 << 20)
     }
 }

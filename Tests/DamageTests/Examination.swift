@@ -6,6 +6,8 @@ import TiersSQLite
 final class Examination {
     private let folder: URL
     private let sample: SampleStore
+    /// Values that may be met, too: those of another store whose file lies in the place of one of ours.
+    private var others: [SampleStore.Place: Set<Specimen>] = [:]
     private var findings = Findings()
     /// What was recorded since.
     private var fresh: [SampleStore.Place: Specimen] = [:]
@@ -17,7 +19,8 @@ final class Examination {
 
     private var url: URL { folder.appendingPathComponent(SampleStore.name) }
 
-    func examine(_ files: [String: Data]) async -> Findings {
+    func examine(_ files: [String: Data], besides others: [SampleStore.Place: Set<Specimen>] = [:]) async -> Findings {
+        self.others = others
         let start = ContinuousClock.now
         do {
             try prepare(files)
@@ -50,6 +53,7 @@ final class Examination {
 
     private func visit(_ number: Int) async {
         findings.remains = []
+        findings.isBroken = false
         do throws(StoreError) {
             let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
             var events: [AsyncStream<StoreEvent>] = []
@@ -67,7 +71,8 @@ final class Examination {
                 let report = try file.verify()
                 if !report.isSound {
                     findings.isTold = true
-                    findings.isFoundByVerification = true
+                    let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightIndex }
+                    findings.isBroken = findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
                     findings.remains.append("\(report)")
                 }
             }
@@ -112,6 +117,7 @@ final class Examination {
 
     private func note(_ error: StoreError, _ what: String) {
         findings.remains.append("\(what): \(error.code)")
+        findings.isBroken = findings.isBroken || error.code == .damagedFile
         if ![.damagedEntry, .damagedFile].contains(error.code) { findings.wrong.append("\(what): \(String(reflecting: error))") }
     }
 
@@ -152,7 +158,7 @@ final class Examination {
 
     private func check(_ found: Specimen?, at place: SampleStore.Place) {
         guard let found else { return }
-        guard sample.history[place]?.contains(found) == true else {
+        guard sample.history[place]?.contains(found) == true || others[place]?.contains(found) == true else {
             findings.wrong.append("under \(place) a value that was not recorded there: \(found.archive), \(found.key), \(found.version)")
             return
         }

@@ -1,52 +1,61 @@
 import Foundation
 import Tiers
 
+#if canImport(SQLite3)
+    import SQLite3
+#else
+    import CSQLite
+#endif
+
 /// What came of all cases.
 final class Figures: Sendable {
     static let shared = Figures()
 
     private struct Counts: Sendable {
-        var cases = 0
+        var cases: [Damage.Kind: Int] = [:]
         var wrong = 0
-        var refused = 0
         var told = 0
+        var refused = 0
         var setAside = 0
-        var silent = 0
-        var outdated = 0
+        var salvaged = 0
         var lost = 0
-        var expected = 0
-        var remains = 0
-        var seconds = 0.0
     }
 
-    private let counts = Locked<[Damage.Kind: Counts]>([:])
+    private let counts = Locked(Counts())
+    /// Where a line for each case is written, if anywhere.
+    private let log = ProcessInfo.processInfo.environment["VELLUM_DAMAGE_LOG"].flatMap { fopen($0, "a") }.map { UInt(bitPattern: $0) }
 
     func add(_ damage: Damage, _ findings: Findings, of sample: SampleStore) {
-        counts.withLock { all in
-            var counts = all[damage.kind] ?? Counts()
-            counts.cases += 1
+        counts.withLock { counts in
+            counts.cases[damage.kind, default: 0] += 1
             counts.wrong += findings.wrong.count
-            counts.refused += findings.refusal == nil ? 0 : 1
             counts.told += findings.isTold ? 1 : 0
+            counts.refused += findings.refusal == nil ? 0 : 1
             counts.setAside += findings.setAside
-            counts.outdated += findings.outdated.isEmpty ? 0 : 1
-            counts.expected += sample.present.count
+            counts.salvaged += findings.salvaged
             counts.lost += findings.refusal == nil ? findings.lost.count : 0
-            counts.silent += !findings.isTold && !findings.lost.isEmpty ? 1 : 0
-            counts.remains += findings.refusal == nil && !findings.remains.isEmpty ? 1 : 0
-            counts.seconds += findings.seconds
-            all[damage.kind] = counts
         }
-        if let path = ProcessInfo.processInfo.environment["VELLUM_DAMAGE_LOG"], let file = FileHandle(forWritingAtPath: path) {
-            file.seekToEndOfFile()
-            let line =
-                "\(damage)\twrong \(findings.wrong)\trefusal \(findings.refusal?.description ?? "-")\ttold \(findings.isTold)\taside \(findings.setAside)\tsalvaged \(findings.salvaged)\tlost \(findings.lost.count)\toutdated \(findings.outdated.count)\tremains \(findings.remains)\n"
-            file.write(Data(line.utf8))
-            try? file.close()
+        if let log, let file = UnsafeMutablePointer<FILE>(bitPattern: log) {
+            let parts = [
+                "\(damage)", "wrong \(findings.wrong)", "refusal \(findings.refusal?.description ?? "-")", "told \(findings.isTold)",
+                "aside \(findings.setAside)", "salvaged \(findings.salvaged)", "lost \(findings.lost.count)",
+                "outdated \(findings.outdated.count)", "remains \(findings.remains)",
+            ]
+            fputs(parts.joined(separator: "\t") + "\n", file)
         }
     }
 
-    func tell(_ kind: Damage.Kind, _ slice: Int) {
-        counts.withLock { print("FIGURES \(kind.rawValue) \(slice): \($0[kind] ?? Counts())") }
+    /// Says what came of everything until now.
+    func tell() {
+        let counts = counts.withLock { $0 }
+        let cases = Damage.Kind.allCases.map { "\($0.rawValue)=\(counts.cases[$0] ?? 0)" }.joined(separator: " ")
+        print(
+            """
+            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) told=\(counts.told) refused=\(counts.refused) \
+            setAside=\(counts.setAside) salvaged=\(counts.salvaged) lost=\(counts.lost)
+            """)
     }
+
+    /// The most bytes that SQLite ever held at once in this process.
+    static func memoryOfDatabases() -> Int { Int(sqlite3_memory_highwater(0)) }
 }

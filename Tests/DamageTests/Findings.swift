@@ -10,13 +10,13 @@ struct Findings: Sendable {
     var lost: Set<SampleStore.Place> = []
     /// Whether an error, an event or a report told of the damage.
     var isTold = false
-    /// Whether the report of a verification was not good.
-    var isFoundByVerification = false
     /// Why the file was left as it is.
     var refusal: StoreError.Code?
     /// How often the file was set aside.
     var setAside = 0
     var salvaged = 0
+    /// Whether more than single entries is wrong after the last opening.
+    var isBroken = false
     /// What is wrong after the last opening.
     var remains: [String] = []
     var seconds = 0.0
