@@ -20,15 +20,18 @@ public struct VerificationReport: Hashable, Sendable {
     public var structuralProblems: [String] = []
 
     /// Whether nothing is wrong.
-    public var isSound: Bool {
-        structuralProblems.isEmpty && archives.allSatisfy { $0.damagedEntries.isEmpty && $0.hasRightTotals && $0.hasRightIndex }
+    public var isSound: Bool { !mustBeMadeAnew && archives.allSatisfy(\.damagedEntries.isEmpty) }
+
+    /// Whether more is wrong than entries that can be recorded again.
+    var mustBeMadeAnew: Bool {
+        !structuralProblems.isEmpty || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightIndex }
     }
 }
 
 extension SQLiteFile {
     /// Reads everything and tells what is wrong: the structure of the file (SQLite's `integrity_check`), every entry's
-    /// checksum, the totals and the places in the index. Changes nothing, blocks no one, and reads one snapshot. If the structure is damaged, the next
-    /// opening salvages what can be read.
+    /// checksum, the totals and the places in the index. Changes nothing, blocks no one, and reads one snapshot. If more is wrong
+    /// than single entries, the next opening salvages what can be read.
     ///
     /// - Complexity: O(size of the file).
     public func verify() throws(StoreError) -> VerificationReport {
@@ -50,7 +53,7 @@ extension SQLiteFile {
             } catch  where error.isDamage {
                 report.structuralProblems.append(error.message)
             }
-            if !report.structuralProblems.isEmpty { Recovery.markDamaged(path) }
+            if report.mustBeMadeAnew { Recovery.markDamaged(path) }
             return report
         }
     }
