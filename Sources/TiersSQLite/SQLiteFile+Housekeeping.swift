@@ -19,9 +19,9 @@ extension SQLiteFile {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
-            if error.isDamage { Recovery.markDamaged(path) }
+            let failure = StoreError(Recovery.judge(error, of: path))
             let owners = writer.withLock { $0?.owners } ?? []
-            for owner in owners { owner.tierDidReport(.failure(StoreError(error))) }
+            for owner in owners { owner.tierDidReport(.failure(failure)) }
         }
     }
 

@@ -46,6 +46,7 @@ extension SQLiteFile {
                     return try open(path, identity, news: [], clock)
                 } catch let error as SQLiteError where error.isDamage {
                     guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
+                    if try Recovery.isSoundAfterAll(path) { return try open(path, identity, news: [], clock) }
                     let aside = try Recovery.setAside(path, at: clock.now())
                     let fresh = try self.identity(of: try place(of: url))
                     let salvaged = try Recovery.salvage(aside, into: path, at: clock.now())

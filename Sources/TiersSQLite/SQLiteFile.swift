@@ -93,8 +93,7 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             return try body()
         } catch {
-            if error.isDamage { Recovery.markDamaged(path) }
-            throw StoreError(error)
+            throw StoreError(Recovery.judge(error, of: path))
         }
     }
 }
