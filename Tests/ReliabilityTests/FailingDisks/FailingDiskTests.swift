@@ -23,9 +23,9 @@ struct FailingDiskTests {
     private func sweep(_ way: Way, isLong: Bool, _ amount: Amount) throws {
         let whole = try FaultScenario(isLong: isLong)
         whole.run()
+        let calls = whole.script.calls(fitting: way.fault)
         whole.checkRecovery()
         try #require(whole.problems.isEmpty && whole.thrown == 0, "Without any fault: \(whole.problems) \(whole.codes)")
-        let calls = whole.script.calls(fitting: way.fault)
         var (injected, thrown, reopened) = (0, 0, 0)
         for number in amount.sample(below: calls) {
             let scenario = try FaultScenario(isLong: isLong)
@@ -34,7 +34,9 @@ struct FailingDiskTests {
             scenario.checkRecovery()
             let place = "\(way.testDescription), call \(number) of \(calls): \(scenario.script.lastInjected ?? "none")"
             #expect(scenario.problems.isEmpty, "\(place)")
-            #expect(scenario.codes.isSubset(of: Self.clear), "\(place): \(scenario.codes)")
+            // One read that failed and then does not any more looks like damage, until the next opening has looked.
+            let clear = way.fault == .shortRead && !way.lasting ? Self.clear.union([.damagedFile]) : Self.clear
+            #expect(scenario.codes.isSubset(of: clear), "\(place): \(scenario.codes)")
             #expect(try scenario.marksOfDamage() == [], "\(place)")
             injected += scenario.script.injected
             thrown += scenario.thrown
