@@ -4,6 +4,8 @@ import Foundation
 struct Amount {
     let limit: Int
 
+    init(limit: Int) { self.limit = limit }
+
     init(_ variable: String, usually count: Int) {
         let said = ProcessInfo.processInfo.environment[variable]
         limit = said == "all" ? .max : said.flatMap(Int.init) ?? count
