@@ -6,7 +6,46 @@ enum Recovery {
     /// Beside a file in which damage was found lies a file of this name. It says where the damaged file is to go, once that is known.
     private static let markSuffix = "-damaged"
 
-    /// Writes down that damage was found while the file was open: the next opening salvages what can be read.
+    /// What an error that looks like damage is: that of a device that fails to read, or damage, which is written down.
+    static func judge(_ error: SQLiteError, of path: String) -> SQLiteError {
+        guard error.isDamage, !isMarkedDamaged(path) else { return error }
+        if let failure = readFailure(of: path) { return failure }
+        markDamaged(path)
+        return error
+    }
+
+    /// The failure of a device on which the file cannot be read from end to end.
+    static func readFailure(of path: String) -> SQLiteError? {
+        do throws(SQLiteError) {
+            return try Connection(path: path).readFailure()
+        } catch {
+            return error.isDamage ? nil : error
+        }
+    }
+
+    /// Whether the file is sound after all: what looked like damage may have been a device that failed for a moment. Then what was
+    /// written down of it is taken back.
+    ///
+    /// - Throws: ``SQLiteError`` if the device fails to read; then nothing is known of the file.
+    static func isSoundAfterAll(_ path: String) throws -> Bool {
+        guard !isLogWithoutDatabase(path) else { return false }
+        if let failure = readFailure(of: path) { throw failure }
+        do {
+            let connection = try Connection(path: path)
+            try Schema.prepare(connection)
+            try connection.execute(SQL.begin)  // Others may write meanwhile.
+            let report = try SQLiteFile.report(reading: connection)
+            guard !report.mustBeMadeAnew else { return false }
+        } catch let error as SQLiteError where error.isDamage {
+            return false
+        } catch let error as StoreError where error.code == .foreignFile {
+            return false
+        }
+        try FileSystem.remove(path + markSuffix)
+        return true
+    }
+
+    /// Writes down that damage was found while the file was open: the next opening looks, and salvages what can be read.
     static func markDamaged(_ path: String) {
         do {
             _ = try FileSystem.createIfMissing(path + markSuffix)

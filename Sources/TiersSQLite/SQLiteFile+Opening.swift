@@ -67,6 +67,7 @@ extension SQLiteFile {
             guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path) else {
                 throw StoreError(error)
             }
+            if try Recovery.isSoundAfterAll(path) { return try open(path, news: [], clock) }
             return try open(path, news: try Recovery.mend(path, at: clock.now()), clock)
         } catch let error as StoreError where error.code == .foreignFile {
             if let news = try takeover?.news(try identity(of: path), at: clock.now()) { return try open(path, news: news, clock) }

@@ -142,13 +142,13 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             return try body()
         } catch {
-            note(error)
-            throw StoreError(error)
+            throw StoreError(judge(error))
         }
     }
 
-    func note(_ error: SQLiteError) {
-        if error.isDamage { Recovery.markDamaged(path) }
+    /// What an error means: damage is written down, and a file that is gone is let go of.
+    func judge(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
+        return Recovery.judge(error, of: path)
     }
 }
