@@ -74,8 +74,30 @@ let package = Package(
             name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
-        .testTarget(name: "CrashTests", dependencies: ["Vellum", "TiersSQLite", "TiersTesting", "CrashChild"]),
-        .executableTarget(name: "CrashChild", dependencies: ["Vellum"], path: "Tests/CrashChild"),
+        // What tests of reliability run: a disk that fails and forgets as it is told, a script of operations and what it must leave.
+        .target(
+            name: "ScriptedDisk", dependencies: ["Tiers", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
+            path: "Tests/ScriptedDisk"),
+        .target(name: "CrashScript", dependencies: ["Tiers", "TiersSQLite", "TiersTesting"], path: "Tests/CrashScript"),
+        .executableTarget(
+            name: "CrashChild", dependencies: ["Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript"], path: "Tests/CrashChild"),
+        .testTarget(
+            name: "CrashTests",
+            dependencies: [
+                "Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript", "CrashChild",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+            ]),
+        .testTarget(
+            name: "ReliabilityTests",
+            dependencies: [
+                "TiersSQLite", "Tiers", "TiersTesting", "ScriptedDisk", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+            ]),
+        .testTarget(
+            name: "DamageTests",
+            dependencies: [
+                "TiersSQLite", "Tiers", "TiersTesting", "Vellum", "MiniCache",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

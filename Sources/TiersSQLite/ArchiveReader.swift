@@ -140,7 +140,8 @@ final class ArchiveReader {
                 (stamp, current) = (0, nil)
                 return
             }
-            stamp = statement.int(0)
+            // No checksum covers a stamp: one that is damaged must not hide those that come after it.
+            stamp = max(statement.int(0), 1)
             current = Listed(statement, row: statement.int(1))
         }
     }

@@ -59,7 +59,9 @@ extension ArchiveWriter {
         delete.bind(stamp.rawValue, at: 1)
         try delete.run()
         CrashPoint.reached(.markRemoved)
-        change { $0.marks -= changes() }
+        // Who removes the oldest until none is left would go on for ever.
+        guard changes() == 1 else { throw SQLiteError(code: SQLiteError.corrupt, message: "A mark that is there cannot be found.") }
+        change { $0.marks -= 1 }
     }
 
     private func entryExists(_ number: Int64) throws(SQLiteError) -> Bool {

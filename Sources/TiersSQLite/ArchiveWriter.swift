@@ -66,6 +66,11 @@ final class ArchiveWriter {
         var marks: Int64 = 0
         /// Whether there ever was an entry that expires: 0 or 1.
         var expiring: Int64 = 0
+
+        var isPossible: Bool {
+            let possible = 0...Int64(1) << 48
+            return [entries, bytes, settled, marks].allSatisfy(possible.contains) && next > 0 && possible.contains(next)
+        }
     }
 
     /// The statements that are kept prepared.
@@ -136,6 +141,8 @@ final class ArchiveWriter {
             row = Row(
                 entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4),
                 expiring: load.int(5))
+            // Sums and ranges are made of these.
+            guard row.isPossible else { throw SQLiteError(code: SQLiteError.corrupt, message: "The totals of an archive are none.") }
         } else {
             // Nobody had opened it for weeks, and another process dropped it.
             guard tier == nil else { throw .closedArchive }

@@ -52,6 +52,11 @@ enum FileSystem {
         return String(decoding: file.readData(ofLength: 8192), as: UTF8.self)
     }
 
+    /// Removes a file, if there is one.
+    static func remove(_ path: String) throws {
+        guard unlink(path) == 0 || errno == ENOENT else { throw lastError }
+    }
+
     /// How many bytes a file takes; 0 if there is none.
     static func size(_ path: String) -> Int {
         var status = stat()

@@ -6,7 +6,46 @@ enum Recovery {
     /// Beside a file in which damage was found lies a file of this name. It says where the damaged file is to go, once that is known.
     private static let markSuffix = "-damaged"
 
-    /// Writes down that damage was found while the file was open: the next opening salvages what can be read.
+    /// What an error that looks like damage is: that of a device that fails to read, or damage, which is written down.
+    static func judge(_ error: SQLiteError, of path: String) -> SQLiteError {
+        guard error.isDamage, !isMarkedDamaged(path) else { return error }
+        if let failure = readFailure(of: path) { return failure }
+        markDamaged(path)
+        return error
+    }
+
+    /// The failure of a device on which the file cannot be read from end to end.
+    static func readFailure(of path: String) -> SQLiteError? {
+        do throws(SQLiteError) {
+            return try Connection(path: path).readFailure()
+        } catch {
+            return error.isDamage ? nil : error
+        }
+    }
+
+    /// Whether the file is sound after all: what looked like damage may have been a device that failed for a moment. Then what was
+    /// written down of it is taken back.
+    ///
+    /// - Throws: ``SQLiteError`` if the device fails to read; then nothing is known of the file.
+    static func isSoundAfterAll(_ path: String) throws -> Bool {
+        guard !isLogWithoutDatabase(path) else { return false }
+        if let failure = readFailure(of: path) { throw failure }
+        do {
+            let connection = try Connection(path: path)
+            try Schema.prepare(connection)
+            try connection.execute(SQL.begin)  // Others may write meanwhile.
+            let report = try SQLiteFile.report(reading: connection)
+            guard !report.mustBeMadeAnew else { return false }
+        } catch let error as SQLiteError where error.isDamage {
+            return false
+        } catch let error as StoreError where error.code == .foreignFile {
+            return false
+        }
+        try FileSystem.remove(path + markSuffix)
+        return true
+    }
+
+    /// Writes down that damage was found while the file was open: the next opening looks, and salvages what can be read.
     static func markDamaged(_ path: String) {
         do {
             _ = try FileSystem.createIfMissing(path + markSuffix)
@@ -21,6 +60,11 @@ enum Recovery {
     /// What lies beside a database and goes where it goes, in this order, which ends on what says that there was damage: a crash in
     /// between leaves a database whose log is gone, never a log without its database.
     private static let parts = ["-wal", "-shm", "-journal", ChangesFile.suffix, "", markSuffix]
+
+    /// Whether there is a log of a database that is gone. SQLite would remove it.
+    static func isLogWithoutDatabase(_ path: String) -> Bool {
+        FileSystem.size(path) < FileHeader.size && FileSystem.size(path + "-wal") > 0
+    }
 
     /// Moves the file and its side files to a new name, and returns that. A log that stayed behind would be replayed over
     /// the new file. Everyone who has it open is told.
@@ -101,7 +145,9 @@ enum Recovery {
         let target = try Connection(path: path)
         try Schema.prepare(target)
         let writer = try Writer(target)
-        guard let source = openForReading(aside) else { return 0 }
+        let mended = try FileHeader.mendedCopy(of: aside)
+        defer { forget(mended) }
+        guard let source = openForReading(mended ?? aside) else { return 0 }
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
         for archive in archives(in: source) {
@@ -110,6 +156,7 @@ enum Recovery {
             rows.family = archive.family
             try writer.transaction { () throws(SQLiteError) in try rows.writePresence(at: now) }
             writer.add(rows)
+            prepareForSalvage(archive.number, source)
             let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum)
             while let found = entries.next(512) {
                 try writer.transaction { () throws(SQLiteError) in
@@ -124,87 +171,69 @@ enum Recovery {
         return salvaged
     }
 
+    private static func forget(_ copy: String?) {
+        guard let copy else { return }
+        do {
+            try FileHeader.removeCopy(copy)
+        } catch {
+            Log.warning("A copy of a damaged archive file could not be removed.")
+        }
+    }
+
     private static func openForReading(_ path: String) -> Connection? {
         do {
             let connection = try Connection(path: path)
             // Of an older format it lacks columns that are read.
             try Schema.prepare(connection)
-            return connection
         } catch {
             Log.warning("A damaged archive file could not be brought to today's format; what can be read of it as it is is taken over.")
         }
         do throws(SQLiteError) {
-            return try Connection(path: path)
+            let connection = try Connection(path: path)
+            try connection.execute(SQL.salvageSettings)
+            do throws(SQLiteError) {
+                _ = try connection.int(SQL.tableCount)
+            } catch {
+                Log.error("The list of tables is damaged.", error)  // From now on what could be read of it counts.
+            }
+            return connection
         } catch {
             Log.error("Nothing can be read of a damaged archive file.", error)
             return nil
         }
     }
 
-    private static func archives(in source: Connection) -> [(number: Int64, name: String, family: String?)] {
-        var archives: [(number: Int64, name: String, family: String?)] = []
+    /// Entries are read together with their last uses: where there are none left, that must not hide them.
+    private static func prepareForSalvage(_ number: Int64, _ source: Connection) {
         do throws(SQLiteError) {
-            let list = try source.prepare(SQL.listArchives)
-            while try list.step() {
-                if let name = list.text(1) { archives.append((list.int(0), name, list.text(2))) }
-            }
+            _ = try source.prepare(SQL.entriesAfter(number))
         } catch {
-            Log.error("The list of archives is damaged.", error)
-        }
-        return archives
-    }
-}
-
-/// The readable entries of one archive of a damaged file: forward to the first damage, then back from the end to it.
-private final class Salvage {
-    private let source: Connection
-    private let archive: Int64
-    private let checksum: Checksum
-    private var isForward = true
-    private var first: Int64 = .min
-    private var last: Int64 = .max
-
-    init(source: Connection, archive: Int64, checksum: Checksum) {
-        self.source = source
-        self.archive = archive
-        self.checksum = checksum
-    }
-
-    /// The next few entries; `nil` when there are no more.
-    func next(_ count: Int) -> [(key: EntryKey, entry: Entry)]? {
-        var found: [(key: EntryKey, entry: Entry)] = []
-        while true {
+            Log.error("The order of use of an archive cannot be read.", error)
             do throws(SQLiteError) {
-                let isAtEnd = try read(count, &found)
-                if isAtEnd { return finished(found) }
+                try source.execute(SQL.createNoUses(number))
             } catch {
-                guard isForward else { return finished(found) }
-                isForward = false
+                Log.error("The entries of an archive cannot be read.", error)
             }
-            if found.count >= count { return found }
         }
     }
 
-    private func finished(_ found: [(key: EntryKey, entry: Entry)]) -> [(key: EntryKey, entry: Entry)]? {
-        isForward = false
-        last = .min
-        return found.isEmpty ? nil : found
-    }
+    private typealias Archive = (number: Int64, name: String, family: String?)
 
-    /// - Returns: Whether the end was reached.
-    private func read(_ count: Int, _ found: inout [(key: EntryKey, entry: Entry)]) throws(SQLiteError) -> Bool {
-        let statement = try source.prepare(isForward ? SQL.entriesAfter(archive) : SQL.entriesBefore(archive))
-        statement.bind(isForward ? first : last, at: 1)
-        while found.count < count {
-            guard try statement.step() else { return true }
-            let number = statement.int(0)
-            guard isForward || number > first else { return true }
-            if isForward { first = number } else { last = number }
-            let entry = statement.entry
-            let keyBytes = statement.entryKey
-            guard checksum.of(entry, key: keyBytes) == statement.checksum else { continue }
-            found.append((EntryKey(String(decoding: keyBytes, as: UTF8.self)), entry))
+    /// The archives of the file, by whatever way can be read.
+    private static func archives(in source: Connection) -> [Archive] {
+        var archives: [Int64: Archive] = [:]
+        for sql in [SQL.listArchives, SQL.listArchivesBackwards, SQL.listArchivesByName] {
+            do throws(SQLiteError) {
+                let list = try source.prepare(sql)
+                while try list.step() {
+                    guard let name = list.text(1) else { continue }
+                    archives[list.int(0)] = (list.int(0), name, list.text(2) ?? archives[list.int(0)]?.family)
+                }
+                if sql == SQL.listArchives { break }
+            } catch {
+                Log.error("The list of archives is damaged.", error)
+            }
         }
-        return false
+        return archives.values.sorted { $0.number < $1.number }
     }
 }

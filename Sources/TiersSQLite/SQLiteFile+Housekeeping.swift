@@ -20,9 +20,9 @@ extension SQLiteFile {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
-            note(error)
+            let failure = StoreError(judge(error))
             let owners = writer.withLock { $0?.owners } ?? []
-            for owner in owners { owner.tierDidReport(.failure(StoreError(error))) }
+            for owner in owners { owner.tierDidReport(.failure(failure)) }
         }
     }
 

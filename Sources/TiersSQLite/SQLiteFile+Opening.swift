@@ -61,10 +61,13 @@ extension SQLiteFile {
         _ = try takeover?.resume()
         if let news = try Recovery.resume(path, at: clock.now()) { return try open(path, news: news, clock) }
         do {
-            guard !Recovery.isMarkedDamaged(path) else { throw SQLiteError.foundDamaged }
+            guard !Recovery.isMarkedDamaged(path), !Recovery.isLogWithoutDatabase(path) else { throw SQLiteError.foundDamaged }
             return try open(path, news: [], clock)
         } catch let error as SQLiteError where error.isDamage {
-            guard StoreError(error).code == .damagedFile || policy != .refuse else { throw StoreError(error) }
+            guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path) else {
+                throw StoreError(error)
+            }
+            if try Recovery.isSoundAfterAll(path) { return try open(path, news: [], clock) }
             return try open(path, news: try Recovery.mend(path, at: clock.now()), clock)
         } catch let error as StoreError where error.code == .foreignFile {
             if let news = try takeover?.news(try identity(of: path), at: clock.now()) { return try open(path, news: news, clock) }

@@ -20,15 +20,18 @@ public struct VerificationReport: Hashable, Sendable {
     public var structuralProblems: [String] = []
 
     /// Whether nothing is wrong.
-    public var isSound: Bool {
-        structuralProblems.isEmpty && archives.allSatisfy { $0.damagedEntries.isEmpty && $0.hasRightTotals && $0.hasRightIndex }
+    public var isSound: Bool { !mustBeMadeAnew && archives.allSatisfy(\.damagedEntries.isEmpty) }
+
+    /// Whether more is wrong than entries that can be recorded again.
+    var mustBeMadeAnew: Bool {
+        !structuralProblems.isEmpty || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightIndex }
     }
 }
 
 extension SQLiteFile {
     /// Reads everything and tells what is wrong: the structure of the file (SQLite's `integrity_check`), every entry's
-    /// checksum, the totals and the places in the index. Changes nothing, blocks no one, and reads one snapshot. If the structure is damaged, the next
-    /// opening salvages what can be read.
+    /// checksum, the totals and the places in the index. Changes nothing, blocks no one, and reads one snapshot. If more is wrong
+    /// than single entries, the next opening salvages what can be read.
     ///
     /// - Complexity: O(size of the file).
     public func verify() throws(StoreError) -> VerificationReport {
@@ -37,25 +40,34 @@ extension SQLiteFile {
             let connection = try Connection(path: path)
             try connection.execute(SQL.readerSettings)
             try connection.execute(SQL.begin)
-            var report = VerificationReport()
-            do throws(SQLiteError) {
-                let check = try connection.prepare(SQL.integrityCheck)
-                while try check.step() {
-                    if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
-                }
-                let list = try connection.prepare(SQL.listArchives)
-                while try list.step() { report.archives.append(.init(name: list.text(1) ?? "")) }
-                list.reset()
-                for index in report.archives.indices { try verify(&report.archives[index], connection) }
-            } catch  where error.isDamage {
-                report.structuralProblems.append(error.message)
+            let report = try Self.report(reading: connection)
+            if report.mustBeMadeAnew {
+                if let failure = connection.readFailure() { throw failure }
+                Recovery.markDamaged(path)
             }
-            if !report.structuralProblems.isEmpty { Recovery.markDamaged(path) }
             return report
         }
     }
 
-    private func verify(_ archive: inout VerificationReport.Archive, _ connection: Connection) throws(SQLiteError) {
+    /// What there is to tell of the file that a connection reads.
+    static func report(reading connection: Connection) throws(SQLiteError) -> VerificationReport {
+        var report = VerificationReport()
+        do throws(SQLiteError) {
+            let check = try connection.prepare(SQL.integrityCheck)
+            while try check.step() {
+                if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
+            }
+            let list = try connection.prepare(SQL.listArchives)
+            while try list.step() { report.archives.append(.init(name: list.text(1) ?? "")) }
+            list.reset()
+            for index in report.archives.indices { try verify(&report.archives[index], connection) }
+        } catch  where error.isDamage {
+            report.structuralProblems.append(error.message)
+        }
+        return report
+    }
+
+    private static func verify(_ archive: inout VerificationReport.Archive, _ connection: Connection) throws(SQLiteError) {
         let find = try connection.prepare(SQL.findArchive)
         find.bind(archive.name, at: 1)
         guard try find.step() else { return }
@@ -81,7 +93,7 @@ extension SQLiteFile {
         archive.hasRightIndex = try hasRightIndex(number, connection)
     }
 
-    private func hasRightIndex(_ number: Int64, _ connection: Connection) throws(SQLiteError) -> Bool {
+    private static func hasRightIndex(_ number: Int64, _ connection: Connection) throws(SQLiteError) -> Bool {
         let load = try connection.prepare(SQL.loadIndex)
         load.bind(number, at: 1)
         guard try load.step() else { return true }

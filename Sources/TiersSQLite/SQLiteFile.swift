@@ -84,11 +84,18 @@ public final class SQLiteFile: Sendable {
         }
         try noting { () throws(SQLiteError) in
             CrashPoint.reached(.closing)
-            try commitBatch()
-            try writeAllUses()
-            CrashPoint.reached(.closingUsesWritten)
-            // What is left after sixteen megabytes goes the next time.
-            for _ in 0..<16 where try giveSpaceBack() {}
+            var damage: SQLiteError?
+            do throws(SQLiteError) {
+                try commitBatch()
+                try writeAllUses()
+                CrashPoint.reached(.closingUsesWritten)
+                // What is left after sixteen megabytes goes the next time.
+                for _ in 0..<16 where try giveSpaceBack() {}
+            } catch {
+                // Of anything else the caller may try again; a damaged file must be let go of, so that it can be opened anew.
+                guard error.isDamage else { throw error }
+                damage = error
+            }
             // In the order in which others take these locks.
             try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
                 checkpointer = nil
@@ -97,15 +104,21 @@ public final class SQLiteFile: Sendable {
                     readers.close()
                     CrashPoint.reached(.closingReadersClosed)
                     try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
-                        try writer?.commitBatch()
+                        do throws(SQLiteError) {
+                            try writer?.commitBatch()
+                        } catch {
+                            guard error.isDamage else { throw error }
+                            damage = error
+                        }
                         // The last connection to go copies the log into the database and removes it.
                         writer = nil
                     }
                 }
             }
+            FileRegistry.shared.remove(self, identity)
+            if let damage { throw damage }
         }
         CrashPoint.reached(.closed)
-        FileRegistry.shared.remove(self, identity)
     }
 
     /// Closes what is suspended: everything is in the file.
@@ -129,13 +142,13 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             return try body()
         } catch {
-            note(error)
-            throw StoreError(error)
+            throw StoreError(judge(error))
         }
     }
 
-    func note(_ error: SQLiteError) {
-        if error.isDamage { Recovery.markDamaged(path) }
+    /// What an error means: damage is written down, and a file that is gone is let go of.
+    func judge(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
+        return Recovery.judge(error, of: path)
     }
 }

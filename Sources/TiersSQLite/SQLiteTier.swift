@@ -158,7 +158,8 @@ public final class SQLiteTier: Tier {
         do throws(StoreError) {
             try file.flush()
         } catch {
-            closed.store(false, ordering: .releasing)  // Nothing was let go of: the caller may try again.
+            // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
+            if error.code == .damagedFile { file.remove(self) } else { closed.store(false, ordering: .releasing) }
             throw error
         }
         file.remove(self)

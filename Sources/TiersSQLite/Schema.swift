@@ -57,7 +57,7 @@ enum Schema {
         let application = try connection.int(SQL.applicationID) ?? 0
         let version = Int(try connection.int(SQL.formatVersion) ?? 0)
         if application == applicationID {
-            guard version <= formatVersion else {
+            guard version <= formatVersion || version >= 1 << 16 else {
                 throw StoreError(
                     .newerFormat,
                     """
@@ -65,8 +65,13 @@ enum Schema {
                     It was left as it is; update the package.
                     """)
             }
-            guard version > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The format's number is none.") }
+            guard 1...formatVersion ~= version else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The format's number is none.")
+            }
             return version
+        }
+        if 1...formatVersion ~= version, try connection.int(SQL.hasOurTables) ?? 0 > 0 {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The mark of an archive file is damaged.")
         }
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {
             throw StoreError(.foreignFile, "The file is a database of another program. It was left as it is; give another place.")

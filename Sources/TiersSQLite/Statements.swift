@@ -8,6 +8,11 @@ enum SQL {
     static let applicationID = "PRAGMA application_id"
     static let formatVersion = "PRAGMA user_version"
     static let tableCount = "SELECT count(*) FROM sqlite_schema"
+    /// Whether the tables are there that no other program's file has.
+    static let hasOurTables = """
+        SELECT count(*) FROM sqlite_schema
+        WHERE name = 'archives' AND sql LIKE 'CREATE TABLE archives(%settled INTEGER%marks INTEGER%'
+        """
     static let startLog = "PRAGMA journal_mode = WAL"
     static let startPageReuse = "PRAGMA auto_vacuum = INCREMENTAL"
 
@@ -204,5 +209,18 @@ enum SQL {
 
     static let integrityCheck = "PRAGMA integrity_check(100)"
     static func entriesAfter(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 ORDER BY id") }
+    /// Reads what can be read: of a file that was cut, of a schema that is damaged, and of a page with a bad cell.
+    static let salvageSettings = """
+        PRAGMA writable_schema = ON;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = OFF;
+        """
+    /// By the index on the names, for when the table cannot be read.
+    static let listArchivesByName = "SELECT id, name, NULL FROM archives ORDER BY name"
+    static let listArchivesBackwards = "SELECT id, name, family FROM archives ORDER BY id DESC"
+    /// Stands in for a table that is missing.
+    static func createNoUses(_ n: Int64) -> String { "CREATE TEMP TABLE uses_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)" }
     static func entriesBefore(_ n: Int64) -> String { entriesWithKeys(n, "id < ?1 ORDER BY id DESC") }
 }

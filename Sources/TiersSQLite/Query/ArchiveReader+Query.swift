@@ -139,8 +139,9 @@ extension ArchiveReader {
         return (printer.sql, access)
     }
 
-    /// The newest rows of the index, with what it holds of them.
+    /// The newest rows of the index, with what it holds of them; none if another process changed what it holds.
     func newestIndexed(_ count: Int, _ shape: IndexShape) throws(SQLiteError) -> [(StoredEntry, IndexedValues?)] {
+        guard try coverage(of: shape).isUsable else { return [] }
         let newest = try connection.prepare(SQL.newestRows(id))
         newest.bind(Int64(count), at: 1)
         var found: [(StoredEntry, IndexedValues?)] = []

@@ -32,6 +32,12 @@ final class IndexWriter {
         var built: Int64
         var strays: Int64
 
+        var isPossible: Bool {
+            let possible = 0...Int64(1) << 48
+            return 0...2000 ~= columns && 0...2000 ~= collections && [until, built, strays].allSatisfy(possible.contains)
+                && (through == .max || possible.contains(through))
+        }
+
         /// Whether the builder has still to come to the row.
         func awaitsBuilder(_ number: Int64) -> Bool { number > through && number <= until }
     }
@@ -77,6 +83,10 @@ final class IndexWriter {
             row = Row(
                 definition: load.text(0) ?? "", columns: Int(load.int(1)), collections: Int(load.int(2)), through: load.int(3),
                 until: load.int(4), built: load.int(5), strays: load.int(6))
+            // Statements and sums are made of these.
+            guard row?.isPossible ?? true else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The description of an index is none.")
+            }
         }
         if row?.definition != storedRow?.definition { statements = statements.filter { $0.key == .load || $0.key == .store } }
         storedRow = row

@@ -139,6 +139,32 @@ final class Connection {
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
     }
 
+    /// The failure that the device answers with when the file and its log are read from end to end, if it does.
+    ///
+    /// SQLite tells a read that failed as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), and a device that fails must not be
+    /// taken for a file that is damaged.
+    func readFailure() -> SQLiteError? {
+        do throws(SQLiteError) {
+            _ = try int(SQL.tableCount)  // A connection has the log open once it has read.
+        } catch {
+            guard error.isDamage else { return error }
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        for pointer in [SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER] {
+            var file: UnsafeMutablePointer<sqlite3_file>?
+            sqlite3_file_control(handle, "main", pointer, &file)
+            guard let file, let methods = file.pointee.pMethods else { continue }
+            var size: sqlite3_int64 = 0
+            var code = methods.pointee.xFileSize(file, &size)
+            for offset in stride(from: 0, to: size, by: bytes.count) where code == SQLITE_OK {
+                code = methods.pointee.xRead(file, &bytes, Int32(min(Int64(bytes.count), size - offset)), offset)
+            }
+            let error = SQLiteError(code: code, message: "The device failed to read the file.")
+            if code != SQLITE_OK, !error.isDamage { return error }
+        }
+        return nil
+    }
+
     /// A number that changes with every commit, of this connection and of others. Fresh once a transaction is open.
     func dataVersion() -> UInt32 {
         var version: UInt32 = 0

@@ -28,8 +28,19 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     var primaryCode: Int32 { code & 0xFF }
 
-    /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut.
-    var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(primaryCode) || code == Self.shortRead }
+    /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut. So is
+    /// a constraint that fails, for no statement of ours breaks one, and a table that is not as we made it.
+    var isDamage: Bool {
+        [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(primaryCode) || code == Self.shortRead || isOfAnotherSchema
+    }
+
+    /// For what is wrong with tables SQLite has no code, only words.
+    private var isOfAnotherSchema: Bool {
+        guard code == SQLITE_ERROR else { return false }
+        return ["no such table", "no such column", "no such index", "unsupported file format", "malformed"].contains(
+            where: message.hasPrefix)
+            || message.hasSuffix("already exists") || message.contains("has no column named")
+    }
 
     /// SQLITE_IOERR_SHORT_READ, a macro that is not imported.
     private static let shortRead = SQLITE_IOERR | (2 << 8)

@@ -10,6 +10,8 @@ internal import Tiers
 /// A prepared statement: bound, stepped and reset by the one thread that holds its connection.
 final class Statement {
     private let pointer: OpaquePointer
+    /// Why a value could not be bound: too large, or no memory. Run like this, the statement would take NULL for it.
+    private var failure = SQLITE_OK
 
     init(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) {
         var pointer: OpaquePointer?
@@ -22,18 +24,22 @@ final class Statement {
 
     // MARK: Binding
 
-    func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(pointer, index, value) }
+    private func check(_ code: Int32) {
+        if code != SQLITE_OK { failure = code }
+    }
+
+    func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
 
     func bind(_ value: Int64?, at index: Int32) {
-        if let value { bind(value, at: index) } else { sqlite3_bind_null(pointer, index) }
+        if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
     }
 
     /// Binds bytes that must stay where they are until the statement is reset.
     func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
         if let start = bytes.baseAddress, bytes.count > 0 {
-            sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), nil)
+            check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), nil))
         } else {
-            sqlite3_bind_zeroblob(pointer, index, 0)  // A null pointer would bind NULL.
+            check(sqlite3_bind_zeroblob(pointer, index, 0))  // A null pointer would bind NULL.
         }
     }
 
@@ -41,16 +47,16 @@ final class Statement {
     func bind(copying data: Data, at index: Int32) {
         data.withUnsafeBytes { bytes in
             if let start = bytes.baseAddress, bytes.count > 0 {
-                _ = sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), Self.copied)
+                check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), Self.copied))
             } else {
-                _ = sqlite3_bind_zeroblob(pointer, index, 0)
+                check(sqlite3_bind_zeroblob(pointer, index, 0))
             }
         }
     }
 
     func bind(_ text: String?, at index: Int32) {
         guard var text else {
-            sqlite3_bind_null(pointer, index)
+            check(sqlite3_bind_null(pointer, index))
             return
         }
         text.withUTF8 { bind(text: $0, at: index) }
@@ -59,13 +65,14 @@ final class Statement {
     /// Binds a text by its bytes, which need not stay.
     func bind(text: some Collection<UInt8>, at index: Int32) {
         guard !text.isEmpty else {
-            sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8))  // A null pointer would bind NULL.
+            check(sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8)))  // A null pointer would bind NULL.
             return
         }
         let isBound: Void? = text.withContiguousStorageIfAvailable { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
-                _ = sqlite3_bind_text64(
-                    pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
+                check(
+                    sqlite3_bind_text64(
+                        pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8)))
             }
         }
         precondition(isBound != nil, "A text to bind must be contiguous.")
@@ -78,6 +85,10 @@ final class Statement {
 
     /// Goes on to the next row. Returns whether there is one.
     func step() throws(SQLiteError) -> Bool {
+        guard failure == SQLITE_OK else {
+            defer { clear() }
+            throw SQLiteError(code: failure, message: "A value could not be bound.")
+        }
         let code = sqlite3_step(pointer)
         switch code {
         case SQLITE_ROW: return true
@@ -101,6 +112,7 @@ final class Statement {
 
     /// Resets, and lets go of what is bound.
     func clear() {
+        failure = SQLITE_OK
         sqlite3_reset(pointer)
         sqlite3_clear_bindings(pointer)
     }

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+/// C14: whatever happens to the files, nothing crashes, no value is another's, and what can be read is kept.
+@Suite(.timeLimit(.minutes(DamagePlan.isWhole ? 120 : 1)))
+struct DamageTests {
+    static let sample = Result { try SampleStore(pageSize: 512, seed: 1) }
+    static let another = Result { try SampleStore(pageSize: 512, seed: 2) }
+    static let slices = DamagePlan.isWhole ? 4 : 2
+
+    @Test(arguments: Damage.Kind.allCases, 0..<slices)
+    func noDamageIsReadAsAValueOrEndsTheProcess(_ kind: Damage.Kind, _ slice: Int) async throws {
+        let (sample, another) = try (Self.sample.get(), Self.another.get())
+        let folder = try DamageFolder()
+        let examination = Examination(folder: folder.url, sample: sample)
+        let damages = DamagePlan.chosen(kind, of: sample, sampled: 60, slice: slice, of: Self.slices)
+        let slot = Damage.Kind.allCases.firstIndex(of: kind)! * 2 % 12 + slice
+        for damage in damages {
+            CaseGuard.begin("\(damage)", slice: slot)
+            let findings = await examination.examine(
+                damage.applied(to: sample, another: another), besides: damage.bringsAnother ? another.history : [:])
+            CaseGuard.end(slice: slot)
+            Figures.shared.add(damage, findings, of: sample)
+            #expect(findings.wrong == [], "\(damage)")
+            #expect(findings.seconds < 5, "\(damage)")
+            #expect(!findings.isBroken, "\(damage) is not mended by opening again: \(findings.remains)")
+            let losesTheEnd = damage.damaged.contains("-wal") || damage.isOlderWhole
+            #expect(findings.outdated.isEmpty || findings.isTold || losesTheEnd, "\(damage) brings back what was overwritten")
+            #expect(findings.lost.isEmpty || findings.isTold || damage.leavesNothing, "\(damage) hides something and nobody is told")
+        }
+        Figures.shared.tell()
+    }
+
+    /// P36: what is allocated is in proportion to the files.
+    @Test func fewBytesOfMemoryAreTaken() throws {
+        _ = try Self.sample.get()
+        #expect(Figures.memoryOfDatabases() < 64 << 20)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// Opens damaged files in a folder of its own and does with them everything that a program would.
+final class Examination {
+    private let folder: URL
+    private let sample: SampleStore
+    /// Values that may be met, too: those of another store whose file lies in the place of one of ours.
+    private var others: [SampleStore.Place: Set<Specimen>] = [:]
+    private var findings = Findings()
+    /// What was recorded since.
+    private var fresh: [SampleStore.Place: Specimen] = [:]
+
+    init(folder: URL, sample: SampleStore) {
+        self.folder = folder
+        self.sample = sample
+    }
+
+    private var url: URL { folder.appendingPathComponent(SampleStore.name) }
+
+    func examine(_ files: [String: Data], besides others: [SampleStore.Place: Set<Specimen>] = [:]) async -> Findings {
+        self.others = others
+        let start = ContinuousClock.now
+        do {
+            try prepare(files)
+            await visit(1)
+            if findings.refusal == nil {
+                await visit(2)
+                try checkWhatIsKeptAside()
+            }
+        } catch {
+            findings.wrong.append("the examination failed: \(error)")
+        }
+        findings.seconds = (ContinuousClock.now - start) / .seconds(1)
+        return findings
+    }
+
+    private func prepare(_ files: [String: Data]) throws {
+        findings = Findings()
+        fresh = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) { unlink(folder.path + "/" + name) }
+        for (suffix, data) in files {
+            // Not by `Data.write`, which syncs.
+            let descriptor = creat(url.path + suffix, 0o600)
+            let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            close(descriptor)
+            if descriptor < 0 || count != data.count { throw POSIXError(.EIO) }
+        }
+    }
+
+    // MARK: A visit
+
+    private func visit(_ number: Int) async {
+        findings.remains = []
+        findings.isBroken = false
+        do throws(StoreError) {
+            let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+            var events: [AsyncStream<StoreEvent>] = []
+            var stores: [(name: String, store: TieredStore<Specimen>)] = []
+            findings.lost = []
+            for archive in SampleStore.archives {
+                attempt("open \(archive)") { () throws(StoreError) in
+                    let store = try SampleStore.open(archive, in: file)
+                    events.append(store.events.events())
+                    stores.append((archive, store))
+                    read(archive, store)
+                }
+            }
+            attempt("verify") { () throws(StoreError) in
+                let report = try file.verify()
+                if !report.isSound {
+                    findings.isTold = true
+                    let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightIndex }
+                    findings.isBroken = findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
+                    findings.remains.append("\(report)")
+                }
+            }
+            for (name, store) in stores { write(number, name, store) }
+            attempt("close") { () throws(StoreError) in try file.close() }
+            for (_, store) in stores { store.events.finish() }
+            for stream in events {
+                for await event in stream { hear(event) }
+            }
+        } catch {
+            findings.isTold = true
+            switch error.code {
+            case .foreignFile, .newerFormat, .notADatabase: findings.refusal = error.code
+            default: findings.wrong.append("open: \(String(reflecting: error))")
+            }
+        }
+    }
+
+    private func hear(_ event: StoreEvent) {
+        switch event {
+        case .setAside(_, let salvaged):
+            findings.setAside += 1
+            findings.salvaged += salvaged
+            findings.isTold = true
+        case .damagedEntry: findings.isTold = true
+        case .failure(let error):
+            findings.isTold = true
+            note(error, "event")
+        default: break
+        }
+    }
+
+    /// Damage may be met anywhere; any other failure must not be.
+    private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            findings.isTold = true
+            note(error, what)
+        }
+    }
+
+    private func note(_ error: StoreError, _ what: String) {
+        findings.remains.append("\(what): \(error.code)")
+        findings.isBroken = findings.isBroken || error.code == .damagedFile
+        if ![.damagedEntry, .damagedFile].contains(error.code) { findings.wrong.append("\(what): \(String(reflecting: error))") }
+    }
+
+    // MARK: Reading
+
+    private func read(_ archive: String, _ store: TieredStore<Specimen>) {
+        for place in sample.history.keys where place.archive == archive {
+            let key = EntryKey(place.key)
+            var found: Specimen?
+            attempt("value") { () throws(StoreError) in found = try store.value(forKey: key).value }
+            check(found, at: place)
+            if found == nil, sample.present[place] != nil { findings.lost.insert(place) }
+        }
+        store.trimMemory(to: .zero)
+        attempt("values") { () throws(StoreError) in check(try store.values(), archive) }
+        attempt("keys") { () throws(StoreError) in _ = try store.keys() }
+        attempt("count") { () throws(StoreError) in _ = try store.count() }
+        attempt("metadata") { () throws(StoreError) in _ = try store.metadata(forKey: "key 4") }
+        for (place, specimen) in fresh where place.archive == archive {
+            attempt("fresh") { () throws(StoreError) in
+                if try store.value(forKey: EntryKey(place.key)).value != specimen { findings.remains.append("\(place) is gone") }
+            }
+        }
+        guard archive == "people" else { return }
+        for question in Specimen.questions {
+            attempt("query") { () throws(StoreError) in check(try store.fetch(question), archive) }
+            attempt("count of query") { () throws(StoreError) in _ = try store.count(question) }
+        }
+    }
+
+    private func check(_ specimens: [Specimen], _ archive: String) {
+        for specimen in specimens {
+            if specimen.archive != archive { findings.wrong.append("a value of \(specimen.archive) in \(archive)") }
+            let place = SampleStore.Place(archive: archive, key: specimen.key)
+            if fresh[place] != specimen { check(specimen, at: place) }
+        }
+    }
+
+    private func check(_ found: Specimen?, at place: SampleStore.Place) {
+        guard let found else { return }
+        guard sample.history[place]?.contains(found) == true || others[place]?.contains(found) == true else {
+            findings.wrong.append("under \(place) a value that was not recorded there: \(found.archive), \(found.key), \(found.version)")
+            return
+        }
+        if sample.present[place] != found { findings.outdated.append(place) }
+    }
+
+    // MARK: Writing
+
+    private func write(_ number: Int, _ archive: String, _ store: TieredStore<Specimen>) {
+        let place = SampleStore.Place(archive: archive, key: "fresh \(number)")
+        let specimen = Specimen(archive: archive, key: place.key, version: 100, age: number, tags: ["fresh"], filler: "fresh")
+        attempt("record") { () throws(StoreError) in
+            try store.record(specimen, forKey: EntryKey(place.key))
+            store.trimMemory(to: .zero)
+            fresh[place] = specimen
+            if try store.value(forKey: EntryKey(place.key)).value != specimen {
+                findings.wrong.append("what was recorded just now is not read")
+            }
+        }
+    }
+
+    /// Each damaged database lies beside the new one, and no mark is left once nothing is wrong.
+    private func checkWhatIsKeptAside() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let aside = names.filter { name in
+            name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) && !name.hasSuffix("-damaged")
+        }
+        if aside.count != findings.setAside {
+            findings.wrong.append("\(findings.setAside) files were set aside, and these are there: \(names.sorted())")
+        }
+    }
+}

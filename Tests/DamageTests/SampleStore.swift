@@ -1,0 +1,118 @@
+import Foundation
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// The files of a small store as a killed process leaves them, and everything that was ever recorded in it.
+///
+/// Pages are small, so that few bytes hold every kind of page: roots, branches, leaves, overflow, pointer maps and free ones.
+struct SampleStore: Sendable {
+    static let name = "Archives.sqlite"
+    /// The archives; "people" has an index, some entries of "expiring" expire, and the last two are a family.
+    static let archives = ["plain", "people", "expiring", "cache 1", "cache 2"]
+
+    /// The files by what stands behind the name of the database.
+    private(set) var files: [String: Data] = [:]
+    /// The database as it was before the last writes.
+    private(set) var earlier = Data()
+    /// Every value that was ever recorded, by archive and key.
+    private(set) var history: [Place: Set<Specimen>] = [:]
+    /// What a reader finds in the files as they are.
+    private(set) var present: [Place: Specimen] = [:]
+    let pageSize: Int
+
+    struct Place: Hashable, Sendable {
+        var archive: String
+        var key: String
+    }
+
+    init(pageSize: Int, seed: UInt64) throws {
+        self.pageSize = pageSize
+        let folder = try TemporaryStore()
+        let url = folder.file(Self.name)
+        try RawDatabase(url).execute("PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+        var writer = SampleWriter(seed: seed, clock: Self.clock)
+
+        try writer.open(url)
+        for archive in Self.archives {
+            for number in 0..<(archive == "plain" ? 36 : archive == "people" ? 24 : 10) { try writer.record(archive, number, version: 0) }
+        }
+        for number in 0..<12 { try writer.record("plain", number * 3, version: 1) }
+        for number in 8..<14 { try writer.remove("people", number) }
+        try writer.close()
+        earlier = try Data(contentsOf: url)
+
+        try writer.open(url)
+        for number in 0..<4 { try writer.record("plain", number * 5, version: 2) }
+        for number in 0..<3 { try writer.record("people", number * 3, version: 2) }
+        for number in [1, 7] { try writer.remove("plain", number) }
+        try writer.record("cache 2", 3, version: 2)
+        files = try writer.filesOfKilledProcess(url)
+        try writer.close()
+        (history, present) = (writer.history, writer.present)
+    }
+
+    static let clock = WallClock { WallInstant(rawValue: 1_800_000_000_000) }
+
+    static func open(_ name: String, in file: SQLiteFile) throws(StoreError) -> TieredStore<Specimen> {
+        try file.store(
+            named: name, codec: Specimen.Codec(), inFamily: name.hasPrefix("cache") ? "cache" : nil, memory: Capacity(1.megaByte),
+            disk: Capacity(10.megaByte), remembering: .values, indexing: name == "people" ? Specimen.catalog : nil)
+    }
+}
+
+/// Writes a sample store, and keeps account.
+private struct SampleWriter {
+    private(set) var history: [SampleStore.Place: Set<Specimen>] = [:]
+    private(set) var present: [SampleStore.Place: Specimen] = [:]
+    private var random: SeededGenerator
+    private let clock: WallClock
+    private var file: SQLiteFile?
+    private var stores: [String: TieredStore<Specimen>] = [:]
+
+    init(seed: UInt64, clock: WallClock) {
+        random = SeededGenerator(seed: seed)
+        self.clock = clock
+    }
+
+    mutating func open(_ url: URL) throws {
+        let file = try SQLiteFile.open(at: url, clock: clock)
+        self.file = file
+        for archive in SampleStore.archives { stores[archive] = try SampleStore.open(archive, in: file) }
+        file.waitForHousekeeping()
+    }
+
+    mutating func close() throws {
+        try file?.close()
+        file = nil
+        stores = [:]
+    }
+
+    mutating func record(_ archive: String, _ number: Int, version: Int) throws {
+        let place = SampleStore.Place(archive: archive, key: "key \(number)")
+        // Some are longer than a page.
+        let length = number % 9 == 4 ? 900 : Int.random(in: 0..<80, using: &random)
+        let filler = String(decoding: (0..<length).map { _ in UInt8.random(in: 97...122, using: &random) }, as: UTF8.self)
+        let specimen = Specimen(
+            archive: archive, key: place.key, version: version, age: number * 7 % 60, tags: number % 2 == 0 ? ["even", "all"] : ["all"],
+            filler: filler)
+        let expiration: Expiration? = archive != "expiring" ? nil : try .after(seconds: Double(1000 * (number + 1)))
+        try stores[archive]?.record(specimen, forKey: EntryKey(place.key), expiration: expiration)
+        history[place, default: []].insert(specimen)
+        present[place] = specimen
+    }
+
+    mutating func remove(_ archive: String, _ number: Int) throws {
+        let place = SampleStore.Place(archive: archive, key: "key \(number)")
+        try stores[archive]?.remove(EntryKey(place.key))
+        present[place] = nil
+    }
+
+    /// What a killed process would leave now.
+    func filesOfKilledProcess(_ url: URL) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        // Closing a file of the store drops its locks: no other process is there that would mind.
+        for suffix in ["", "-wal", "-shm"] { files[suffix] = try Data(contentsOf: URL(fileURLWithPath: url.path + suffix)) }
+        return files
+    }
+}

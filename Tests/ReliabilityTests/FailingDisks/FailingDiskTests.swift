@@ -1,0 +1,61 @@
+import Foundation
+import ScriptedDisk
+import Testing
+import Tiers
+
+/// C5: whatever call fails, the caller gets a clear error, and nothing that was acknowledged is lost.
+///
+/// `VELLUM_FAULTS=all` lets every call fail in every way; a number, so many for each way.
+@Suite(.timeLimit(.minutes(60)), .serialized)
+struct FailingDiskTests {
+    struct Way: CustomTestStringConvertible, Sendable {
+        var fault: DiskFault
+        var lasting: Bool
+
+        var testDescription: String { "\(fault), \(lasting ? "until healed" : "once")" }
+
+        static let all = DiskFault.allCases.flatMap { [Way(fault: $0, lasting: false), Way(fault: $0, lasting: true)] }
+    }
+
+    /// The errors that plain failures of a disk may be told as.
+    static let clear: Set<StoreError.Code> = [.inputOutput, .diskFull, .cannotOpen]
+
+    private func sweep(_ way: Way, isLong: Bool, _ amount: Amount) throws {
+        let whole = try FaultScenario(isLong: isLong)
+        whole.run()
+        let calls = whole.script.calls(fitting: way.fault)
+        whole.checkRecovery()
+        try #require(whole.problems.isEmpty && whole.thrown == 0, "Without any fault: \(whole.problems) \(whole.codes)")
+        var (injected, thrown, reopened) = (0, 0, 0)
+        for number in amount.sample(below: calls) {
+            let scenario = try FaultScenario(isLong: isLong)
+            scenario.script.fail(way.fault, at: number, lasting: way.lasting)
+            scenario.run()
+            scenario.checkRecovery()
+            let place = "\(way.testDescription), call \(number) of \(calls): \(scenario.script.lastInjected ?? "none")"
+            #expect(scenario.problems.isEmpty, "\(place)")
+            // One read that failed and then does not any more looks like damage, until the next opening has looked.
+            let clear = way.fault == .shortRead && !way.lasting ? Self.clear.union([.damagedFile]) : Self.clear
+            #expect(scenario.codes.isSubset(of: clear), "\(place): \(scenario.codes)")
+            #expect(try scenario.marksOfDamage() == [], "\(place)")
+            injected += scenario.script.injected
+            thrown += scenario.thrown
+            reopened += scenario.neededReopening ? 1 : 0
+        }
+        if Amount.isFull("VELLUM_FAULTS") {
+            print(
+                "FIGURES faults, \(way.testDescription)\(isLong ? ", long log" : ""): \(calls) calls, \(injected) failed,"
+                    + " \(thrown) errors told, \(reopened) had to open again")
+        }
+    }
+
+    @Test(arguments: Way.all)
+    func aFailingCallIsToldAndLosesNothing(_ way: Way) throws {
+        try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 12))
+    }
+
+    @Test(arguments: Way.all)
+    func aFailingCallWhileTheLogBeginsAnewIsToldAndLosesNothing(_ way: Way) throws {
+        try sweep(way, isLong: true, Amount("VELLUM_FAULTS_LONG", usually: 3))
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import ScriptedDisk
+import Testing
+import Tiers
+import TiersSQLite
+
+/// C5: SQLite tells a read that the device failed as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). It is none.
+@Suite(.timeLimit(.minutes(1)))
+struct UnreadableDeviceTests {
+    private let folder: FastFolder
+    private let script: DiskScript
+
+    init() throws {
+        folder = try FastFolder()
+        script = DiskScript(folder: folder.url)
+    }
+
+    private func open() throws -> TieredStore<Data> {
+        try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+    }
+
+    private func fill() throws {
+        let store = try open()
+        for number in 0..<300 { try store.record(Data(repeating: UInt8(number & 0xFF), count: 200), forKey: EntryKey("\(number)")) }
+        try store.close()
+    }
+
+    @Test func aFileThatCannotBeReadWhileItIsOpenedIsLeftAsItIs() throws {
+        try fill()
+        script.fail(.shortRead, at: 0, lasting: true)
+        for _ in 0..<2 {
+            let error = #expect(throws: StoreError.self) { try open() }
+            #expect(error?.code == .inputOutput)
+        }
+        script.heal()
+        #expect(try folder.names() == ["Archives.sqlite"])
+        #expect(try open().count() == 300)
+    }
+
+    @Test func readsThatFailWhileItIsOpenAreNotWrittenDownAsDamage() throws {
+        try fill()
+        let store = try open()
+        script.fail(.shortRead, at: 0, lasting: true)
+        let error = #expect(throws: StoreError.self) { try store.value(forKey: "77") }
+        #expect(error?.code == .inputOutput)
+        #expect(try !folder.names().contains { $0.contains("damaged") })
+        script.heal()
+        #expect(try store.value(forKey: "77").value == Data(repeating: 77, count: 200))
+    }
+
+    /// One read that failed cannot be told from damage when all can be read a moment later.
+    @Test func whatLookedLikeDamageForAMomentIsLookedAtByTheNextOpening() throws {
+        try fill()
+        do {
+            let store = try open()
+            #expect(try store.value(forKey: "2").value != nil)
+            script.fail(.shortRead, at: 0)
+            let error = #expect(throws: StoreError.self) { try store.value(forKey: "277") }
+            #expect(error?.code == .damagedFile)
+            #expect(try folder.names().contains("Archives.sqlite-damaged"))
+            try store.close()
+        }
+        #expect(try open().count() == 300)
+        #expect(try !folder.names().contains { $0.contains("damaged") })
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import ScriptedDisk
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// C6: whatever a disk has done with what was not synced when the power goes, the store opens by itself, and holds what it held at
+/// some instant, which is not before the last that was promised.
+///
+/// `VELLUM_IMAGES=all` opens every image; a number, so many.
+@Suite(.timeLimit(.minutes(120)))
+struct PowerLossTests {
+    @Test func afterPowerLossThereIsWhatWasThereAtSomeInstantAndNothingPromisedIsLost() throws {
+        let day = try RecordedDay()
+        let cuts = Self.cuts(of: day)
+        let chosen = Amount("VELLUM_IMAGES", usually: 200).sample(below: cuts.count)
+        var moment = DiskMoment()
+        var promise = RecordedDay.Promise(newest: 0, oldest: 0)
+        var done = 0
+        var statesSeen: Set<Int> = []
+        for index in chosen {
+            let cut = cuts[index]
+            while done < cut.point {
+                moment.add(day.operations[done])
+                if case .mark(let number) = day.operations[done] { promise = day.promises[number] }
+                done += 1
+            }
+            let state = try check(cut, moment, day, promise, withGarbage: index % 2 == 0)
+            if let state { statesSeen.insert(state) }
+        }
+        #expect(statesSeen.count > 20, "The images hold few states: \(statesSeen)")
+        if Amount.isFull("VELLUM_IMAGES") {
+            let syncs = day.operations.count { if case .sync = $0 { true } else { false } }
+            print(
+                "FIGURES power loss: \(chosen.count) images of \(day.operations.count) operations with \(syncs) syncs,"
+                    + " \(day.states.count) states of which \(statesSeen.count) were found")
+        }
+    }
+
+    /// Around every sync, at every name that comes or goes, at every promise, and here and there between.
+    private static func cuts(of day: RecordedDay) -> [PowerCut] {
+        var cuts: [PowerCut] = []
+        var moment = DiskMoment()
+        for (index, operation) in day.operations.enumerated() {
+            let isSync: Bool
+            switch operation {
+            case .sync, .syncFolder, .create, .delete, .truncate: isSync = true
+            case .mark: isSync = false
+            case .write: isSync = false
+            }
+            if isSync || index % 23 == 0 {
+                cuts += PowerCut.all(at: index, unsynced: moment.unsynced.count, isSyncPoint: isSync)
+            }
+            moment.add(operation)
+            if isSync { cuts.append(PowerCut(point: index + 1, kind: .nothing)) }
+            if case .mark = operation {
+                cuts += [PowerCut(point: index + 1, kind: .nothing), PowerCut(point: index + 1, kind: .everything)]
+            }
+        }
+        return cuts
+    }
+
+    /// - Returns: Which state was found.
+    private func check(
+        _ cut: PowerCut, _ moment: DiskMoment, _ day: RecordedDay, _ promise: RecordedDay.Promise, withGarbage: Bool
+    ) throws -> Int? {
+        let folder = try FastFolder()
+        for (name, bytes) in cut.image(of: moment) { try bytes.write(to: folder.file(name)) }
+        if withGarbage { try Data(repeating: 0xA5, count: 32768).write(to: folder.file("Archives.sqlite-shm")) }
+        do {
+            let file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+            let names = try file.archiveNames()
+            var stores: [RecordedDay.Name: TieredStore<Item>] = [:]
+            for name in RecordedDay.Name.allCases where names.contains(name.rawValue) {
+                stores[name] = try RecordedDay.open(name, in: file)
+            }
+            var contents: RecordedDay.Contents = [:]
+            for (name, store) in stores {
+                for key in try store.keys() { contents[name.rawValue, default: [:]][key.normalized] = try store.peek(key) }
+            }
+            let state = (promise.oldest...promise.newest).last { day.states[$0] == contents }
+            if state == nil {
+                let other = day.states.firstIndex(of: contents).map { "that is state \($0)" } ?? "that is no state"
+                let difference = day.states[promise.oldest].map { name, entries in
+                    "\(name): \(entries.keys.filter { contents[name]?[$0] != entries[$0] }.sorted())"
+                }
+                Issue.record("\(cut): promised \(promise), \(other); \(difference)")
+            }
+            try checkAgreement(stores[.main], contents["main"] ?? [:], cut)
+            #expect(try file.verify().isSound, "\(cut)")
+            #expect(try folder.names().filter { $0.contains("damaged") } == [], "\(cut)")
+            let store = try RecordedDay.open(.safe, in: file)
+            try store.record(Item(0, length: 100), forKey: "afterwards")
+            #expect(try store.value(forKey: "afterwards").value == Item(0, length: 100), "\(cut)")
+            try file.close()
+            return state
+        } catch {
+            Issue.record("\(cut): \(String(reflecting: error))")
+            return nil
+        }
+    }
+
+    private func checkAgreement(_ store: TieredStore<Item>?, _ rows: [String: Item], _ cut: PowerCut) throws {
+        guard let store else { return }
+        for group in ["g0", "g1", "g2"] {
+            let found = try store.fetch(Item.inGroup(group)).map(\.text).sorted()
+            #expect(found == rows.values.filter { $0.group == group }.map(\.text).sorted(), "\(cut)")
+        }
+        #expect(try store.count(Item.tagged("t1")) == rows.values.count { $0.tags.contains("t1") }, "\(cut)")
+        #expect(try store.count() == rows.count, "\(cut)")
+    }
+}

@@ -1,0 +1,7 @@
+/// A call of SQLite's to the system that may be made to fail.
+public enum DiskCall: CaseIterable, Hashable, Sendable {
+    case open, delete, access
+    case read, write, truncate, sync, size
+    case lock, checkLock
+    case mapShared, lockShared
+}

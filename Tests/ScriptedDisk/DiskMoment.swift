@@ -1,0 +1,100 @@
+public import Foundation
+
+/// What a disk holds for certain at one moment of a recording, and what it may hold besides.
+///
+/// ```swift
+/// var moment = DiskMoment()
+/// for operation in script.operations { moment.add(operation) }
+/// let files = moment.image { _ in .kept }
+/// ```
+public struct DiskMoment: Sendable {
+    /// A change that was not synced.
+    public enum Change: Sendable {
+        case write(offset: Int, bytes: Data)
+        case truncate(size: Int)
+        case created(name: String, file: Int)
+        case deleted(name: String)
+
+        public var isOfNames: Bool {
+            switch self {
+            case .created, .deleted: true
+            case .write, .truncate: false
+            }
+        }
+    }
+
+    /// What becomes of such a change.
+    public enum Fate: Sendable {
+        case kept
+        case lost
+        /// The file has grown, but the bytes are not there.
+        case grownWithoutBytes
+        /// Of the sectors that are written those are there for which this says so.
+        case torn(@Sendable (_ sector: Int) -> Bool)
+    }
+
+    /// What is not synced, in the order in which it happened; `file` is `nil` for names.
+    public private(set) var unsynced: [(file: Int?, change: Change)] = []
+    private var files: [Int: Data] = [:]
+    private var names: [String: Int] = [:]
+
+    public init() {}
+
+    public mutating func add(_ operation: DiskOperation) {
+        switch operation {
+        case .create(let file, let name, let contents):
+            files[file] = contents
+            unsynced.append((nil, .created(name: name, file: file)))
+        case .write(let file, let offset, let bytes): unsynced.append((file, .write(offset: offset, bytes: bytes)))
+        case .truncate(let file, let size): unsynced.append((file, .truncate(size: size)))
+        case .delete(let name): unsynced.append((nil, .deleted(name: name)))
+        case .sync(let file): settle { $0 == file }
+        case .syncFolder: settle { $0 == nil }
+        case .mark: break
+        }
+    }
+
+    private mutating func settle(_ isSynced: (Int?) -> Bool) {
+        for (file, change) in unsynced where isSynced(file) { Self.apply(change, .kept, file, &files, &names) }
+        unsynced.removeAll { isSynced($0.file) }
+    }
+
+    /// The files by name, if each change that is not synced, by its place among them, has this fate. Names are kept or lost.
+    public func image(_ fate: (Int) -> Fate) -> [String: Data] {
+        var (files, names) = (files, names)
+        for (index, entry) in unsynced.enumerated() { Self.apply(entry.change, fate(index), entry.file, &files, &names) }
+        return names.compactMapValues { files[$0] }
+    }
+
+    /// What a disk writes whole.
+    public static let sector = 512
+
+    private static func apply(_ change: Change, _ fate: Fate, _ file: Int?, _ files: inout [Int: Data], _ names: inout [String: Int]) {
+        if case .lost = fate { return }
+        switch change {
+        case .created(let name, let number): names[name] = number
+        case .deleted(let name): names[name] = nil
+        case .truncate(let size):
+            if let file { files[file, default: Data()].resize(to: size) }
+        case .write(let offset, let bytes):
+            guard let file else { return }
+            let end = offset + bytes.count
+            if files[file, default: Data()].count < end { files[file, default: Data()].resize(to: end) }
+            switch fate {
+            case .kept: files[file, default: Data()].replaceSubrange(offset..<end, with: bytes)
+            case .torn(let isThere):
+                for number in offset / sector...max(offset, end - 1) / sector where isThere(number) {
+                    let part = max(offset, number * sector)..<min(end, (number + 1) * sector)
+                    files[file, default: Data()].replaceSubrange(part, with: bytes[part.lowerBound - offset..<part.upperBound - offset])
+                }
+            case .grownWithoutBytes, .lost: break
+            }
+        }
+    }
+}
+
+extension Data {
+    fileprivate mutating func resize(to size: Int) {
+        if size < count { removeSubrange(size...) } else { append(Data(count: size - count)) }
+    }
+}

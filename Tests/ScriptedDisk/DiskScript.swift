@@ -1,0 +1,144 @@
+public import Foundation
+internal import Tiers
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What happens to SQLite's files in one folder: recorded, counted, made to fail.
+///
+/// ```swift
+/// let script = DiskScript(folder: folder.url)
+/// script.fail(.noSpace, at: 7, lasting: true)
+/// …
+/// script.heal()
+/// ```
+///
+/// Holds for connections that are opened while it is there; everything else goes straight to the system.
+public final class DiskScript: Sendable {
+    private let folder: String
+    private let isRecording: Bool
+    private let state = Locked(State())
+
+    private struct State {
+        var operations: [DiskOperation] = []
+        /// The number of the file that a name stands for.
+        var files: [String: Int] = [:]
+        var nextFile = 0
+        var calls: [DiskCall: Int] = [:]
+        var plan: Plan?
+        var injected = 0
+        var lastInjected: String?
+    }
+
+    private struct Plan {
+        var fault: DiskFault?
+        var callsLeft: Int
+        var isLasting: Bool
+    }
+
+    /// Takes the folder, which must exist.
+    public init(folder: URL, recording: Bool = false) {
+        self.folder = ScriptedDisk.resolved(folder.path)
+        isRecording = recording
+        ScriptedDisk.add(self, for: self.folder)
+    }
+
+    /// Lets go of the folder.
+    public func remove() { ScriptedDisk.remove(folder) }
+
+    // MARK: Failing
+
+    /// Lets the call fail that comes after `count` others that could fail in this way; with `lasting`, all that follow, too, until
+    /// ``heal()``.
+    public func fail(_ fault: DiskFault, at count: Int, lasting: Bool = false) {
+        state.withLock { $0.plan = Plan(fault: fault, callsLeft: count, isLasting: lasting) }
+    }
+
+    /// Kills this process at the call that comes after `count` others.
+    public func kill(at count: Int) {
+        state.withLock { $0.plan = Plan(fault: nil, callsLeft: count, isLasting: false) }
+    }
+
+    public func heal() { state.withLock { $0.plan = nil } }
+
+    /// How many calls failed.
+    public var injected: Int { state.withLock { $0.injected } }
+
+    /// The last call that failed, in words.
+    public var lastInjected: String? { state.withLock { $0.lastInjected } }
+
+    /// How many calls there were that could fail in this way.
+    public func calls(fitting fault: DiskFault) -> Int {
+        state.withLock { state in state.calls.reduce(0) { fault.code(for: $1.key) == nil ? $0 : $0 + $1.value } }
+    }
+
+    /// What SQLite is to be told instead of an answer.
+    func judge(_ call: DiskCall, _ name: String) -> (fault: DiskFault, code: Int32)? {
+        let (verdict, dies) = state.withLock { state -> ((fault: DiskFault, code: Int32)?, Bool) in
+            state.calls[call, default: 0] += 1
+            guard let plan = state.plan else { return (nil, false) }
+            var code: Int32?
+            if let fault = plan.fault {
+                code = fault.code(for: call)
+                guard code != nil else { return (nil, false) }
+            }
+            guard plan.callsLeft == 0 else {
+                state.plan?.callsLeft -= 1
+                return (nil, false)
+            }
+            guard let fault = plan.fault, let code else { return (nil, true) }
+            if !plan.isLasting { state.plan = nil }
+            state.injected += 1
+            state.lastInjected = "\(fault) of \(call) \(name)"
+            return ((fault, code), false)
+        }
+        if dies { _ = Self.killThisProcess() }
+        return verdict
+    }
+
+    private static func killThisProcess() -> Int32 {
+        #if canImport(Glibc)
+            Glibc.kill(getpid(), SIGKILL)
+        #else
+            Darwin.kill(getpid(), SIGKILL)
+        #endif
+    }
+
+    // MARK: Recording
+
+    public var operations: [DiskOperation] { state.withLock { $0.operations } }
+
+    /// Notes a moment among the operations.
+    public func mark(_ number: Int) { record(.mark(number)) }
+
+    /// How many operations there are so far.
+    public var count: Int { state.withLock { $0.operations.count } }
+
+    /// The number of the file that a name stands for from now on.
+    func opened(_ name: String, wasThere: Bool, contents: () -> Data) -> Int {
+        state.withLock { state in
+            if wasThere, let number = state.files[name] { return number }
+            let number = state.nextFile
+            state.nextFile += 1
+            state.files[name] = number
+            if isRecording { state.operations.append(.create(file: number, name: name, contents: contents())) }
+            return number
+        }
+    }
+
+    func deleted(_ name: String, syncingFolder: Bool) {
+        state.withLock { state in
+            guard state.files.removeValue(forKey: name) != nil, isRecording else { return }
+            state.operations.append(.delete(name: name))
+            if syncingFolder { state.operations.append(.syncFolder) }
+        }
+    }
+
+    func record(_ operation: @autoclosure () -> DiskOperation) {
+        guard isRecording else { return }
+        state.withLock { $0.operations.append(operation()) }
+    }
+}

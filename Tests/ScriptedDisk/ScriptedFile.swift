@@ -1,0 +1,86 @@
+internal import Foundation
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// A file of SQLite's that asks its script before each call. The system's own file lies behind it, in the same memory.
+struct ScriptedFile {
+    /// SQLite's part, which must come first.
+    var base = sqlite3_file()
+    let script: Unmanaged<DiskScript>
+    let name: Unmanaged<NSString>
+    let number: Int
+    /// Whether the first sync is also one of the folder: so the system's VFS does for a log and a journal.
+    var syncsFolder: Bool
+
+    /// Where the system's file begins.
+    static let offset = (MemoryLayout<ScriptedFile>.size + 15) & ~15
+
+    static func of(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<ScriptedFile> {
+        UnsafeMutableRawPointer(file).assumingMemoryBound(to: ScriptedFile.self)
+    }
+
+    static func system(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<sqlite3_file> {
+        (UnsafeMutableRawPointer(file) + offset).assumingMemoryBound(to: sqlite3_file.self)
+    }
+
+    /// The methods of the system's file.
+    static func io(_ file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_io_methods { system(file).pointee.pMethods.pointee }
+
+    static func open(
+        _ path: UnsafePointer<CChar>?, _ name: String, _ script: DiskScript, at file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        let vfs = ScriptedDisk.system
+        let place = system(file)
+        let fullPath = path.map { String(cString: $0) } ?? ""
+        let wasThere = access(fullPath, F_OK) == 0
+        place.pointee.pMethods = nil
+        let code = vfs.pointee.xOpen(vfs, path, place, flags, outFlags)
+        guard code == SQLITE_OK, place.pointee.pMethods != nil else { return code }
+        // Read through the file that is open: opening it once more, and closing it, would drop the locks on it.
+        let number = script.opened(name, wasThere: wasThere) { contents(of: place) }
+        let kinds = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL
+        of(file).initialize(
+            to: ScriptedFile(
+                script: .passRetained(script), name: .passRetained(name as NSString), number: number,
+                syncsFolder: flags & kinds != 0 && flags & SQLITE_OPEN_CREATE != 0))
+        file.pointee.pMethods = UnsafePointer(ScriptedMethods.table)
+        return code
+    }
+
+    private static func contents(of file: UnsafeMutablePointer<sqlite3_file>) -> Data {
+        guard let methods = file.pointee.pMethods else { return Data() }
+        var size: sqlite3_int64 = 0
+        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK, size > 0 else { return Data() }
+        var data = Data(count: Int(size))
+        let code = data.withUnsafeMutableBytes { methods.pointee.xRead(file, $0.baseAddress, Int32(size), 0) }
+        precondition(code == SQLITE_OK, "A file could not be read for the record.")
+        return data
+    }
+
+    // MARK: What the methods need
+
+    static func judge(_ file: UnsafeMutablePointer<sqlite3_file>, _ call: DiskCall) -> (fault: DiskFault, code: Int32)? {
+        let this = of(file)
+        return this.pointee.script.takeUnretainedValue().judge(call, this.pointee.name.takeUnretainedValue() as String)
+    }
+
+    static func record(_ file: UnsafeMutablePointer<sqlite3_file>, _ operation: (Int) -> DiskOperation) {
+        let this = of(file)
+        this.pointee.script.takeUnretainedValue().record(operation(this.pointee.number))
+    }
+
+    static func write(
+        _ file: UnsafeMutablePointer<sqlite3_file>, _ bytes: UnsafeRawPointer, _ count: Int32, _ offset: sqlite3_int64
+    ) -> Int32 {
+        let code = io(file).xWrite(system(file), bytes, count, offset)
+        if code == SQLITE_OK {
+            record(file) { .write(file: $0, offset: Int(offset), bytes: Data(bytes: bytes, count: Int(count))) }
+        }
+        return code
+    }
+}
