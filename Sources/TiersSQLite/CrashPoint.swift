@@ -18,7 +18,8 @@
 /// ```
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
-    case begun, changeApplied, totalsStored, changesAnnounced, committed, changesFinished, memoryHeard, rollingBack
+    case begun, changeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryHeard,
+        rollingBack
     // One entry.
     case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, useDeleted, deletionIndexed, allDeleted
     // Relaxed writes.

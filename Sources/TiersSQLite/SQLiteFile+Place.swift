@@ -64,6 +64,8 @@ extension SQLiteFile {
             return place.log != nil && place.log != log
         }
         if isLogLost {
+            // Whoever closes last removes it: the next step tells that the file is closed.
+            if isClosed { return }
             // What it held is in the hands of those who have it open: they copy it into the database when they let go.
             abandon(keepingLog: false)
             throw .vanished

@@ -75,7 +75,7 @@ public final class SQLiteFile: Sendable {
     private func shutDown() throws(StoreError) {
         // What belongs to another process must not even be closed here (sqlite.org/howtocorrupt.html, 2.6), and what is no longer there
         // was let go of.
-        guard birth.isThisProcess, !hasVanished.load(ordering: .acquiring) else { return }
+        guard birth.isThisProcess, !hasVanished.load(ordering: .acquiring), !isClosed else { return }
         if isSuspended.load(ordering: .acquiring) { return letGoOfAll() }
         do throws(StoreError) {
             try lookAtPlace()

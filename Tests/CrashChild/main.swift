@@ -6,6 +6,8 @@ import Vellum
 //     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
+//     CrashChild open FOLDER MILLISECONDS                opens the file and closes it; take-over: also one of the original MiniCache
+//     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //
 // With VELLUM_INDEX=none in its environment it declares no index, and drops the one that is there.
@@ -39,6 +41,11 @@ do {
     case "script":
         try ScriptMode.run(arguments)
         exit(0)
+    case "open", "take-over":
+        try OpenMode.run(arguments)
+        exit(0)
+    case "touch":
+        try TouchMode.run(arguments)
     default: break
     }
 } catch {

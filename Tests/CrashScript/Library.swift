@@ -51,6 +51,13 @@ package final class Library {
         stores[shelf] = nil
     }
 
+    /// How entries of an original MiniCache file are taken over: each cache is a shelf, each key and value a text.
+    package static let original = OriginalCache { entry in
+        guard let shelf = Shelf(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
+        let item = Item(shelf: shelf, key: entry.key, version: version, filling: 20)
+        return .init(archive: shelf.rawValue, inFamily: "\(shelf.rawValue) family", key: EntryKey(entry.key), bytes: item.bytes)
+    }
+
     package func store(_ shelf: Shelf) throws -> TieredStore<Item> {
         guard let store = stores[shelf] else { throw StoreError(.closed, "The shelf \(shelf) is not open.") }
         return store

@@ -46,7 +46,7 @@ struct Killer {
         while left > 0, tries > 0 {
             tries -= 1
             let death = Lane.Death.at(point, passing: .random(in: 1...max(1, passings >> misses), using: &random))
-            let isFresh = script == .opening || !Tally.isFull || Bool.random(using: &random)
+            let isFresh = script.isAboutBeginnings || !Tally.isFull || Bool.random(using: &random)
             let result = try lane.round(death, seed: random.next(), count: Self.length, isFresh: isFresh)
             tally.add(result, death)
             if result.wasKilled { left -= 1 } else { misses += 1 }

@@ -25,6 +25,23 @@ struct PlaceTests {
     /// As after a few milliseconds.
     private func forgetLastLook(_ file: SQLiteFile) { file.lastLook.store(.min / 2, ordering: .relaxed) }
 
+    /// The log goes with the last who has it open: then nothing was lost.
+    @Test func aFileThatWasClosedIsClosedAndHasNotVanished() throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        forgetLastLook(file)
+        try store.record(Data("two".utf8), forKey: "b")
+        try file.close()
+        forgetLastLook(file)
+        #expect(code { try store.record(Data("three".utf8), forKey: "c") } == .closed)
+        #expect(code { _ = try store.count() } == .closed)
+        try file.close()
+        let hasVanished = file.hasVanished.load(ordering: .acquiring)
+        #expect(!hasVanished)
+        #expect(try setup.store().value(forKey: "b").value == Data("two".utf8))
+    }
+
     enum Loss: CaseIterable {
         case database, folder, everyFile, replaced
 

@@ -92,6 +92,7 @@ struct ChangePage: @unchecked Sendable {
         let count = announcements.reduce(0) { $0 + UInt64($1.keys?.count ?? 1) }
         let end = last &+ count
         announced.pointee.store(end, ordering: .sequentiallyConsistent)
+        CrashPoint.reached(.changeNumbered)
         var changes: [OwnChange] = []
         changes.reserveCapacity(announcements.count)
         for announcement in announcements {
@@ -110,6 +111,7 @@ struct ChangePage: @unchecked Sendable {
                 write(last, after: previous, Self.wholeArchive, who)
                 previous = last
             }
+            CrashPoint.reached(.changesWritten)
             cell.pointee.store(previous, ordering: .sequentiallyConsistent)
             changes.append(OwnChange(previous: first, last: previous))
         }

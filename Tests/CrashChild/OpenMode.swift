@@ -1,0 +1,27 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// Opens the file of a folder as it is, reads a little of each archive, and closes it.
+///
+///     CrashChild open FOLDER MILLISECONDS            the file is one of ours
+///     CrashChild take-over FOLDER MILLISECONDS       or one of the original MiniCache
+enum OpenMode {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 4, let now = Int64(arguments[3]) else { exit(2) }
+        if ProcessInfo.processInfo.environment["VELLUM_COUNT_POINTS"] != nil { CrashPoint.startCounting() }
+        say("begins")
+        let file = try SQLiteFile.open(
+            at: Library.url(in: arguments[2]), takingOver: arguments[1] == "open" ? nil : Library.original,
+            clock: Library.Clock(now).wallClock)
+        for name in try file.archiveNames() {
+            guard let shelf = Shelf(rawValue: name) else { continue }
+            let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
+            _ = try store.keys(limit: 1)
+            try store.close()
+        }
+        try file.close()
+        for (point, passings) in CrashPoint.passings { say("\(point.rawValue) \(passings)") }
+    }
+}

@@ -1,0 +1,38 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// What can be read of a file.
+struct Contents {
+    var items: [Shelf: [String: Int]] = [:]
+    var problems: [String] = []
+
+    /// Opens the file of the folder, reads everything, and closes it.
+    init(of folder: String, at now: Int64, takingOver original: OriginalCache? = nil) throws {
+        let file = try SQLiteFile.open(at: Library.url(in: folder), takingOver: original, clock: Library.Clock(now).wallClock)
+        let report = try file.verify()
+        if !report.isSound { problems.append("the file is not sound: \(report)") }
+        for name in try file.archiveNames() {
+            guard let shelf = Shelf(rawValue: name) else { continue }
+            let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
+            for key in try store.keys() {
+                guard let item = try store.peek(key), item.key == key.normalized else {
+                    problems.append("\(shelf) lists \(key.normalized) and has not got it")
+                    continue
+                }
+                items[shelf, default: [:]][item.key] = item.version
+            }
+            try store.close()
+        }
+        try file.close()
+    }
+
+    /// How much of this the other has not got.
+    func missing(in other: Contents) -> [String] {
+        items.flatMap { shelf, keys in keys.filter { other.items[shelf]?[$0.key] != $0.value }.map { "\(shelf) \($0.key)=\($0.value)" } }
+            .sorted()
+    }
+
+    var count: Int { items.values.reduce(0) { $0 + $1.count } }
+}

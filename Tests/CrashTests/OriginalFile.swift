@@ -1,0 +1,24 @@
+import Foundation
+
+/// A file as the original MiniCache made it, with Core Data: in the mode with a log, which is still beside it.
+enum OriginalFile {
+    /// Makes one at the path, with so many entries of the cache "safe", and two that nobody can read.
+    static func make(at path: String, entries: Int) throws {
+        let scratch = path + "-scratch"
+        let database = try RawDatabase(scratch)
+        let rows = (0..<entries).map { "(1, 1, 700000000.0, 'safe', '1', 'k\($0)', '\($0)')" }.joined(separator: ",\n")
+        try database.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            CREATE TABLE ZCACHEENTRY (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZDATE TIMESTAMP, ZCACHE VARCHAR,
+            ZCACHEVERSION VARCHAR, ZKEY VARCHAR, ZVALUE VARCHAR);
+            CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+            INSERT INTO ZCACHEENTRY(Z_ENT, Z_OPT, ZDATE, ZCACHE, ZCACHEVERSION, ZKEY, ZVALUE) VALUES \(rows);
+            INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('safe', NULL), (NULL, 'k');
+            """)
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: scratch + suffix, toPath: path + suffix) }
+    }
+
+    /// How many entries there are in one.
+    static func count(at path: String) throws -> Int { try RawDatabase(path).ints("SELECT count(*) FROM ZCACHEENTRY").first ?? 0 }
+}

@@ -1,0 +1,210 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// A process that is killed while it mends a damaged file, or takes over one of the original MiniCache, leaves what the next one needs
+/// to do so: nothing is missing at the end that could be read before, and the damaged files are kept, all of them.
+@Suite(.timeLimit(.minutes(30)), .serialized)
+struct RecoveryKillTests {
+    /// How a file is damaged.
+    enum Damage: String, CaseIterable {
+        /// It is not, but someone said so.
+        case none
+        /// Bytes of some of its pages.
+        case pages
+        /// Bytes of its log.
+        case log
+        /// Its list of tables, without which it cannot be opened.
+        case schema
+    }
+
+    private let root: TemporaryStore
+    private let now: Int64 = 1_767_225_700_000
+
+    init() throws { root = try TemporaryStore() }
+
+    private var manager: FileManager { .default }
+
+    private func copy(_ folder: String, to name: String) throws -> String {
+        let target = root.file(name).path
+        try manager.copyItem(atPath: folder, toPath: target)
+        return target
+    }
+
+    /// A folder with a database and its log, left by a process that was killed.
+    private func makeFolder(_ random: inout SeededGenerator) throws -> String {
+        let folder = try copy(Template.of(.indexing).folder, to: "sound \(random.next())")
+        let journal = root.file("journal").path
+        if manager.fileExists(atPath: journal) { try manager.removeItem(atPath: journal) }
+        let start = try Journal(journal)
+        for line in try Template.of(.indexing).model.lines { start.append(line) }
+        let child = try Spawned(
+            ["script", folder, journal, Script.mixed.rawValue, "\(random.next())", "25"],
+            environment: ["VELLUM_CRASH_POINT": "closingReadersClosed:\(Int.random(in: 1...2, using: &random))"])
+        _ = child.end()
+        return folder
+    }
+
+    private func damage(_ folder: String, _ damage: Damage, _ random: inout SeededGenerator) throws {
+        let path = Library.url(in: folder).path
+        func change(_ path: String, _ range: Range<Int>, times: Int) throws {
+            guard manager.fileExists(atPath: path) else { return }
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            let range = range.clamped(to: 0..<bytes.count)
+            guard !range.isEmpty else { return }
+            for _ in 0..<times { bytes[Int.random(in: range, using: &random)] ^= UInt8.random(in: 1...255, using: &random) }
+            try bytes.write(to: URL(fileURLWithPath: path))
+        }
+        switch damage {
+        case .none: break
+        case .pages: try change(path, 4096..<Int.max, times: 12)
+        case .log: try change(path + "-wal", 32..<Int.max, times: 3)
+        case .schema: try change(path, 100..<101, times: 1)
+        }
+        if damage != .schema { try Data().write(to: URL(fileURLWithPath: path + "-damaged")) }
+    }
+
+    /// What can be read of the files that are kept, as well as it could be read before. Whoever salvages may copy a log into its
+    /// database.
+    private func kept(in folder: String, _ random: inout SeededGenerator) throws -> [Contents] {
+        let names = try manager.contentsOfDirectory(atPath: folder)
+        let databases = names.filter { name in
+            name.contains(".damaged-") && !["-wal", "-shm", "-journal", "-damaged", "-changes"].contains(where: name.hasSuffix)
+        }
+        return try databases.map { database in
+            let target = root.file("kept \(random.next())").path
+            try manager.createDirectory(atPath: target, withIntermediateDirectories: true)
+            let path = Library.url(in: target).path
+            for suffix in ["", "-wal"] where manager.fileExists(atPath: folder + "/" + database + suffix) {
+                try manager.copyItem(atPath: folder + "/" + database + suffix, toPath: path + suffix)
+            }
+            try Data().write(to: URL(fileURLWithPath: path + "-damaged"))
+            return try Contents(of: target, at: now)
+        }
+    }
+
+    private func live(_ mode: String, _ folder: String, _ point: CrashPoint?, _ passing: Int) throws -> Lane.Result {
+        var environment = ["VELLUM_COUNT_POINTS": "1"]
+        if let point { environment["VELLUM_CRASH_POINT"] = "\(point.rawValue):\(passing)" }
+        let child = try Spawned([mode, folder, "\(now)"], environment: environment)
+        let (end, lines) = child.end()
+        var result = Lane.Result()
+        result.wasKilled = end == .killed(SIGKILL)
+        if !result.wasKilled, end != .exited(0) { result.problems.append("the child ended with \(end)") }
+        for line in lines {
+            let words = line.split(separator: " ")
+            if words.count == 2, let point = CrashPoint(rawValue: String(words[0])) { result.passings[point] = Int(words[1]) }
+        }
+        return result
+    }
+
+    private func leftovers(in folder: String) throws -> [String] {
+        try manager.contentsOfDirectory(atPath: folder).filter { name in
+            !name.contains(".damaged-") && !name.contains(".original-") && name != "Archives.sqlite" && !name.hasSuffix("-changes")
+        }
+    }
+
+    @Test func aProcessThatIsKilledWhileItMendsAFileLosesNothingThatCouldBeRead() async throws {
+        let seed: UInt64 = 11
+        let (tally, now) = (Tally.shared, now)
+        let failures = await allTogether(
+            Damage.allCases.prefix(Tally.count(4, sample: 2)).enumerated().map { number, damage in
+                {
+                    var random = SeededGenerator(seed: seed &+ UInt64(number))
+                    for round in 1...Tally.count(10, sample: 1) {
+                        let damaged = try makeFolder(&random)
+                        let before = try Contents(of: try copy(damaged, to: "before \(random.next())"), at: now)
+                        try self.damage(damaged, damage, &random)
+                        let readable = try Contents(of: try copy(damaged, to: "readable \(random.next())"), at: now)
+                        if damage == .none, !before.missing(in: readable).isEmpty {
+                            throw Lane.Failure(description: "a sound file lost something")
+                        }
+                        let counted = try live("open", try copy(damaged, to: "counted \(random.next())"), nil, 0)
+                        for point in CrashPoint.ofRecovery.shuffled(using: &random).prefix(Tally.count(.max, sample: 5)) {
+                            guard let passings = counted.passings[point] else { continue }
+                            let folder = try copy(damaged, to: "\(damage) \(point) \(random.next())")
+                            let context = "\(damage), seed \(seed), round \(round), killed at \(point)"
+                            var result = try live("open", folder, point, .random(in: 1...passings, using: &random))
+                            tally.add(result, .at(point, passing: 1))
+                            // Sometimes the next one is killed, too, wherever it comes.
+                            if Bool.random(using: &random) {
+                                let next = CrashPoint.ofRecovery.randomElement(using: &random) ?? point
+                                let again = try live("open", folder, next, 1)
+                                tally.add(again, .at(next, passing: 1))
+                            }
+                            let found = try Contents(of: folder, at: now + 1000)
+                            result.problems = found.problems
+                            let missing = readable.missing(in: found)
+                            if !missing.isEmpty {
+                                result.problems.append("missing \(missing.count) of \(readable.count): \(missing.prefix(5))")
+                            }
+                            let kept = try kept(in: folder, &random)
+                            if kept.count != 1 || !readable.missing(in: kept[0]).isEmpty {
+                                result.problems.append("\(kept.count) files are kept, and less can be read of them")
+                            }
+                            let left = try leftovers(in: folder)
+                            if !left.isEmpty { result.problems.append("left over: \(left)") }
+                            result.problems = result.problems.map { "\(context): \($0)" }
+                            result.wasKilled = false
+                            tally.add(result, .none)
+                            if result.problems.isEmpty { try manager.removeItem(atPath: folder) }
+                        }
+                    }
+                }
+            })
+        expectNothingLost(failures, CrashPoint.ofRecovery)
+    }
+
+    private func expectNothingLost(_ failures: [String], _ points: [CrashPoint]) {
+        let now = Tally.shared.now
+        #expect(failures == [])
+        #expect(now.problems == [])
+        for point in points where Tally.isFull { #expect(now.killsAtPoints[point] ?? 0 >= 20, "too few died at \(point)") }
+        Tally.shared.printFigures()
+    }
+
+    @Test func aProcessThatIsKilledWhileItTakesOverAnOriginalLosesNothing() async throws {
+        let tally = Tally.shared
+        let original = root.file("original").path
+        try manager.createDirectory(atPath: original, withIntermediateDirectories: true)
+        let scratch = root.file("Archives.sqlite")
+        try OriginalFile.make(at: scratch.path, entries: 1300)
+        for suffix in ["", "-wal"] {
+            try manager.moveItem(atPath: scratch.path + suffix, toPath: Library.url(in: original).path + suffix)
+        }
+        let counted = try live("take-over", try copy(original, to: "counted"), nil, 0)
+        let failures = await allTogether(
+            CrashPoint.ofTakeover.enumerated().map { number, point in
+                {
+                    var random = SeededGenerator(seed: 12 &+ UInt64(number))
+                    for round in 1...Tally.count(24, sample: 1) {
+                        let folder = try copy(original, to: "\(point) \(round)")
+                        let passings = counted.passings[point] ?? 0
+                        var result = try live("take-over", folder, point, .random(in: 1...max(1, passings), using: &random))
+                        if !result.wasKilled { result.problems.append("nobody died at \(point)") }
+                        tally.add(result, .at(point, passing: 1))
+                        if Bool.random(using: &random), let next = CrashPoint.ofTakeover.randomElement(using: &random) {
+                            tally.add(try live("take-over", folder, next, 1), .at(next, passing: 1))
+                        }
+                        let found = try Contents(of: folder, at: now + 1000, takingOver: Library.original)
+                        var problems = found.problems + (try leftovers(in: folder)).map { "left over: \($0)" }
+                        if found.items != [.safe: Dictionary(uniqueKeysWithValues: (0..<1300).map { ("k\($0)", $0) })] {
+                            problems.append("there are \(found.count) entries")
+                        }
+                        let kept = try manager.contentsOfDirectory(atPath: folder).filter {
+                            $0.contains(".original-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+                        }
+                        if try kept.count != 1 || OriginalFile.count(at: folder + "/" + kept[0]) != 1302 {
+                            problems.append("of the original there is left: \(kept)")
+                        }
+                        tally.add(Lane.Result(problems: problems.map { "killed at \(point), round \(round): \($0)" }), .none)
+                        if problems.isEmpty { try manager.removeItem(atPath: folder) }
+                    }
+                }
+            })
+        expectNothingLost(failures, CrashPoint.ofTakeover)
+    }
+}
