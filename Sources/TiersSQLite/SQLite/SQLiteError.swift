@@ -21,6 +21,8 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     static let misuse = SQLITE_MISUSE
 
+    var isFull: Bool { primaryCode == SQLITE_FULL }
+
     var primaryCode: Int32 { code & 0xFF }
 
     /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut.
