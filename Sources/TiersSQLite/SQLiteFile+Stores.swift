@@ -162,16 +162,18 @@ extension SQLiteFile {
     }
 
     func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
-        let (keys, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
-            guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
-            let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
-                try archive.load()
-                var keys: [EntryKey] = []
-                while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
-                return keys
+        let (keys, state) = try makingRoom { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
+                guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
+                let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
+                    try archive.load()
+                    var keys: [EntryKey] = []
+                    while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
+                    return keys
+                }
+                hasOpenBatch.store(false, ordering: .releasing)
+                return (keys, WriteState(writer))
             }
-            hasOpenBatch.store(false, ordering: .releasing)
-            return (keys, WriteState(writer))
         }
         if let state { lookAfter(state) }
         return keys
