@@ -50,7 +50,13 @@ struct SampleStore: Sendable {
         files = try writer.filesOfKilledProcess(url)
         try writer.close()
         (history, present) = (writer.history, writer.present)
+        values = Dictionary(grouping: present, by: \.key.archive).mapValues { Set($0.map(\.value)) }
     }
+
+    private var values: [String: Set<Specimen>] = [:]
+
+    /// Whether a reader of the archive finds this value, under its own key.
+    func isPresent(_ specimen: Specimen, in archive: String) -> Bool { values[archive]?.contains(specimen) ?? false }
 
     static let clock = WallClock { WallInstant(rawValue: 1_800_000_000_000) }
 
