@@ -35,6 +35,8 @@ enum FileSystem {
         guard rename(path, target) == 0 else { throw lastError }
     }
 
+    static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
     /// How many bytes a file takes; 0 if there is none.
     static func size(_ path: String) -> Int {
         var status = stat()

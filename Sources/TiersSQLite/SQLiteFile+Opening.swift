@@ -77,6 +77,9 @@ extension SQLiteFile {
     private static func open(_ path: String, _ identity: FileIdentity, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
         let connection = try Connection(path: path)
         try Schema.prepare(connection)
+        if connection.isReadOnly, FileSystem.isWritable(path) {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
+        }
         return try SQLiteFile(path: path, identity: identity, connection: connection, news: news, clock: clock)
     }
 
