@@ -77,7 +77,7 @@ final class Examination {
                 let report = try file.verify()
                 if !report.isSound {
                     findings.isTold = true
-                    let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightIndex }
+                    let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
                     findings.isBroken = findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
                     findings.remains.append("\(report)")
                 }
@@ -184,7 +184,12 @@ final class Examination {
             store.trimMemory(to: .zero)
             fresh[place] = specimen
             if try store.value(forKey: EntryKey(place.key)).value != specimen {
-                findings.wrong.append("what was recorded just now is not read")
+                // A damaged index may hide it, until the file is salvaged; but then that must have been told.
+                if findings.isTold {
+                    findings.remains.append("what was recorded just now is not read")
+                } else {
+                    findings.wrong.append("what was recorded just now is not read")
+                }
             }
         }
     }
