@@ -271,7 +271,14 @@ extension Writer {
     private func findArchive(_ name: String) throws(SQLiteError) -> Int64? {
         let find = try connection.prepare(SQL.findArchive)
         find.bind(name, at: 1)
-        return try find.step() ? find.int(0) : nil
+        guard try find.step() else { return nil }
+        // The index on names leads to the table, and both must say the same, or another archive would be taken for this one.
+        let confirm = try connection.prepare(SQL.archiveName)
+        confirm.bind(find.int(0), at: 1)
+        guard find.int(0) > 0, try confirm.step(), confirm.isText(name, at: 0) else {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
+        }
+        return find.int(0)
     }
 
     func archiveNames() throws(SQLiteError) -> [String] {

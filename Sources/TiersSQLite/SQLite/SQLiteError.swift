@@ -39,8 +39,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// For what is wrong with tables SQLite has no code, only words.
     private var isOfAnotherSchema: Bool {
         guard code == SQLITE_ERROR else { return false }
-        return ["no such table", "no such column", "no such index", "unsupported file format", "malformed"].contains(
-            where: message.hasPrefix)
+        return ["no such table", "no such column", "no such index", "unsupported file format", "malformed", "duplicate column name"]
+            .contains(
+                where: message.hasPrefix)
             || message.hasSuffix("already exists") || message.contains("has no column named")
     }
 
