@@ -111,6 +111,24 @@ public final class MiniCacheManager: Sendable {
         cores.withLock { $0 = [:] }
     }
 
+    /// Commits what is open and lets go of every lock and file, until ``resume()``: for an app that is about to be suspended, because
+    /// the system kills those that hold a lock then.
+    ///
+    /// What memory holds is still found; what needs the disk meanwhile fails with ``StoreError/Code/suspended``. Blocks for those who
+    /// use the file now. Suspending twice is suspending once.
+    ///
+    /// - Throws: ``MiniCacheError`` if what is open cannot be committed; then nothing is suspended.
+    public func suspend() throws(MiniCacheError) {
+        try strictly { () throws(StoreError) in try file.opened?.suspend() }
+    }
+
+    /// Takes the file up again after ``suspend()``.
+    ///
+    /// - Throws: ``MiniCacheError`` if it cannot be opened again; ``StoreError/Code/vanished`` if it is no longer there.
+    public func resume() throws(MiniCacheError) {
+        try strictly { () throws(StoreError) in try file.opened?.resume() }
+    }
+
     private func strictly(_ body: () throws(StoreError) -> Void) throws(MiniCacheError) {
         do throws(StoreError) {
             try body()

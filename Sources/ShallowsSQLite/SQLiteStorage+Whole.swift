@@ -1,4 +1,5 @@
 public import Shallows
+internal import TiersSQLite
 public import Tiers
 
 // What concerns the storage as a whole. Each is done after what was asked for before it.
@@ -58,6 +59,23 @@ extension SQLiteStorage {
     /// The same for who cannot await it: blocks the thread until it is done.
     public func closeAndWait() throws(ShallowsError) {
         try layer.close(.waiting).outcomeAtOnce.get()
+    }
+
+    /// Does what was asked for before, and lets go of every lock and file, until ``resume()``: for an app that is about to be suspended,
+    /// because the system kills those that hold a lock then. What needs the disk meanwhile fails with
+    /// ``Tiers/StoreError/Code/suspended``.
+    public func suspend() async throws(ShallowsError) {
+        try await storage.cancelling { layer.onOpenFile($0) { (file) throws(StoreError) in try file.suspend() } }.get()
+    }
+
+    /// The same for who cannot await it: blocks the thread until it is done.
+    public func suspendAndWait() throws(ShallowsError) {
+        try layer.onOpenFile(.waiting) { (file) throws(StoreError) in try file.suspend() }.outcomeAtOnce.get()
+    }
+
+    /// Takes the file up again after ``suspend()``.
+    public func resume() async throws(ShallowsError) {
+        try await storage.cancelling { layer.onOpenFile($0) { (file) throws(StoreError) in try file.resume() } }.get()
     }
 
     private func whole<Result: Sendable>(

@@ -50,6 +50,8 @@ public struct StoreError: EngineError {
         public static let busy = Code("busy")
         /// The file was deleted, replaced or set aside while it was open.
         public static let vanished = Code("vanished")
+        /// The file lies on a file system of another machine.
+        public static let networkFileSystem = Code("networkFileSystem")
         /// The store was told to hold nothing for a while.
         public static let suspended = Code("suspended")
         /// The store was opened before this process was forked.
@@ -86,6 +88,10 @@ public struct StoreError: EngineError {
 }
 
 extension StoreError {
+    /// What a face tells of ``StoreEvent/onNetwork``.
+    package static let onNetwork = StoreError(
+        .networkFileSystem, "The file lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
+
     /// An entry whose bytes are not those that were written.
     public static var unsoundEntry: StoreError {
         StoreError(

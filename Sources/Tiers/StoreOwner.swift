@@ -48,7 +48,7 @@ final class StoreOwner<Value>: TierOwner {
         case .failure, .damagedEntry:
             counters.withLock { $0.failures += 1 }
             events.send(event)
-        case .setAside:
+        case .setAside, .onNetwork:
             events.keep(event)  // It happens while a store opens, before anyone can listen.
         case .recorded, .removed, .removedAll, .indexed:
             events.send(event)

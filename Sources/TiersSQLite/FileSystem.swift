@@ -69,19 +69,24 @@ enum FileSystem {
     static func isOnNetwork(_ path: String) -> Bool {
         #if os(Linux)
             guard let mounts = FileManager.default.contents(atPath: "/proc/self/mounts") else { return false }
-            var nearest = (length: -1, type: Substring())
-            for line in String(decoding: mounts, as: UTF8.self).split(separator: "\n") {
-                let fields = line.split(separator: " ")
-                guard fields.count > 2 else { continue }
-                let point = fields[1]
-                let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
-                if isAbove, point.count >= nearest.length { nearest = (point.count, fields[2]) }
-            }
-            return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs"].contains(nearest.type)
+            return isOnNetwork(path, mounts: String(decoding: mounts, as: UTF8.self))
         #else
             var status = statfs()
             return statfs(path, &status) == 0 && status.f_flags & UInt32(MNT_LOCAL) == 0
         #endif
+    }
+
+    /// The same, by a table of mounts as Linux writes it.
+    static func isOnNetwork(_ path: String, mounts: String) -> Bool {
+        var nearest = (length: -1, type: Substring())
+        for line in mounts.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 2 else { continue }
+            let point = fields[1]
+            let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
+            if isAbove, point.count >= nearest.length { nearest = (point.count, fields[2]) }
+        }
+        return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone", "fuse.s3fs"].contains(nearest.type)
     }
 
     static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

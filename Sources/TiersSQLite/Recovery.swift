@@ -31,8 +31,7 @@ enum Recovery {
         guard !isLogWithoutDatabase(path) else { return false }
         if let failure = readFailure(of: path) { throw failure }
         do {
-            let connection = try Connection(path: path)
-            try Schema.prepare(connection)
+            let connection = try SQLiteFile.connect(path)
             try connection.execute(SQL.begin)  // Others may write meanwhile.
             let report = try SQLiteFile.report(reading: connection)
             guard !report.mustBeMadeAnew else { return false }

@@ -20,7 +20,8 @@ extension SQLiteFile {
     /// folders with 0700.
     ///
     /// - Parameters:
-    ///   - url: A file on a local disk. On a network file system SQLite's locks cannot be trusted; a warning is logged.
+    ///   - url: A file on a local disk. On a network file system SQLite's locks cannot be trusted: a warning is logged, and
+    ///     ``StoreEvent/onNetwork`` reported.
     ///   - policy: What to do about a file that is no database at all.
     ///   - original: How to take over the entries of a file of the original MiniCache, which is then kept aside and reported as
     ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` takes it for a database of another program.
@@ -82,15 +83,26 @@ extension SQLiteFile {
         // Where the old one was set aside there is none yet.
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
+        let connection = try connect(path)
+        var news = news
+        if FileSystem.isOnNetwork(path) {
+            Log.warning("An archive lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
+            news.append(.onNetwork)
+        }
+        return try SQLiteFile(
+            path: path, identity: try identity(of: path), connection: connection, changes: try ChangesFile(besides: path), news: news,
+            clock: clock)
+    }
+
+    /// A connection to a file of ours, of today's format.
+    static func connect(_ path: String) throws -> Connection {
         let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection)
         if connection.isReadOnly, FileSystem.isWritable(path) {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
         }
-        return try SQLiteFile(
-            path: path, identity: try identity(of: path), connection: connection, changes: try ChangesFile(besides: path), news: news,
-            clock: clock)
+        return connection
     }
 
     /// Makes sure that there is a file, readable by its owner alone, and returns its path without symbolic links.
@@ -99,9 +111,7 @@ extension SQLiteFile {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let path = try FileSystem.resolved(folder.path) + "/" + url.lastPathComponent
         // Made here, because SQLite would let others read it.
-        if try FileSystem.createIfMissing(path), FileSystem.isOnNetwork(path) {
-            Log.warning("An archive lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
-        }
+        _ = try FileSystem.createIfMissing(path)
         return try FileSystem.resolved(path)
     }
 

@@ -142,6 +142,38 @@ public final class ArchivesFactory: Sendable {
         }
     }
 
+    /// Commits what is open and lets go of every lock and file, until ``resume()``: for an app that is about to be suspended, because
+    /// the system kills those that hold a lock then.
+    ///
+    /// ```swift
+    /// try archives.suspend()  // when the scene enters the background
+    /// try archives.resume()  // when it is about to enter the foreground
+    /// ```
+    ///
+    /// What memory holds is still found; whoever needs the disk meanwhile gets ``StoreError/Code/suspended``. Blocks for those who
+    /// use the file now. Suspending twice is suspending once.
+    ///
+    /// - Throws: ``VellumError`` if what is open cannot be committed; then nothing is suspended.
+    public func suspend() throws(VellumError) {
+        try onFile { (file) throws(StoreError) in try file.suspend() }
+    }
+
+    /// Takes the file up again after ``suspend()``.
+    ///
+    /// - Throws: ``VellumError`` if it cannot be opened again; ``StoreError/Code/vanished`` if it is no longer there.
+    public func resume() throws(VellumError) {
+        try onFile { (file) throws(StoreError) in try file.resume() }
+    }
+
+    private func onFile(_ body: (SQLiteFile) throws(StoreError) -> Void) throws(VellumError) {
+        guard let file = state.withLock({ $0.file }), !file.isClosed else { return }
+        do throws(StoreError) {
+            try body(file)
+        } catch {
+            throw VellumError(error)
+        }
+    }
+
     // MARK: Making
 
     enum Face {

@@ -29,6 +29,19 @@ struct MiniCacheDamageTests {
         #expect(temporary.cache()["foo"] == 2)
     }
 
+    /// P42.
+    @Test func aSuspendedManagerRefusesTheDiskUntilItIsResumed() throws {
+        let cache = temporary.cache()
+        try cache.set(1, forKey: "foo")
+        try temporary.manager.suspend()
+        #expect(cache["foo"] == 1)
+        let error = #expect(throws: MiniCacheError.self) { try cache.set(2, forKey: "foo") }
+        #expect(error?.code == .suspended)
+        try temporary.manager.resume()
+        try cache.set(3, forKey: "foo")
+        #expect(cache["foo"] == 3)
+    }
+
     /// M2
     @Test func aLogThatLiesAboutIsNotReplayedOverTheNewFile() throws {
         for (name, suffix) in [("xyz", ""), ("old log", "-wal"), ("old index", "-shm")] { try write(name, suffix) }

@@ -20,6 +20,19 @@ struct SQLiteStorageTests {
         #expect(try await cities.retrieve(forKey: "kharkiv") == .lviv)
     }
 
+    /// P42.
+    @Test func aSuspendedStorageRefusesTheDiskUntilItIsResumed() async throws {
+        let cities = temporary.storage(of: City.self)
+        try await cities.set(.kharkiv, forKey: "kharkiv")
+        try await cities.suspend()
+        #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
+        let error = await #expect(throws: ShallowsError.self) { try await cities.set(.lviv, forKey: "lviv") }
+        #expect(error?.code == .suspended)
+        try await cities.resume()
+        try await cities.set(.lviv, forKey: "lviv")
+        #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
+    }
+
     @Test func aMissIsAMissWithItsKey() async throws {
         let cities = temporary.storage()
         #expect(try await cities.retrieveIfPresent(forKey: "nowhere") == nil)

@@ -25,6 +25,7 @@ struct ArchiveStoreEventTests {
             case .removedAll: told.append("all")
             case .damagedEntry(let key, let error): told.append("\(error.code) \(key.normalized)")
             case .setAside: told.append("set aside")
+            case .onNetwork: told.append("on network")
             case .indexed(let progress): told.append("indexed \(progress.indexed)")
             case .failure(let error): told.append("failure \(error.code)")
             }

@@ -18,6 +18,37 @@ struct ArchivesFactoryTests {
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) { #expect(try mode(of: folder + "/" + file) == 0o600) }
     }
 
+    /// P42.
+    @Test func aSuspendedFactoryRefusesTheDiskUntilItIsResumed() throws {
+        let store = try temporary.factory.store(for: User.self)
+        try store.record(User(name: "ann"))
+        try temporary.factory.suspend()
+        #expect(try store.access(archiveWithKey: "ann") != nil)
+        let error = #expect(throws: VellumError.self) { try store.record(User(name: "bob")) }
+        #expect(error?.code == .suspended)
+        try temporary.factory.resume()
+        try store.record(User(name: "bob"))
+        #expect(try store.count() == 2)
+    }
+
+    /// P7.
+    @Test func aFactoryWhoseFolderWasDeletedBeginsAnew() throws {
+        let store = try temporary.factory.store(for: User.self)
+        try store.record(User(name: "ann"))
+        try FileManager.default.removeItem(at: temporary.factory.directory)
+        // The files are looked at every few milliseconds.
+        let deadline = ContinuousClock.now + .seconds(60)
+        var code: StoreError.Code?
+        while code == nil, ContinuousClock.now < deadline {
+            do { try store.record(User(name: "bob")) } catch { code = (error as? VellumError)?.code }
+        }
+        #expect(code == .vanished)
+        let new = try temporary.factory.store(for: User.self)
+        #expect(try new.count() == 0)
+        try new.record(User(name: "cleo"))
+        #expect(try new.access(archiveWithKey: "cleo") != nil)
+    }
+
     private func mode(of path: String) throws -> Int? {
         (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
     }

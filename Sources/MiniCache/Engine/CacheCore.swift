@@ -109,6 +109,7 @@ final class CacheCore: Sendable {
                 case .setAside(_, let salvaged):
                     failures.send(
                         MiniCacheError(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over."))
+                case .onNetwork: failures.send(MiniCacheError(.onNetwork))
                 // Whoever reads a damaged entry tells of it.
                 case .damagedEntry, .recorded, .removed, .removedAll, .indexed: continue
                 }

@@ -1,5 +1,6 @@
 internal import Shallows
 internal import Tiers
+internal import TiersSQLite
 
 /// What a storage on a file does, as layers of compositions ask it.
 ///
@@ -111,6 +112,20 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 
     func close(_ call: Call) -> Reply<Void> {
         queue.write(nil, call) { closeInTurn(call) }
+    }
+
+    /// Does something with the file, in its turn, if the storage has opened it.
+    func onOpenFile(_ call: Call, _ body: @escaping @Sendable (SQLiteFile) throws(StoreError) -> Void) -> Reply<Void> {
+        queue.write(nil, call) {
+            self.queue.lane.run(layer: self.name, call) { [self] in
+                guard case .open(let open) = state.withLock({ $0 }) else { return .success(()) }
+                do throws(StoreError) {
+                    return .success(try body(open.file))
+                } catch {
+                    return .failure(ShallowsError(error, layer: name))
+                }
+            }
+        }
     }
 
     private func closeInTurn(_ call: Call) -> Reply<Void> {

@@ -12,6 +12,8 @@ public enum StoreEvent: Sendable {
     case damagedEntry(EntryKey, StoreError)
     /// A damaged file was moved to `to`, with its side files; `salvaged` entries of it were taken over.
     case setAside(to: URL, salvaged: Int)
+    /// The file lies on a file system of another machine, where the locks that keep processes apart cannot be trusted.
+    case onNetwork
     /// An index that is being built from the stored entries has come so far.
     case indexed(IndexProgress)
     /// Something failed of which no caller could be told.
@@ -27,6 +29,7 @@ extension StoreEvent: CustomStringConvertible {
         case .removedAll: "removed all"
         case .damagedEntry(_, let error): "damaged entry (\(error.code))"
         case .setAside(_, let salvaged): "set aside, \(salvaged) entries salvaged"
+        case .onNetwork: "on a network file system"
         case .indexed(let progress): "indexed \(progress.indexed) of \(progress.total)"
         case .failure(let error): "failure (\(error))"
         }
