@@ -7,6 +7,8 @@ import Vellum
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
 //     CrashChild open FOLDER MILLISECONDS                opens the file and closes it; take-over: also one of the original MiniCache
+//     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that use one file together for so long
+//     CrashChild obey FOLDER                             does what it is told, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //
@@ -46,6 +48,12 @@ do {
         exit(0)
     case "touch":
         try TouchMode.run(arguments)
+    case "share":
+        try ShareMode.run(arguments)
+        exit(0)
+    case "obey":
+        try ObeyMode.run(arguments)
+        exit(0)
     default: break
     }
 } catch {
