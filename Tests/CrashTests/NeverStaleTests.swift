@@ -18,7 +18,7 @@ struct NeverStaleTests {
         other = try Spawned(["obey", folder.url.path])
     }
 
-    private static var rounds: Int { Tally.count(5000, sample: 300) }
+    private static var rounds: Int { Tally.count(5000, sample: 200) }
 
     /// Both read what the key holds, so that both remember it.
     private func expectBoth(_ shelf: Shelf, _ key: String, _ version: Int?, _ round: Int) throws {
