@@ -9,6 +9,8 @@ internal import TiersTesting
 package struct Sharer {
     private let archives: SharedArchives
     private let number: Int
+    /// Whether it takes numbers, which stay for ever.
+    private let claims: Bool
     private var random: SeededGenerator
     private var sequence = 0
     /// The newest version of each process that was seen under a key.
@@ -21,8 +23,8 @@ package struct Sharer {
 
     package static let processes = 4
 
-    package init(_ archives: SharedArchives, number: Int, seed: UInt64) {
-        (self.archives, self.number) = (archives, number)
+    package init(_ archives: SharedArchives, number: Int, seed: UInt64, claims: Bool = true) {
+        (self.archives, self.number, self.claims) = (archives, number, claims)
         random = SeededGenerator(seed: seed &+ UInt64(number))
     }
 
@@ -55,7 +57,7 @@ package struct Sharer {
         case ..<88: try evict()
         case ..<91: try archives.put(.relaxed, "shared \(key(8))", version())
         case ..<94: try read(.relaxed, "shared \(key(8))")
-        case ..<97: try claim()
+        case ..<97: if claims { try claim() } else { try large() }
         case ..<98: try query()
         case ..<99: try archives.put(.fleeting, "k\(key(20))", version(), expiration: .after(.milliseconds(5)))
         default: try archives.store(.safe).remove(EntryKey("shared \(key(8))"))
@@ -96,6 +98,18 @@ package struct Sharer {
             let number = nextClaim
             nextClaim += 1
             if try archives.claim("claim \(number)", version()) { return won.append(number) }
+        }
+    }
+
+    /// Large objects that come and go, so that the file has something to give back.
+    private mutating func large() throws {
+        let key = "large \(number) \(key(3))"
+        if own[key] == nil {
+            own[key] = version()
+            try archives.put(.safe, key, own[key] ?? 0, filling: 100_000)
+        } else {
+            try archives.store(.safe).remove(EntryKey(key))
+            own[key] = nil
         }
     }
 
