@@ -4,7 +4,7 @@ internal import Tiers
 
 /// The checksum of an entry: CRC-32C over archive, key, dates and bytes, so that what is read is never
 /// another entry's value, nor an old value under a new date.
-struct Checksum {
+struct Checksum: Equatable {
     private let ofArchive: UInt32
 
     init(archiveName: String) {

@@ -77,13 +77,13 @@ struct FileHeader {
         return log.number(at: 8)
     }
 
-    /// The size of a page: the file's by the number of its pages, or what the header says, or what it is if no one says anything.
+    /// The size of a page: what the header says, or what the number of pages says, or what it is if no one says anything.
     private func pageSize(ofFile size: Int) -> Int {
-        let pages = number(at: 28)
-        if pages > 0, size % pages == 0, Self.isPageSize(size / pages) { return size / pages }
         // 65536 is written as 1.
         let said = Int(bytes[16]) << 8 | Int(bytes[17]) << 16
-        return Self.isPageSize(said) ? said : 4096
+        if Self.isPageSize(said) { return said }
+        let pages = number(at: 28)
+        return pages > 0 && size % pages == 0 && Self.isPageSize(size / pages) ? size / pages : 4096
     }
 
     private static func isPageSize(_ size: Int) -> Bool { 512...65536 ~= size && size & (size - 1) == 0 }

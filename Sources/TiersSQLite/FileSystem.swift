@@ -57,6 +57,8 @@ enum FileSystem {
         guard unlink(path) == 0 || errno == ENOENT else { throw lastError }
     }
 
+    static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
     /// How many bytes a file takes; 0 if there is none.
     static func size(_ path: String) -> Int {
         var status = stat()

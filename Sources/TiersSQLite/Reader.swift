@@ -77,7 +77,8 @@ final class Reader {
     }
 
     func archive(_ id: Int64, _ checksum: Checksum) -> ArchiveReader {
-        if let archive = archives[id] { return archive }
+        // Where the list of archives is damaged two names may lead to one table: each is judged by its own checksum.
+        if let archive = archives[id], archive.checksum == checksum { return archive }
         let archive = ArchiveReader(id: id, checksum: checksum, connection: connection)
         archives[id] = archive
         return archive

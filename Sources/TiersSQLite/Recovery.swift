@@ -150,10 +150,10 @@ enum Recovery {
         guard let source = openForReading(mended ?? aside) else { return 0 }
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
-        for archive in archives(in: source) {
+        for (archive, family) in archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
             let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target)
-            rows.family = archive.family
+            rows.family = family
             try writer.transaction { () throws(SQLiteError) in try rows.writePresence(at: now) }
             writer.add(rows)
             prepareForSalvage(archive.number, source)
@@ -217,23 +217,27 @@ enum Recovery {
         }
     }
 
-    private typealias Archive = (number: Int64, name: String, family: String?)
+    private struct Archive: Hashable {
+        var number: Int64
+        var name: String
+    }
 
-    /// The archives of the file, by whatever way can be read.
-    private static func archives(in source: Connection) -> [Archive] {
-        var archives: [Int64: Archive] = [:]
-        for sql in [SQL.listArchives, SQL.listArchivesBackwards, SQL.listArchivesByName] {
+    /// The archives of the file and their families, by whatever way can be read. Ways that disagree are all tried: no entry matches
+    /// its checksum under the name of another archive.
+    private static func archives(in source: Connection) -> [(archive: Archive, family: String?)] {
+        var archives: [Archive: String?] = [:]
+        for sql in [SQL.listArchivesByName, SQL.listArchivesBackwards, SQL.listArchives] {
             do throws(SQLiteError) {
                 let list = try source.prepare(sql)
                 while try list.step() {
-                    guard let name = list.text(1) else { continue }
-                    archives[list.int(0)] = (list.int(0), name, list.text(2) ?? archives[list.int(0)]?.family)
+                    guard let name = list.text(1), list.int(0) > 0 else { continue }
+                    let archive = Archive(number: list.int(0), name: name)
+                    archives[archive] = .some(list.text(2) ?? archives[archive] ?? nil)
                 }
-                if sql == SQL.listArchives { break }
             } catch {
                 Log.error("The list of archives is damaged.", error)
             }
         }
-        return archives.values.sorted { $0.number < $1.number }
+        return archives.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value) }
     }
 }

@@ -69,6 +69,36 @@ extension SQLiteFile {
         }
     }
 
+    /// Runs a write, and once more with an empty log if the disk was full: the space that the log has is then there for it.
+    func makingRoom<Result>(_ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        do throws(SQLiteError) {
+            return try write()
+        } catch {
+            guard error.isFull else { throw error }
+            do throws(SQLiteError) {
+                try emptyLog()
+            } catch let failure {
+                Log.error("The log could not be emptied on a full disk.", failure)
+                throw error
+            }
+        }
+        return try write()
+    }
+
+    private func emptyLog() throws(SQLiteError) {
+        try checkpointing.withLock { _ throws(SQLiteError) in
+            try readers.withoutLeases { () throws(SQLiteError) in
+                try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+                    guard let writer else { return }
+                    try writer.commitBatch()
+                    hasOpenBatch.store(false, ordering: .releasing)
+                    try writer.connection.restartLog()
+                    writer.keptLogFrames = 0
+                }
+            }
+        }
+    }
+
     /// Returns free pages to the file system, a few at a time, once they are a quarter of the file and more than a megabyte.
     ///
     /// - Returns: Whether there are more.

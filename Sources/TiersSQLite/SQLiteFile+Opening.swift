@@ -85,6 +85,9 @@ extension SQLiteFile {
         let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection)
+        if connection.isReadOnly, FileSystem.isWritable(path) {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
+        }
         return try SQLiteFile(
             path: path, identity: try identity(of: path), connection: connection, changes: try ChangesFile(besides: path), news: news,
             clock: clock)

@@ -162,16 +162,18 @@ extension SQLiteFile {
     }
 
     func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
-        let (keys, state) = try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
-            guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
-            let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
-                try archive.load()
-                var keys: [EntryKey] = []
-                while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
-                return keys
+        let (keys, state) = try makingRoom { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
+                guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
+                let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
+                    try archive.load()
+                    var keys: [EntryKey] = []
+                    while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
+                    return keys
+                }
+                hasOpenBatch.store(false, ordering: .releasing)
+                return (keys, WriteState(writer))
             }
-            hasOpenBatch.store(false, ordering: .releasing)
-            return (keys, WriteState(writer))
         }
         if let state { lookAfter(state) }
         return keys
@@ -269,7 +271,14 @@ extension Writer {
     private func findArchive(_ name: String) throws(SQLiteError) -> Int64? {
         let find = try connection.prepare(SQL.findArchive)
         find.bind(name, at: 1)
-        return try find.step() ? find.int(0) : nil
+        guard try find.step() else { return nil }
+        // The index on names leads to the table, and both must say the same, or another archive would be taken for this one.
+        let confirm = try connection.prepare(SQL.archiveName)
+        confirm.bind(find.int(0), at: 1)
+        guard find.int(0) > 0, try confirm.step(), confirm.isText(name, at: 0) else {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
+        }
+        return find.int(0)
     }
 
     func archiveNames() throws(SQLiteError) -> [String] {

@@ -11,6 +11,8 @@ public struct VerificationReport: Hashable, Sendable {
         public var damagedEntries: [EntryKey] = []
         /// Whether the archive's totals are those of its entries.
         public var hasRightTotals = true
+        /// Whether every entry has its place in the order of use.
+        public var hasRightOrder = true
         /// Whether the index, if there is one, has a place for every entry and for nothing else.
         public var hasRightIndex = true
     }
@@ -24,7 +26,7 @@ public struct VerificationReport: Hashable, Sendable {
 
     /// Whether more is wrong than entries that can be recorded again.
     var mustBeMadeAnew: Bool {
-        !structuralProblems.isEmpty || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightIndex }
+        !structuralProblems.isEmpty || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
     }
 }
 
@@ -58,22 +60,25 @@ extension SQLiteFile {
                 if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
             }
             let list = try connection.prepare(SQL.listArchives)
-            while try list.step() { report.archives.append(.init(name: list.text(1) ?? "")) }
+            var numbers: [Int64] = []
+            while try list.step() {
+                report.archives.append(.init(name: list.text(1) ?? ""))
+                numbers.append(list.int(0))
+            }
             list.reset()
-            for index in report.archives.indices { try verify(&report.archives[index], connection) }
+            for (index, number) in numbers.enumerated() {
+                guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The number of an archive is none.") }
+                try verify(&report.archives[index], number, connection)
+            }
         } catch  where error.isDamage {
             report.structuralProblems.append(error.message)
         }
         return report
     }
 
-    private static func verify(_ archive: inout VerificationReport.Archive, _ connection: Connection) throws(SQLiteError) {
-        let find = try connection.prepare(SQL.findArchive)
-        find.bind(archive.name, at: 1)
-        guard try find.step() else { return }
-        let number = find.int(0)
-        find.reset()
-
+    private static func verify(
+        _ archive: inout VerificationReport.Archive, _ number: Int64, _ connection: Connection
+    ) throws(SQLiteError) {
         let checksum = Checksum(archiveName: archive.name)
         let entries = try connection.prepare(SQL.entriesAfter(number))
         entries.bind(.min, at: 1)
@@ -90,6 +95,7 @@ extension SQLiteFile {
         }
         let written = try ArchiveReader(id: number, checksum: checksum, connection: connection).totals()
         archive.hasRightTotals = totals == written
+        archive.hasRightOrder = try connection.int(SQL.countMisplaced(number)) == 0
         archive.hasRightIndex = try hasRightIndex(number, connection)
     }
 

@@ -9,42 +9,44 @@ extension SQLiteFile {
         _ writes: [TierWrite], through tier: SQLiteTier, durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(StoreError) {
         let state = try entering { () throws(SQLiteError) in
-            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
-                guard let writer else { return nil }
-                // Before anything begins: what shares a transaction must not be lost for this.
-                let archives = try archives(of: writes, through: tier, writer)
-                let work = { () throws(SQLiteError) -> [WriteOutcome] in
-                    var outcomes: [WriteOutcome] = []
-                    outcomes.reserveCapacity(writes.count)
-                    for (write, archive) in zip(writes, archives) {
-                        try archive.load()
-                        outcomes.append(try archive.apply(write))
-                        CrashPoint.reached(.changeApplied)
+            try makingRoom { () throws(SQLiteError) in
+                try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> WriteState? in
+                    guard let writer else { return nil }
+                    // Before anything begins: what shares a transaction must not be lost for this.
+                    let archives = try archives(of: writes, through: tier, writer)
+                    let work = { () throws(SQLiteError) -> [WriteOutcome] in
+                        var outcomes: [WriteOutcome] = []
+                        outcomes.reserveCapacity(writes.count)
+                        for (write, archive) in zip(writes, archives) {
+                            try archive.load()
+                            outcomes.append(try archive.apply(write))
+                            CrashPoint.reached(.changeApplied)
+                        }
+                        return outcomes
                     }
-                    return outcomes
+                    if durability == .relaxed {
+                        defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+                        let bytes = writes.reduce(0) { $0 + $1.size }
+                        let outcomes = try writer.relaxedTransaction(bytes: bytes, work)
+                        // Before memory forgets an old value: whoever misses there must not read it from disk.
+                        hasOpenBatch.store(true, ordering: .releasing)
+                        CrashPoint.reached(.relaxedWriteApplied)
+                        committed(outcomes)
+                        CrashPoint.reached(.relaxedWriteHeard)
+                        writer.tellOfLosses()
+                        writer.forgetUsesInTransaction()
+                        if writer.batch?.isFull ?? false { try writer.commitBatch() }
+                    } else {
+                        var outcomes = try writer.transaction(work)
+                        hasOpenBatch.store(false, ordering: .releasing)
+                        for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
+                        committed(outcomes)
+                        CrashPoint.reached(.memoryHeard)
+                        writer.tellOfLosses()
+                        writer.forgetUsesInTransaction()
+                    }
+                    return WriteState(writer)
                 }
-                if durability == .relaxed {
-                    defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
-                    let bytes = writes.reduce(0) { $0 + $1.size }
-                    let outcomes = try writer.relaxedTransaction(bytes: bytes, work)
-                    // Before memory forgets an old value: whoever misses there must not read it from disk.
-                    hasOpenBatch.store(true, ordering: .releasing)
-                    CrashPoint.reached(.relaxedWriteApplied)
-                    committed(outcomes)
-                    CrashPoint.reached(.relaxedWriteHeard)
-                    writer.tellOfLosses()
-                    writer.forgetUsesInTransaction()
-                    if writer.batch?.isFull ?? false { try writer.commitBatch() }
-                } else {
-                    var outcomes = try writer.transaction(work)
-                    hasOpenBatch.store(false, ordering: .releasing)
-                    for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
-                    committed(outcomes)
-                    CrashPoint.reached(.memoryHeard)
-                    writer.tellOfLosses()
-                    writer.forgetUsesInTransaction()
-                }
-                return WriteState(writer)
             }
         }
         guard let state else { throw .closed }

@@ -66,6 +66,7 @@ enum SQL {
         """
 
     static let findArchive = "SELECT id FROM archives WHERE name = ?1"
+    static let archiveName = "SELECT name FROM archives WHERE id = ?1"
     static let addArchive = "INSERT INTO archives(name, expiring) VALUES (?1, 0) RETURNING id"
     static let listArchives = "SELECT id, name, family FROM archives ORDER BY id"
 
@@ -207,6 +208,15 @@ enum SQL {
 
     // MARK: Checking and salvage
 
+    /// Uses without their marks, entries that have none but should, and entries whose numbers will be given out again.
+    static func countMisplaced(_ n: Int64) -> String {
+        """
+        SELECT (SELECT count(*) FROM uses_\(n) u LEFT JOIN marks_\(n) m ON m.stamp = u.stamp WHERE m.id IS NOT u.id)
+            + (SELECT count(*) FROM entries_\(n) e WHERE e.id >= a.next
+                OR (e.id <= a.settled AND NOT EXISTS (SELECT 1 FROM uses_\(n) u WHERE u.id = e.id)))
+        FROM archives a WHERE a.id = \(n)
+        """
+    }
     static let integrityCheck = "PRAGMA integrity_check(100)"
     static func entriesAfter(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 ORDER BY id") }
     /// Reads what can be read: of a file that was cut, of a schema that is damaged, and of a page with a bad cell.

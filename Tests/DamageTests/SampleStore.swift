@@ -35,10 +35,10 @@ struct SampleStore: Sendable {
 
         try writer.open(url)
         for archive in Self.archives {
-            for number in 0..<(archive == "plain" ? 36 : archive == "people" ? 24 : 10) { try writer.record(archive, number, version: 0) }
+            for number in 0..<(archive == "plain" ? 22 : archive == "people" ? 14 : 6) { try writer.record(archive, number, version: 0) }
         }
-        for number in 0..<12 { try writer.record("plain", number * 3, version: 1) }
-        for number in 8..<14 { try writer.remove("people", number) }
+        for number in 0..<7 { try writer.record("plain", number * 3, version: 1) }
+        for number in 8..<11 { try writer.remove("people", number) }
         try writer.close()
         earlier = try Data(contentsOf: url)
 
@@ -50,7 +50,13 @@ struct SampleStore: Sendable {
         files = try writer.filesOfKilledProcess(url)
         try writer.close()
         (history, present) = (writer.history, writer.present)
+        values = Dictionary(grouping: present, by: \.key.archive).mapValues { Set($0.map(\.value)) }
     }
+
+    private var values: [String: Set<Specimen>] = [:]
+
+    /// Whether a reader of the archive finds this value, under its own key.
+    func isPresent(_ specimen: Specimen, in archive: String) -> Bool { values[archive]?.contains(specimen) ?? false }
 
     static let clock = WallClock { WallInstant(rawValue: 1_800_000_000_000) }
 
@@ -91,7 +97,7 @@ private struct SampleWriter {
     mutating func record(_ archive: String, _ number: Int, version: Int) throws {
         let place = SampleStore.Place(archive: archive, key: "key \(number)")
         // Some are longer than a page.
-        let length = number % 9 == 4 ? 900 : Int.random(in: 0..<80, using: &random)
+        let length = number % 9 == 4 ? 700 : Int.random(in: 0..<50, using: &random)
         let filler = String(decoding: (0..<length).map { _ in UInt8.random(in: 97...122, using: &random) }, as: UTF8.self)
         let specimen = Specimen(
             archive: archive, key: place.key, version: version, age: number * 7 % 60, tags: number % 2 == 0 ? ["even", "all"] : ["all"],

@@ -2,28 +2,30 @@ import Foundation
 import Tiers
 
 /// A value that says of itself where it belongs: its archive, its key and its version stand in its bytes.
+///
+/// Only its bytes, so that reading one costs no more than comparing them.
 struct Specimen: Hashable, Sendable {
-    var archive: String
-    var key: String
-    var version: Int
-    var age: Int
-    var tags: [String]
-    var filler: String
+    let bytes: Data
 
-    var bytes: Data { Data([archive, key, "\(version)", "\(age)", tags.joined(separator: ","), filler].joined(separator: "|").utf8) }
+    init(bytes: Data) { self.bytes = bytes }
+
+    init(archive: String, key: String, version: Int, age: Int, tags: [String], filler: String) {
+        bytes = Data([archive, key, "\(version)", "\(age)", tags.joined(separator: ","), filler].joined(separator: "|").utf8)
+    }
+
+    private func part(_ number: Int) -> String {
+        let parts = bytes.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+        return parts.count > number ? String(decoding: parts[number], as: UTF8.self) : ""
+    }
+
+    var archive: String { part(0) }
+    var key: String { part(1) }
+    var age: Int { Int(part(3)) ?? 0 }
+    var tags: [String] { part(4).split(separator: ",").map(String.init) }
 
     struct Codec: Tiers.Codec {
-        struct NoSpecimen: Error {}
-
         func encode(_ value: Specimen) -> Data { value.bytes }
-
-        func decode(_ bytes: Data) throws -> Specimen {
-            let parts = String(decoding: bytes, as: UTF8.self).split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 6, let version = Int(parts[2]), let age = Int(parts[3]) else { throw NoSpecimen() }
-            return Specimen(
-                archive: parts[0], key: parts[1], version: version, age: age, tags: parts[4].split(separator: ",").map(String.init),
-                filler: parts[5])
-        }
+        func decode(_ bytes: Data) -> Specimen { Specimen(bytes: bytes) }
     }
 
     /// Indexes on age, and on every tag.

@@ -105,7 +105,7 @@ struct SQLiteFileOpeningTests {
         let before = try Data(contentsOf: setup.url)
         #expect(code { _ = try setup.open() } == .newerFormat)
         #expect(try Data(contentsOf: setup.url) == before)
-        try RawDatabase(setup.url).execute("PRAGMA user_version = 3")
+        try RawDatabase(setup.url).execute("PRAGMA user_version = 4")
         #expect(try setup.store().value(forKey: "a").value == Data("value".utf8))
     }
 

@@ -32,7 +32,10 @@ final class IndexWriter {
         var built: Int64
         var strays: Int64
 
-        var isPossible: Bool {
+        func isPossible(for shape: IndexShape?) -> Bool {
+            if let shape, shape.definition == definition, (shape.columns.count, shape.collections.count) != (columns, collections) {
+                return false
+            }
             let possible = 0...Int64(1) << 48
             return 0...2000 ~= columns && 0...2000 ~= collections && [until, built, strays].allSatisfy(possible.contains)
                 && (through == .max || possible.contains(through))
@@ -84,7 +87,7 @@ final class IndexWriter {
                 definition: load.text(0) ?? "", columns: Int(load.int(1)), collections: Int(load.int(2)), through: load.int(3),
                 until: load.int(4), built: load.int(5), strays: load.int(6))
             // Statements and sums are made of these.
-            guard row?.isPossible ?? true else {
+            guard let row, row.isPossible(for: shape) else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The description of an index is none.")
             }
         }

@@ -73,6 +73,9 @@ final class Connection {
     /// How many rows the last statement changed.
     var changes: Int64 { sqlite3_changes64(handle) }
 
+    /// Whether SQLite will not write, for the file's permissions or for what its header says. Known once something was read.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     private func lastError(_ code: Int32) -> SQLiteError {

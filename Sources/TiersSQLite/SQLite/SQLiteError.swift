@@ -26,6 +26,8 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The file is no longer the one at its path. (SQLITE_READONLY_DBMOVED, a macro that is not imported.)
     static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
 
+    var isFull: Bool { primaryCode == SQLITE_FULL }
+
     var primaryCode: Int32 { code & 0xFF }
 
     /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut. So is
@@ -37,8 +39,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// For what is wrong with tables SQLite has no code, only words.
     private var isOfAnotherSchema: Bool {
         guard code == SQLITE_ERROR else { return false }
-        return ["no such table", "no such column", "no such index", "unsupported file format", "malformed"].contains(
-            where: message.hasPrefix)
+        return ["no such table", "no such column", "no such index", "unsupported file format", "malformed", "duplicate column name"]
+            .contains(
+                where: message.hasPrefix)
             || message.hasSuffix("already exists") || message.contains("has no column named")
     }
 

@@ -29,6 +29,10 @@ extension ArchiveWriter {
         var found = claims
         while try read.step() {
             let claim = Claim(age: read.int(0), idle: read.int(1), grace: read.int(2), seen: WallInstant(rawValue: read.int(3)))
+            // Everything would leave that nobody wants.
+            guard min(claim.age, claim.idle, claim.grace) >= 0 else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "A claim on an archive is none.")
+            }
             // One of ours stands there, too; one with a longer grace is someone else's, or of an earlier run.
             if !claims.contains(where: { $0.covers(claim) }) { found.append(claim) }
         }

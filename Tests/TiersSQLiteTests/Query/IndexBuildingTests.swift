@@ -106,7 +106,7 @@ struct IndexBuildingTests {
         try store.waitForIndex()
         try expectRightAnswers(store, people)
         try setup.close()
-        #expect(try RawDatabase(setup.url).int("PRAGMA user_version") == 3)
+        #expect(try RawDatabase(setup.url).int("PRAGMA user_version") == 4)
     }
 
     @Test func anotherListIsAnotherIndex() throws {

@@ -12,8 +12,10 @@ enum Probe {
         case "log": try LogGrowth.measure(desk)
         case "query-memory": try await QueryMemory.measure(desk)
         case "cache": try CacheTimes.measure(desk)
+        case "reliability": try Reliability.measure(desk)
+        case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
-            print("Probe fill | resident-memory | log | query-memory | cache")
+            print("Probe fill | resident-memory | log | query-memory | cache | reliability")
             exit(2)
         }
     }

@@ -1,0 +1,266 @@
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// What is taken over of a damaged file, and what is kept of it.
+@Suite(.timeLimit(.minutes(1)))
+struct SalvageTests {
+    private let folder: TemporaryStore
+    private var url: URL { folder.file("Archives.sqlite") }
+
+    init() throws { folder = try TemporaryStore() }
+
+    private func open(_ name: String = "plain", policy: SQLiteFile.ForeignFilePolicy = .refuse) throws -> (SQLiteFile, TieredStore<Data>) {
+        let file = try SQLiteFile.open(at: url, ifNotADatabase: policy, clock: SampleStore.clock)
+        let store = try file.store(
+            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte), remembering: .values)
+        return (file, store)
+    }
+
+    /// Entries of 400 bytes: some nine on a page.
+    private func fill(_ count: Int) throws {
+        let (file, store) = try open()
+        var transaction = StoreTransaction()
+        for number in 0..<count { try transaction.record(value(number), forKey: EntryKey("key \(number)"), in: store) }
+        try transaction.commit()
+        try file.close()
+    }
+
+    private func value(_ number: Int) -> Data { Data("\(number) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: 400) }
+
+    /// Pages of entries, in their order.
+    private func leaves() throws -> [Int] {
+        let bytes = try Data(contentsOf: url)
+        return try (0..<bytes.count / 4096).filter { page in
+            bytes[page * 4096] == 0x0D && bytes[page * 4096..<(page + 1) * 4096].range(of: Data("key ".utf8)) != nil
+        }.sorted { try firstNumber($0) < firstNumber($1) }
+    }
+
+    private func firstNumber(_ page: Int) throws -> Int {
+        let bytes = try Data(contentsOf: url)[page * 4096..<(page + 1) * 4096]
+        // Cells are written from the end of a page.
+        guard let place = bytes.range(of: Data("key ".utf8), options: .backwards) else { return .max }
+        return Int(String(decoding: bytes[place.upperBound...].prefix { 48...57 ~= $0 }, as: UTF8.self)) ?? .max
+    }
+
+    private func destroy(pages: [Int], with byte: UInt8 = 0xEE) throws {
+        var bytes = try Data(contentsOf: url)
+        for page in pages { bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(repeating: byte, count: 4096)) }
+        try bytes.write(to: url)
+    }
+
+    /// Opens the file, and finds out at the latest by verification that it is damaged.
+    private func findDamage() throws {
+        do {
+            let (damaged, _) = try open()
+            #expect(try !damaged.verify().isSound)
+            try damaged.close()
+        } catch let error as StoreError {
+            #expect(error.code == .damagedFile)
+        }
+    }
+
+    private func foundAfterSalvage(_ count: Int) throws -> Int {
+        try findDamage()
+        let (file, store) = try open()
+        var found = 0
+        for number in 0..<count {
+            guard let bytes = try store.value(forKey: EntryKey("key \(number)")).value else { continue }
+            #expect(bytes == value(number))
+            found += 1
+        }
+        #expect(try file.verify().isSound)
+        #expect(try store.count() == found)
+        return found
+    }
+
+    /// Each damaged page costs the entries on it, also where others lie between two such.
+    @Test(arguments: [[3], [3, 40], [3, 4, 5, 90], [0, 20, 40, 60, 80, 100], [10, 12, 14, 16, 18]])
+    func entriesBetweenDamagedPagesAreSalvaged(_ damaged: [Int]) throws {
+        try fill(1000)
+        let leaves = try leaves()
+        #expect(leaves.count > 105)
+        try destroy(pages: damaged.map { leaves[$0] })
+        #expect(try foundAfterSalvage(1000) >= 1000 - damaged.count * 11)
+    }
+
+    @Test func whatIsLeftOfAFileThatWasCutIsSalvaged() throws {
+        try fill(1000)
+        let bytes = try Data(contentsOf: url)
+        try bytes.prefix(bytes.count / 2).write(to: url)
+        let (file, store) = try open()
+        let found = try store.count()
+        #expect(found > 300)
+        for number in 0..<1000 {
+            let bytes = try store.value(forKey: EntryKey("key \(number)")).value
+            #expect(bytes == nil || bytes == value(number))
+        }
+        #expect(try file.verify().isSound)
+    }
+
+    /// Every byte of the header that could keep SQLite from reading the rest.
+    @Test(arguments: [0, 5, 15, 16, 17, 18, 19, 20, 21, 47, 59, 63, 68, 71, 80])
+    func aHeaderThatIsDamagedLosesNothing(_ offset: Int) throws {
+        try fill(50)
+        var bytes = try Data(contentsOf: url)
+        bytes[offset] ^= 0x01
+        try bytes.write(to: url)
+        do {
+            _ = try open()
+        } catch let error as StoreError {
+            // Found only once an archive was asked for: the next opening mends it.
+            #expect(error.code == .damagedFile)
+        }
+        let (file, store) = try open()
+        for number in 0..<50 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number), "byte \(offset)") }
+        try store.record(Data("new".utf8), forKey: "new")
+        #expect(try file.verify().isSound)
+    }
+
+    /// A table that cannot be read takes no other with it.
+    @Test(arguments: ["uses_1", "marks_1", "indexes", "sqlite_autoindex_entries_1_1", "sqlite_autoindex_archives_1", "claims"])
+    func aTableThatIsGoneHidesNoEntry(_ table: String) throws {
+        try fill(300)
+        let root = try RawDatabase(url).int("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
+        try destroy(pages: [root - 1])
+        try findDamage()
+        let (file, store) = try open()
+        for number in 0..<300 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number)) }
+        #expect(try file.verify().isSound)
+    }
+
+    /// The database is gone, but a log that was never copied holds all of it.
+    @Test func aLogWhoseDatabaseIsGoneIsSalvaged() async throws {
+        let (file, store) = try open()
+        for number in 0..<20 { try store.record(value(number), forKey: EntryKey("key \(number)")) }
+        let log = try Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"))
+        try file.close()
+        try FileManager.default.removeItem(at: url)
+        try log.write(to: URL(fileURLWithPath: url.path + "-wal"))
+        let (_, again) = try open()
+        for number in 0..<20 { #expect(try again.value(forKey: EntryKey("key \(number)")).value == value(number)) }
+        var events = again.events.events().makeAsyncIterator()
+        guard case .setAside(let aside, 20) = await events.next(isolation: #isolation) else {
+            Issue.record("No one was told.")
+            return
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")).isEmpty == false)
+    }
+
+    /// P35: nothing that was set aside is ever overwritten, also within one millisecond.
+    @Test func everyFileThatWasSetAsideIsKept() throws {
+        for number in 1...4 {
+            try fill(20)
+            try destroy(pages: [0])
+            let (file, store) = try open(policy: .setAside)
+            #expect(try store.count() == 0)
+            try file.close()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+            #expect(names.count { $0.contains(".damaged-") } == number)
+        }
+    }
+
+    /// A failed opening leaves no half-open handle.
+    @Test func failedOpeningsKeepNoDescriptor() throws {
+        func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
+        try Data("no database, but long enough to be looked at as if it were one; and more of the same".utf8).write(to: url)
+        #expect(throws: StoreError.self) { try open() }
+        // Other tests open files meanwhile: the least of many counts.
+        let before = try (0..<50).map { _ in try descriptors() }.min() ?? 0
+        for _ in 0..<300 { #expect(throws: StoreError.self) { try open() } }
+        let after = try (0..<50).map { _ in try descriptors() }.min() ?? 0
+        #expect(after < before + 100)
+    }
+
+    /// Where a damaged file cannot be moved the caller is told, and it is as it was.
+    @Test func aFolderThatCannotBeWrittenKeepsTheDamagedFile() throws {
+        guard geteuid() != 0 else { return }
+        try fill(20)
+        try destroy(pages: [0])
+        let bytes = try Data(contentsOf: url)
+        chmod(folder.url.path, 0o500)
+        defer { chmod(folder.url.path, 0o700) }
+        #expect(throws: StoreError.self) { try open(policy: .setAside) }
+        #expect(try Data(contentsOf: url) == bytes)
+    }
+
+    /// The index on the names of archives leads to the table of another one.
+    @Test func noArchiveIsTakenForAnother() throws {
+        for name in ["alpha", "beta", "gamma"] {
+            let (file, store) = try open(name)
+            try store.record(Data("of \(name)".utf8), forKey: "key")
+            try file.close()
+        }
+        var bytes = try Data(contentsOf: url)
+        for page in 0..<bytes.count / 4096 where bytes[page * 4096] == 0x0A {
+            guard let place = bytes[page * 4096..<(page + 1) * 4096].range(of: Data("gamma\u{3}".utf8)) else { continue }
+            bytes[place.upperBound - 1] = 2
+        }
+        try bytes.write(to: url)
+        do {
+            let (file, beta) = try open("beta")
+            #expect(try beta.value(forKey: "key").value == Data("of beta".utf8))
+            let error = #expect(throws: StoreError.self) {
+                try file.store(
+                    named: "gamma", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), remembering: .values)
+            }
+            #expect(error?.code == .damagedFile)
+        }
+        for name in ["alpha", "beta", "gamma"] {
+            let (file, store) = try open(name)
+            #expect(try store.value(forKey: "key").value == Data("of \(name)".utf8))
+            #expect(try file.verify().isSound)
+        }
+    }
+
+    /// What no checksum covers: a stamp, and the numbers that an archive and its index are described by.
+    @Test(arguments: [
+        "UPDATE entries_1 SET stamp = -5 WHERE id = 15", "UPDATE entries_1 SET stamp = 9223372036854775807 WHERE id = 15",
+        "UPDATE archives SET next = -1000", "UPDATE archives SET next = 9223372036854775807", "UPDATE archives SET next = 3",
+        "UPDATE archives SET entries = -1", "UPDATE archives SET bytes = 9223372036854775807", "UPDATE archives SET settled = -1",
+        "UPDATE archives SET marks = -9223372036854775808", "INSERT INTO marks_1 VALUES (-4, 99), (0, 3), (9223372036854775807, 2)",
+        "INSERT INTO uses_1 VALUES (4, -1), (5, 9223372036854775807)",
+        "INSERT INTO indexes VALUES (1, 'x', -3, -1, 5, 9, 9223372036854775807, -8)",
+        "INSERT INTO indexes VALUES (1, 'x', 4000000000, 4000000000, 0, 0, 0, 0)",
+        "INSERT INTO claims VALUES (1, -1, -9223372036854775808, 9223372036854775807, 9223372036854775807)",
+    ])
+    func numbersThatAreImpossibleNeitherTrapNorHideAnything(_ sql: String) throws {
+        try fill(20)
+        try RawDatabase(url).execute(sql)
+        for visit in 1...3 {
+            do {
+                let (file, store) = try open()
+                _ = try store.keys()
+                for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number)) }
+                _ = try file.verify()
+                try store.record(value(visit), forKey: EntryKey("new \(visit)"))
+                _ = try store.removeUnused(since: .distantPast)
+                file.sweepEverything()
+                try file.close()
+            } catch let error as StoreError {
+                #expect(error.code == .damagedFile && visit < 3, "\(String(reflecting: error))")
+            }
+        }
+        let (file, store) = try open()
+        for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number)) }
+        #expect(try store.value(forKey: "new 3").value == value(3))
+        #expect(try store.keys().count == store.count())
+        #expect(try file.verify().isSound)
+    }
+
+    /// An object that SQLite has no room for is refused, and what was there stays.
+    @Test func whatIsLargerThanSQLiteHoldsIsTooLarge() throws {
+        let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+        let store = try file.store(
+            named: "large", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(DataSize(bytes: 4_000_000_000)),
+            remembering: .bytes)
+        try store.record(Data("small".utf8), forKey: "a")
+        let error = #expect(throws: StoreError.self) { try store.record(Data(count: 1_000_000_001), forKey: "a") }
+        #expect(error?.code == .tooLarge)
+        #expect(try store.value(forKey: "a").value == Data("small".utf8))
+        try store.record(Data("other".utf8), forKey: "b")
+        #expect(try file.verify().isSound)
+    }
+}

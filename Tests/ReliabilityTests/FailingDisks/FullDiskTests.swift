@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+
+/// P33: a real file system without a free block.
+@Suite(.timeLimit(.minutes(2)))
+struct FullDiskTests {
+    private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> TieredStore<Data> {
+        try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: Capacity(limit))
+    }
+
+    private func value(_ number: Int, _ length: Int) -> Data {
+        Data("\(number),".utf8) + Data(repeating: UInt8(number & 0xFF), count: length)
+    }
+
+    /// Records until there is no space left. Returns how many were acknowledged.
+    private func fill(_ store: TieredStore<Data>, _ length: Int) -> Int {
+        for number in 0..<100_000 {
+            do throws(StoreError) {
+                try store.record(value(number, length), forKey: EntryKey("\(number)"))
+            } catch {
+                #expect(error.code == .diskFull)
+                return number
+            }
+        }
+        Issue.record("The volume is never full.")
+        return 0
+    }
+
+    @Test(arguments: [400, 3000, 40_000])
+    func aFullDiskLosesNothingAndTakesEntriesAgainWhenThereIsSpace(_ length: Int) throws {
+        guard let volume = try SmallVolume(megabytes: 6) else { return }
+        try Data(count: 2 << 20).write(to: volume.file("filler"))
+        let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+        let store = try open(volume)
+        let count = fill(store, length)
+        for number in 0..<count { #expect(try store.value(forKey: EntryKey("\(number)")).value == value(number, length)) }
+        #expect(try store.value(forKey: EntryKey("\(count)")) == .miss(.absent))
+        try volume.free()
+        var deleting = StoreTransaction()
+        for number in 0..<count / 2 { deleting.remove(EntryKey("\(number)"), in: store) }
+        try deleting.commit()
+        var recording = StoreTransaction()
+        for number in 0..<count / 4 { try recording.record(value(number, length), forKey: EntryKey("again \(number)"), in: store) }
+        try recording.commit()
+        #expect(try store.count() == count - count / 2 + count / 4)
+        #expect(try file.verify().isSound)
+        try file.close()
+        #expect(try open(volume).count() == count - count / 2 + count / 4)
+    }
+
+    /// What was deleted leaves room in the file, and the log need not grow: it is emptied, and begins anew.
+    @Test func withoutAFreeBlockEntriesAreStillDeletedAndRecordedInTheirPlace() throws {
+        guard let volume = try SmallVolume(megabytes: 6) else { return }
+        let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+        let store = try open(volume)
+        for number in 0..<300 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
+        file.waitForHousekeeping()
+        try file.close()
+        let again = try open(volume)
+        try again.remove("0")
+        try volume.fill()
+        for number in 1..<250 { try again.remove(EntryKey("\(number)")) }
+        for number in 0..<200 { try again.record(value(number, 3000), forKey: EntryKey("again \(number)")) }
+        for number in 250..<300 { #expect(try again.value(forKey: EntryKey("\(number)")).value == value(number, 3000)) }
+        for number in 0..<200 { #expect(try again.value(forKey: EntryKey("again \(number)")).value == value(number, 3000)) }
+        #expect(try again.count() == 250)
+    }
+
+    /// Not one block is left, and the store is closed and opened.
+    @Test func withoutAFreeBlockOpeningWorksOrSaysSoAndWorksAgainWhenThereIsSpace() throws {
+        guard let volume = try SmallVolume(megabytes: 3) else { return }
+        do {
+            let store = try open(volume)
+            for number in 0..<100 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
+            try volume.fill()
+            for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")).value == value(number, 3000)) }
+            let error = #expect(throws: StoreError.self) { for number in 0..<100 { try store.record(value(number, 30_000), forKey: "x") } }
+            #expect(error?.code == .diskFull)
+            do throws(StoreError) { try store.close() } catch { #expect(error.code == .diskFull) }
+        }
+        do throws(StoreError) {
+            let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+            let store: TieredStore<Data> = try file.store(
+                named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+            #expect(try store.value(forKey: "7").value == value(7, 3000))
+        } catch {
+            #expect([.diskFull, .cannotOpen].contains(error.code), "\(String(reflecting: error))")
+        }
+        try volume.free()
+        let store = try open(volume)
+        for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")).value == value(number, 3000)) }
+        try store.record(value(1, 30_000), forKey: "x")
+        #expect(try store.count() == 101)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path).filter { $0.contains("damaged") } == [])
+    }
+
+    /// An archive that keeps its limit needs no more space than it has.
+    @Test func anArchiveThatKeepsItsLimitLivesOnASmallVolume() throws {
+        guard let volume = try SmallVolume(megabytes: 24) else { return }
+        let store = try open(volume, limit: 4.megaByte)
+        for number in 0..<4000 { try store.record(value(number, 5000), forKey: EntryKey("\(number)")) }
+        #expect(try store.value(forKey: "3999").value == value(3999, 5000))
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// A file system of a few megabytes, where making one is permitted.
+final class SmallVolume: Sendable {
+    let url: URL
+    private let folder: FastFolder
+
+    /// - Returns: `nil` where no volume may be mounted.
+    init?(megabytes: Int) throws {
+        folder = try FastFolder()
+        url = folder.file("volume")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        #if os(Linux)
+            guard mount("none", url.path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
+                print("Skipped: no volume may be mounted here.")
+                return nil
+            }
+        #else
+            return nil
+        #endif
+    }
+
+    deinit {
+        #if os(Linux)
+            // What still has a file open lets go of it later; the volume goes then.
+            if umount2(url.path, Int32(MNT_DETACH)) != 0 { print("A volume could not be let go of.") }
+        #endif
+    }
+
+    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// Makes it read-only, or not any more.
+    func allowWriting(_ isAllowed: Bool, megabytes: Int) -> Bool {
+        #if os(Linux)
+            mount("none", url.path, "tmpfs", UInt(MS_REMOUNT | (isAllowed ? 0 : MS_RDONLY)), "size=\(megabytes)m") == 0
+        #else
+            false
+        #endif
+    }
+
+    /// Takes every block that is left.
+    func fill() throws {
+        let path = file("filler").path
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        defer { handle.closeFile() }
+        let block = [UInt8](repeating: 7, count: 4096)
+        while write(handle.fileDescriptor, block, block.count) == block.count {}
+    }
+
+    func free() throws { try FileManager.default.removeItem(at: file("filler")) }
+}
