@@ -7,6 +7,10 @@ import Vellum
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
 //     CrashChild open FOLDER MILLISECONDS                opens the file and closes it; take-over: also one of the original MiniCache
+//     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that use one file together for so long
+//     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and says now and then what it takes of the machine
+//     CrashChild flood FOLDER MEGABYTES                  writes so much over the same keys
+//     CrashChild obey FOLDER                             does what it is told, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //
@@ -35,7 +39,7 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").ut
 
 let arguments = CommandLine.arguments
 // One that hangs must not hang whoever watches it.
-alarm(120)
+alarm(arguments[1] == "soak" ? 0 : 120)
 do {
     switch arguments[1] {
     case "script":
@@ -46,6 +50,18 @@ do {
         exit(0)
     case "touch":
         try TouchMode.run(arguments)
+    case "share":
+        try ShareMode.run(arguments)
+        exit(0)
+    case "soak":
+        try SoakMode.run(arguments)
+        exit(0)
+    case "flood":
+        try FloodMode.run(arguments)
+        exit(0)
+    case "obey":
+        try ObeyMode.run(arguments)
+        exit(0)
     default: break
     }
 } catch {

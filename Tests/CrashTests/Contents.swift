@@ -12,20 +12,31 @@ struct Contents {
     init(of folder: String, at now: Int64, takingOver original: OriginalCache? = nil) throws {
         let file = try SQLiteFile.open(at: Library.url(in: folder), takingOver: original, clock: Library.Clock(now).wallClock)
         let report = try file.verify()
-        if !report.isSound { problems.append("the file is not sound: \(report)") }
+        // Entries that do not match their checksums stay where they are.
+        if !report.structuralProblems.isEmpty || !report.archives.allSatisfy({ $0.hasRightTotals && $0.hasRightIndex }) {
+            problems.append("the file is not sound: \(report)")
+        }
         for name in try file.archiveNames() {
             guard let shelf = Shelf(rawValue: name) else { continue }
             let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
             for key in try store.keys() {
-                guard let item = try store.peek(key), item.key == key.normalized else {
-                    problems.append("\(shelf) lists \(key.normalized) and has not got it")
-                    continue
-                }
+                guard let item = try Self.peek(key, store) else { continue }
+                if item.key != key.normalized { problems.append("\(shelf) holds \(item.key) under \(key.normalized)") }
                 items[shelf, default: [:]][item.key] = item.version
             }
             try store.close()
         }
         try file.close()
+    }
+
+    /// The item, if it is there and can be read.
+    private static func peek(_ key: EntryKey, _ store: TieredStore<Item>) throws(StoreError) -> Item? {
+        do throws(StoreError) {
+            return try store.peek(key)
+        } catch {
+            if error.code == .damagedEntry { return nil }
+            throw error
+        }
     }
 
     /// How much of this the other has not got.

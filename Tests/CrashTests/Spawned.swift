@@ -9,6 +9,7 @@ final class Spawned {
 
     let identifier: pid_t
     private let output: Int32
+    private let input: Int32
     private var buffer: [UInt8] = []
 
     /// `CrashChild`, which lies beside the tests.
@@ -21,8 +22,13 @@ final class Spawned {
         guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[1]) }
+        var inputEnds: [Int32] = [0, 0]
+        guard pipe(&inputEnds) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        for end in ends + inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer {
+            close(ends[1])
+            close(inputEnds[0])
+        }
 
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -32,6 +38,7 @@ final class Spawned {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
 
         let words = ([program] + arguments).map { strdup($0) } + [nil]
         let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
@@ -41,13 +48,27 @@ final class Spawned {
         let status = posix_spawn(&identifier, program, &actions, nil, words, variables)
         guard status == 0 else {
             close(ends[0])
+            close(inputEnds[1])
             throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO)
         }
         self.identifier = identifier
         output = ends[0]
+        input = inputEnds[1]
     }
 
-    deinit { close(output) }
+    deinit {
+        close(output)
+        close(input)
+    }
+
+    /// Says a line to it.
+    ///
+    /// - Returns: What it answers.
+    func ask(_ line: String) -> String? {
+        let bytes = Array((line + "\n").utf8)
+        guard write(input, bytes, bytes.count) == bytes.count else { return nil }
+        return self.line()
+    }
 
     /// The next line; `nil` when the child has no more to say.
     func line() -> String? {

@@ -1,0 +1,19 @@
+import CrashScript
+import Foundation
+import TiersSQLite
+
+/// Writes so many megabytes over and over the same few keys, and says so now and then.
+///
+///     CrashChild flood FOLDER MEGABYTES
+enum FloodMode {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 4, let megabytes = Int(arguments[3]) else { exit(2) }
+        let archives = try SharedArchives(in: arguments[2])
+        say("begins")
+        for number in 0..<megabytes * 20 {
+            try archives.put(.safe, "flood \(number % 4)", number, filling: 50_000)
+            if number % 10 == 9 { say("written") }
+        }
+        try archives.file.close()
+    }
+}

@@ -1,0 +1,37 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// Does what it is told, a line at a time, and answers.
+enum ObeyMode {
+    static func run(_ arguments: [String]) throws {
+        let archives = try SharedArchives(in: arguments[2])
+        while let line = readLine() {
+            do {
+                say(try obey(line.split(separator: " ").map(String.init), archives))
+            } catch {
+                say("wrong \(error)")
+            }
+        }
+        try archives.file.close()
+    }
+
+    private static func obey(_ words: [String], _ archives: SharedArchives) throws -> String {
+        guard words.count >= 3, let shelf = Shelf(rawValue: words[1]) else { return "wrong words" }
+        let version = words.count > 3 ? Int(words[3]) ?? 0 : 0
+        switch words[0] {
+        case "read": return "\(try archives.find(shelf, words[2]) ?? -1)"
+        case "put": try archives.put(shelf, words[2], version)
+        case "expire": try archives.put(shelf, words[2], version, expiration: .after(.zero))
+        case "together": try archives.put(words[2], version, on: [.safe, .power])
+        case "delete": try archives.store(shelf).remove(EntryKey(words[2]))
+        case "clear": try archives.store(shelf).removeAll()
+        case "crowd":
+            // More than the shelf holds.
+            for number in 0..<60 { try archives.put(.tight, "crowd \(number)", version, filling: 400) }
+        default: return "wrong words"
+        }
+        return "done"
+    }
+}

@@ -1,0 +1,24 @@
+import CrashScript
+import Foundation
+import TiersSQLite
+
+/// Uses one file together with others for so many milliseconds, then says what must be there.
+enum ShareMode {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]), let milliseconds = Int(arguments[5])
+        else { exit(2) }
+        let archives = try SharedArchives(in: arguments[2])
+        var sharer = Sharer(archives, number: number, seed: seed)
+        let clock = ContinuousClock()
+        let end = clock.now + .milliseconds(milliseconds)
+        do {
+            while clock.now < end { try sharer.step() }
+            try archives.file.close()
+        } catch {
+            say("wrong \(String(reflecting: error).replacing("\n", with: " "))")
+            exit(1)
+        }
+        for line in sharer.results { say(line) }
+        say("did \(sharer.operations)")
+    }
+}

@@ -1,0 +1,60 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Uses one file together with others for so many milliseconds, and now and then says how much memory and how many descriptors it has.
+///
+///     CrashChild soak FOLDER SEED NUMBER MILLISECONDS
+enum SoakMode {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]), let milliseconds = Int(arguments[5])
+        else { exit(2) }
+        let archives = try SharedArchives(in: arguments[2])
+        var sharer = Sharer(archives, number: number, seed: seed, claims: false)
+        let clock = ContinuousClock()
+        let start = clock.now
+        var next = 1
+        do {
+            while clock.now - start < .milliseconds(milliseconds) {
+                try sharer.step()
+                // Twenty times, at equal distances.
+                if clock.now - start >= .milliseconds(milliseconds) * next / 20 {
+                    next += 1
+                    say("memory \(residentBytes) descriptors \(descriptors)")
+                }
+            }
+            try archives.file.close()
+        } catch {
+            say("wrong \(String(reflecting: error).replacing("\n", with: " "))")
+            exit(1)
+        }
+        for line in sharer.results { say(line) }
+        say("did \(sharer.operations)")
+    }
+
+    /// What the process has in memory, without what it has mapped of files where the system tells these apart.
+    private static var residentBytes: Int {
+        #if os(Linux)
+            let status = String(decoding: FileManager.default.contents(atPath: "/proc/self/status") ?? Data(), as: UTF8.self)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+            let words = line?.split(whereSeparator: \.isWhitespace) ?? []
+            return words.count > 1 ? (Int(words[1]) ?? 0) * 1024 : 0
+        #else
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss
+        #endif
+    }
+
+    private static var descriptors: Int { (0..<1024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
+}

@@ -1,0 +1,108 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// C10: what another process has acknowledged is what this one reads, also where memory had something older.
+@Suite(.timeLimit(.minutes(10)), .serialized)
+struct NeverStaleTests {
+    private let folder: TemporaryStore
+    private let archives: SharedArchives
+    private let other: Spawned
+
+    init() throws {
+        folder = try TemporaryStore()
+        archives = try SharedArchives(in: folder.url.path)
+        other = try Spawned(["obey", folder.url.path])
+    }
+
+    private static var rounds: Int { Tally.count(5000, sample: 200) }
+
+    /// Both read what the key holds, so that both remember it.
+    private func expectBoth(_ shelf: Shelf, _ key: String, _ version: Int?, _ round: Int) throws {
+        #expect(other.ask("read \(shelf.rawValue) \(key)") == "\(version ?? -1)", "the other, round \(round)")
+        #expect(try archives.find(shelf, key) == version, "this one, round \(round)")
+    }
+
+    @Test(arguments: [Shelf.safe, .power])
+    func accessIsNeverStale(_ shelf: Shelf) throws {
+        for round in 0..<Self.rounds {
+            let version = round * 2 + 1
+            try archives.put(shelf, "k", version)
+            #expect(other.ask("read \(shelf.rawValue) k") == "\(version)", "round \(round)")
+            #expect(other.ask("put \(shelf.rawValue) k \(version + 1)") == "done")
+            #expect(try archives.find(shelf, "k") == version + 1, "round \(round)")
+        }
+        try archives.file.close()
+    }
+
+    @Test func whatAnotherProcessDeletedIsGone() throws {
+        for round in 0..<Self.rounds {
+            try archives.put(.safe, "k", round)
+            try expectBoth(.safe, "k", round, round)
+            if round % 2 == 0 {
+                try archives.store(.safe).remove("k")
+            } else {
+                #expect(other.ask("delete safe k") == "done")
+            }
+            try expectBoth(.safe, "k", nil, round)
+        }
+        try archives.file.close()
+    }
+
+    @Test func whenAnotherProcessDeletedEverythingThereIsNothing() throws {
+        for round in 0..<Self.rounds / 4 {
+            for number in 0..<4 { try archives.put(.safe, "k\(number)", round) }
+            for number in 0..<4 { try expectBoth(.safe, "k\(number)", round, round) }
+            if round % 2 == 0 {
+                try archives.store(.safe).removeAll()
+            } else {
+                #expect(other.ask("clear safe *") == "done")
+            }
+            for number in 0..<4 { try expectBoth(.safe, "k\(number)", nil, round) }
+        }
+        try archives.file.close()
+    }
+
+    @Test func aTransactionOfAnotherProcessIsSeenInEveryArchive() throws {
+        for round in 0..<Self.rounds / 2 {
+            let version = round * 2 + 1
+            try archives.put("k", version, on: [.safe, .power])
+            for shelf in [Shelf.safe, .power] { #expect(other.ask("read \(shelf.rawValue) k") == "\(version)", "round \(round)") }
+            #expect(other.ask("together safe k \(version + 1)") == "done")
+            for shelf in [Shelf.safe, .power] { #expect(try archives.find(shelf, "k") == version + 1, "round \(round)") }
+        }
+        try archives.file.close()
+    }
+
+    @Test func whatAnotherProcessLetExpireIsGone() throws {
+        for round in 0..<Self.rounds / 2 {
+            try archives.put(.fleeting, "k", round)
+            try expectBoth(.fleeting, "k", round, round)
+            if round % 2 == 0 {
+                try archives.put(.fleeting, "k", round, expiration: .after(.zero))
+            } else {
+                #expect(other.ask("expire fleeting k \(round)") == "done")
+            }
+            try expectBoth(.fleeting, "k", nil, round)
+        }
+        try archives.file.close()
+    }
+
+    /// What had to leave in another process may still be remembered here, but nothing older than what was recorded last.
+    @Test func whatAnotherProcessEvictedIsGoneOrTheLastThatWasRecorded() throws {
+        for round in 0..<Self.rounds / 50 {
+            try archives.put(.tight, "k", round * 2)
+            try expectBoth(.tight, "k", round * 2, round)
+            #expect(other.ask("put tight k \(round * 2 + 1)") == "done")
+            #expect(other.ask("crowd tight * \(round * 2)") == "done")
+            let here = try archives.find(.tight, "k")
+            #expect(here == nil || here == round * 2 + 1, "round \(round)")
+            let there = other.ask("read tight k")
+            #expect(there == "-1" || there == "\(round * 2 + 1)", "round \(round)")
+        }
+        try archives.file.close()
+    }
+}

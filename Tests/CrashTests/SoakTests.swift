@@ -1,0 +1,97 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// Several processes that use one file for a long time take no more and more of the machine, and nothing drifts.
+///
+/// `VELLUM_SOAK` says for how many seconds; a few if it says nothing.
+@Suite(.timeLimit(.minutes(600)), .serialized)
+struct SoakTests {
+    private let folder: TemporaryStore
+
+    init() throws { folder = try TemporaryStore() }
+
+    private static var seconds: Double { ProcessInfo.processInfo.environment["VELLUM_SOAK"].flatMap(Double.init) ?? 4 }
+
+    /// What a child said of itself.
+    private struct Story {
+        var memory: [Int] = []
+        var descriptors: [Int] = []
+        var owned: [String: Int] = [:]
+        var operations = 0
+        var problems: [String] = []
+
+        init(_ lines: [String]) {
+            for line in lines {
+                let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+                switch words.first {
+                case "memory":
+                    memory.append(Int(words[1]) ?? 0)
+                    descriptors.append(Int(words[2].split(separator: " ").last ?? "") ?? 0)
+                case "own": owned[words[2]] = Int(words[1])
+                case "did": operations = Int(words[1]) ?? 0
+                default: problems.append(line)
+                }
+            }
+        }
+
+        /// By how much memory has grown, at its end over its first third.
+        var growth: Int {
+            let early = memory.prefix(memory.count / 3).max() ?? 0
+            let late = memory.suffix(memory.count / 3).sorted()
+            return late.isEmpty ? 0 : late[late.count / 2] - early
+        }
+    }
+
+    @Test func processesThatRunForLongTakeNoMoreAndMore() async throws {
+        let seed: UInt64 = 8
+        let milliseconds = Int(Self.seconds * 1000)
+        let archives = try SharedArchives(in: folder.url.path)
+        let children = try (0..<Sharer.processes).map {
+            try Spawned(["soak", folder.url.path, "\(seed)", "\($0)", "\(milliseconds)"])
+        }
+        // What the files take meanwhile is bounded, too.
+        let names = [Shelf.safe, .power, .relaxed, .tight, .fleeting]
+        let clock = ContinuousClock()
+        let end = clock.now + .milliseconds(milliseconds)
+        var (largestLog, largestFile, looks) = (0, 0, 0)
+        while clock.now < end {
+            looks += 1
+            largestLog = max(largestLog, folder.size(of: "Archives.sqlite-wal"))
+            let live = try names.reduce(0) { try $0 + archives.store($1).statistics().disk.bytes }
+            let file = archives.file.fileSize.bytes
+            largestFile = max(largestFile, file)
+            if file > 2 * live + 4 << 20 { Issue.record("The file takes \(file) bytes for \(live).") }
+            await Task.yield()
+        }
+        #expect(largestLog <= 8 << 20)
+
+        var operations = 0
+        var growth = 0
+        for (process, child) in children.enumerated() {
+            let (end, lines) = child.end()
+            let story = Story(lines)
+            #expect(end == .exited(0) && story.problems == [], "seed \(seed), process \(process)")
+            for (key, version) in story.owned { #expect(try archives.find(.safe, key) == version, "seed \(seed)") }
+            #expect(story.memory.count >= 15)
+            #expect(story.growth <= 8 << 20, "process \(process): \(story.memory)")
+            // Readers and checkpoints open their connections when they are first needed.
+            let late = story.descriptors.suffix(story.descriptors.count / 2)
+            #expect((late.max() ?? 0) - (late.min() ?? 0) <= 2, "process \(process): \(story.descriptors)")
+            operations += story.operations
+            growth = max(growth, story.growth)
+        }
+        let report = try archives.file.verify()
+        #expect(report.isSound, "\(report)")
+        try archives.file.close()
+        #expect(folder.size(of: "Archives.sqlite-wal") == 0)
+        print(
+            """
+            FIGURES soakSeconds=\(Int(Self.seconds)) processes=\(Sharer.processes) operations=\(operations) memoryGrowth=\(growth) \
+            largestFile=\(largestFile) largestLog=\(largestLog) looks=\(looks)
+            """)
+    }
+}
