@@ -67,13 +67,12 @@ final class RecordedFiles: Sendable {
                 }
                 return written
             },
-            sync: { file, purpose in
-                let answer = SystemCalls.sync(file, purpose)
+            sync: { file, _ in
                 self.state.withLock { state in
-                    if answer == 0, let number = state.open[file] { state.operations.append(.sync(file: number)) }
-                    if answer == 0, let folder = state.folders[file] { state.operations.append(.syncFolder(folder)) }
+                    if let number = state.open[file] { state.operations.append(.sync(file: number)) }
+                    if let folder = state.folders[file] { state.operations.append(.syncFolder(folder)) }
                 }
-                return answer
+                return 0
             },
             close: { file in
                 self.state.withLock { (state: inout State) in (state.open[file], state.folders[file]) = (nil, nil) }
