@@ -23,7 +23,8 @@ public import Tiers
 ///
 /// *Durability.* A file is written beside the one it replaces and renamed: whoever reads, in this process or another, sees the old
 /// value or the new one. It survives the end of the process when the call returns; power loss, where ``durability`` asks for
-/// that. What a killed process left half-written is swept at the first set.
+/// that; without it power loss may leave a file that was set lately empty, cut, or with zeros in it, where the file system does not
+/// bring bytes to the disk before names. What a killed process left half-written is swept at the first set.
 ///
 /// *Complexity.* O(size) for every verb, however many files there are; for listing, for clearing, and once for the first set in a
 /// folder, which sweeps it, O(files).

@@ -2,8 +2,9 @@ internal import Foundation
 
 /// Whether a write waits until the disk has it.
 enum FileSync: Sendable {
-    /// It survives the end of the process as soon as the call has returned. Power loss may take the last moments, and of a file that
-    /// was being written may leave an empty one.
+    /// It survives the end of the process as soon as the call has returned. Power loss may take the last moments. Where a file system
+    /// brings bytes to the disk before the names that lead to them, what is there is whole; elsewhere it may leave a file that was
+    /// written lately empty, cut, or with zeros in it, and nothing tells that from a value: files keep no checksum.
     case none
     /// It survives power loss as soon as the call has returned: the file and its folder are brought to the disk (`fdatasync`;
     /// `F_FULLFSYNC` on Apple platforms).

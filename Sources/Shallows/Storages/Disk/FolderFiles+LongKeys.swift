@@ -75,7 +75,8 @@ extension FolderFiles {
         do throws(FileFailure) {
             return try folder.withPath(of: name.utf8) { (path) throws(FileFailure) in try reader.longKey(at: path) }
         } catch {
-            guard error.isOfOneFile else { throw error }
+            // If it cannot even be looked at, that says something of the folder or the disk: each next number would be as this one.
+            guard error.isOfOneFile, try kind(of: name) != nil else { throw error }
             return .damaged
         }
     }

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+import Tiers
+
+@testable import Shallows
+
+/// Every call of a folder's day fails, once or from then on: nothing acknowledged is lost, and no failure looks like a miss.
+@Suite(.timeLimit(.minutes(5)))
+struct NthFailureTests {
+    /// Lets the calls after `left` others fail.
+    private final class Faults: Sendable {
+        private struct State {
+            var calls = 0
+            var failing: Range<Int> = 0..<0
+        }
+
+        private let state = Locked(State())
+
+        var calls: Int { state.withLock { $0.calls } }
+        func fail(_ range: Range<Int>) { state.withLock { $0 = State(calls: 0, failing: range) } }
+
+        private func fails() -> Bool {
+            state.withLock { state in
+                defer { state.calls += 1 }
+                return state.failing.contains(state.calls)
+            }
+        }
+
+        func files(_ code: Int32) -> FileSystemCalls {
+            FileSystemCalls(
+                open: { self.fails() ? -code : SystemCalls.open($0, $1) },
+                read: { self.fails() ? Int(-code) : SystemCalls.read($0, $1, $2) },
+                readAt: { self.fails() ? Int(-code) : SystemCalls.readAt($0, $1, $2, $3) },
+                write: { self.fails() ? min(-Int(code), SystemCalls.write($0, $1, $2 / 2)) : SystemCalls.write($0, $1, $2) },
+                sync: { _, _ in self.fails() ? -code : 0 },  // No power is lost here.
+                close: { file in
+                    let answer = SystemCalls.close(file)
+                    return self.fails() ? -code : answer
+                },
+                rename: { self.fails() ? -code : SystemCalls.rename($0, $1) },
+                unlink: { self.fails() ? -code : SystemCalls.unlink($0) },
+                makeFolder: { self.fails() ? -code : SystemCalls.makeFolder($0) },
+                removeFolder: { self.fails() ? -code : SystemCalls.removeFolder($0) },
+                status: { self.fails() ? .failure(-code) : SystemCalls.status($0) },
+                statusAt: { self.fails() ? .failure(-code) : SystemCalls.statusAt($0) },
+                list: { self.fails() ? .failure(-code) : SystemCalls.list($0) })
+        }
+    }
+
+    private static let long = Filename(rawValue: String(repeating: "k", count: 1000))
+    private static let keys: [Filename] = ["key", "a/b", long]
+
+    private static func day(_ files: FolderFiles, _ place: String) -> [Filename: Set<Data?>] {
+        // What each key may hold: one value, or two after a write that failed when the value was in its place already.
+        var may: [Filename: Set<Data?>] = [:]
+        for number in 0..<15 {
+            let key = keys[number % 3]
+            let value: Data? = number % 7 == 6 ? nil : Data(repeating: UInt8(number + 1), count: number % 4 == 3 ? 100_000 : number)
+            do throws(FileFailure) {
+                if let value { try files.write(value, for: key) } else { _ = try files.remove(key) }
+                may[key] = [value]
+            } catch {
+                if error.step == .syncing || error.step == .removing { may[key, default: [nil]].insert(value) }
+            }
+            for key in keys {
+                do throws(FileFailure) {
+                    let found = try files.read(key)
+                    #expect(may[key, default: [nil]].contains(found), "\(place): \(found?.count ?? -1) bytes under a key")
+                } catch {
+                    #expect([EIO, ENOSPC].contains(error.code), "\(place): \(error)")
+                }
+            }
+        }
+        return may
+    }
+
+    @Test(arguments: [EIO, ENOSPC], [FileSync.none, .complete])
+    func aFailingCallIsToldAndLosesNothing(code: Int32, sync: FileSync) throws {
+        let faults = Faults()
+        func run(_ failing: Range<Int>) throws {
+            let scratch = try Scratch()
+            let files = FolderFiles(folder: scratch.folder, sync: sync, calls: faults.files(code))
+            faults.fail(failing)
+            let may = Self.day(files, "\(failing) fail with \(code)")
+            faults.fail(0..<0)
+            for (key, values) in may { #expect(values.contains(try files.read(key)), "\(failing) failed with \(code)") }
+            for key in Self.keys {
+                try files.write("again", for: key)
+                #expect(try files.string(key) == "again")
+            }
+            #expect(Set(try files.keys()) == Set(Self.keys))
+        }
+        try run(0..<0)
+        let scratch = try Scratch()
+        faults.fail(0..<0)
+        _ = Self.day(FolderFiles(folder: scratch.folder, sync: sync, calls: faults.files(code)), "counting")
+        let count = faults.calls
+        #expect(count > 100)
+        let all = ProcessInfo.processInfo.environment["VELLUM_FAULTS"] == "all"
+        for number in stride(from: 0, to: count, by: all ? 1 : max(1, count / 30)) {
+            try run(number..<number + 1)
+            try run(number..<Int.max)
+        }
+        if all { print("FIGURES faults, folder, \(sync), \(code): \(count) calls, each failed once and from then on") }
+    }
+}
