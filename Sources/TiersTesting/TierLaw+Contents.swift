@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Dispatch
 internal import Tiers
 
 extension TierLaw {
@@ -135,6 +136,36 @@ extension TierLaw {
                     try expect(driver.tier.totals(), TierTotals(entries: model.count, bytes: bytes), "totals, seed \(seed)")
                 }
             }
+        },
+        TierLaw("an entry that is dated in the future is not valid, but for a slack, unless it never expires") { make in
+            let driver = TierDriver(try make(.unlimited))
+            let end = driver.clock.now.advanced(byMilliseconds: 7_200_000)
+            try driver.store([1], "expires", expires: end)
+            try driver.store([2], "never")
+            driver.clock.advance(by: .seconds(-60))
+            try expect(Set(driver.keys()), ["expires", "never"], "within the slack")
+            driver.clock.advance(by: .seconds(-3600))
+            try expect(driver.keys(), ["never"], "beyond it")
+            try expect(driver.store([3], "expires", onlyIfAbsent: true).wasDeclined, false, "declined")
+        },
+        TierLaw("writes of several threads are all carried out") { make in
+            let driver = TierDriver(try make(.unlimited))
+            let failures = Locked<[StoreError]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                for number in 0..<50 {
+                    do throws(StoreError) {
+                        try driver.store(count: 10, EntryKey("\(thread) \(number)"))
+                        try driver.store(count: 20, EntryKey("\(thread) \(number)"))
+                        _ = try driver.bytes(EntryKey("0 \(number)"))
+                        if number % 5 == 0 { try driver.write(EntryKey("\(thread) \(number)"), .remove) }
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                    }
+                }
+            }
+            if let failure = failures.withLock({ $0.first }) { throw failure }
+            try expect(driver.tier.totals(), TierTotals(entries: 160, bytes: 3200), "totals")
+            try expect(driver.keys().count, 160, "keys")
         },
     ]
 }

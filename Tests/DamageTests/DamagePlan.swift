@@ -3,8 +3,11 @@ import TiersTesting
 
 /// Which damages are tried: a sample of them, or all.
 enum DamagePlan {
+    private static let wish = ProcessInfo.processInfo.environment["VELLUM_DAMAGE"]
     /// `VELLUM_DAMAGE=all` tries everything.
-    static let isWhole = ProcessInfo.processInfo.environment["VELLUM_DAMAGE"] == "all"
+    static let isWhole = wish == "all"
+    /// `VELLUM_DAMAGE=1000` tries so many of each kind.
+    static let sampled = wish.flatMap(Int.init) ?? 60
     static let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
 
     /// Every damage of that kind.
@@ -52,12 +55,12 @@ enum DamagePlan {
     }
 
     /// What is tried of that kind, shared out over so many slices.
-    static func chosen(_ kind: Damage.Kind, of sample: SampleStore, sampled count: Int, slice: Int, of slices: Int) -> [Damage] {
+    static func chosen(_ kind: Damage.Kind, of sample: SampleStore, slice: Int, of slices: Int) -> [Damage] {
         var damages = all(kind, of: sample)
-        if !isWhole, damages.count > count {
+        if !isWhole, damages.count > sampled {
             var random = SeededGenerator(seed: seed &+ UInt64(kind.rawValue.utf8.count))
             damages.shuffle(using: &random)
-            damages.removeLast(damages.count - count)
+            damages.removeLast(damages.count - sampled)
         }
         return damages.enumerated().filter { $0.offset % slices == slice }.map(\.element)
     }

@@ -4,7 +4,7 @@ import Tiers
 import TiersTesting
 
 /// C14: whatever happens to the files, nothing crashes, no value is another's, and what can be read is kept.
-@Suite(.timeLimit(.minutes(DamagePlan.isWhole ? 120 : 1)))
+@Suite(.timeLimit(.minutes(DamagePlan.isWhole || DamagePlan.sampled > 100 ? 120 : 1)))
 struct DamageTests {
     static let sample = Result { try SampleStore(pageSize: 512, seed: 1) }
     static let another = Result { try SampleStore(pageSize: 512, seed: 2) }
@@ -15,7 +15,7 @@ struct DamageTests {
         let (sample, another) = try (Self.sample.get(), Self.another.get())
         let folder = try DamageFolder()
         let examination = Examination(folder: folder.url, sample: sample)
-        let damages = DamagePlan.chosen(kind, of: sample, sampled: 60, slice: slice, of: Self.slices)
+        let damages = DamagePlan.chosen(kind, of: sample, slice: slice, of: Self.slices)
         let slot = Damage.Kind.allCases.firstIndex(of: kind)! * 2 % 12 + slice
         for damage in damages {
             CaseGuard.begin("\(damage)", slice: slot)

@@ -14,6 +14,33 @@ struct TestingTierTests {
         try law.check { capacity in RecordingTier(MemoryTier<Entry>(capacity: capacity)) }
     }
 
+    @Test(arguments: TierLaw.all)
+    func aTierWithoutChaosKeeps(_ law: TierLaw) throws {
+        try law.check { capacity in ChaosTier(MemoryTier<Entry>(capacity: capacity), seed: 1, failing: 0) }
+    }
+
+    @Test func aSeedFailsTheSameCallsAgain() throws {
+        func failures(_ seed: UInt64) -> [Bool] {
+            let tier = ChaosTier(MemoryTier<Entry>(capacity: .unlimited), seed: seed, failing: 0.4)
+            return (0..<100).map { _ in
+                do throws(StoreError) {
+                    _ = try tier.totals()
+                    return false
+                } catch {
+                    return true
+                }
+            }
+        }
+        #expect(failures(7) == failures(7))
+        #expect(failures(7) != failures(8))
+        #expect((20..<60).contains(failures(7).count { $0 }))
+        let tier = ChaosTier(MemoryTier<Entry>(capacity: .unlimited), seed: 7, failing: 1)
+        #expect(throws: StoreError.self) { try tier.flush() }
+        #expect(tier.failures == 1)
+        tier.rest()
+        try tier.flush()
+    }
+
     /// A law that no tier can break is no law: most find something wrong with one that forgets half of what it is told.
     @Test func theLawsAreBrokenByATierThatForgets() throws {
         var broken = 0

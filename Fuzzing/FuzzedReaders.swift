@@ -1,0 +1,81 @@
+import Foundation
+
+@testable import MiniCache
+@testable import Shallows
+@testable import Tiers
+@testable import TiersSQLite
+
+/// Readers that take bytes and give a value, and the rules that hold between it and the bytes.
+enum FuzzedReaders {
+    static func elements(_ input: Data) {
+        guard let elements = input.withUnsafeBytes({ ElementList.decode($0) }) else { return }
+        let again = ElementList.encode(elements).withUnsafeBytes { ElementList.decode($0) }
+        require(again == elements, "Elements that were read are written and read again.")
+        require(elements.count <= input.count, "No more elements than bytes.")
+    }
+
+    static func names(_ input: Data) {
+        let text = String(decoding: input, as: UTF8.self)
+        for rule in [CaseRule.sensitive, .insensitive] {
+            // Any text, as a name that lies in a folder.
+            _ = SafeName.text(from: text)
+            // Any key, as the name that it gets.
+            guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
+            require(name.utf8.count <= SafeName.longest, "A name is no longer than a system takes.")
+            require(!name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
+            require(!["", ".", ".."].contains(name), "A name is one.")
+            require(SafeName.text(from: name).map { Array($0.utf8) } == Array(text.utf8), "A name leads back to its text.")
+        }
+        let (encoded, _) = Base64.encoded(text)
+        require(Base64.decoded(encoded).map { Array($0.utf8) } == Array(text.utf8), "Base64 leads back.")
+        require(Base64.decoded(Base64.inURLAlphabet(encoded)).map { Array($0.utf8) } == Array(text.utf8), "Its other alphabet, too.")
+        _ = Base64.decoded(text)
+    }
+
+    static func longKeys(_ input: Data) {
+        if let (value, key) = LongKeyFile.parts(of: input) {
+            require(value.count + key.count + LongKeyFile.endCount == input.count, "Every byte belongs to the value, the key or the end.")
+        }
+        let key = String(decoding: input.prefix(input.count / 2), as: UTF8.self)
+        let value = Data(input.suffix(input.count / 3))
+        guard let parts = LongKeyFile.parts(of: value + LongKeyFile.end(for: key)) else { fatalError("What was written is read.") }
+        require(parts.value == value && LongKeyFile.isKey(parts.key, key), "What was written is read as it was.")
+    }
+
+    static func keys(_ input: Data) {
+        let pieces = input.split(separator: 0xFF, maxSplits: 1, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        let one = EntryKey(pieces[0])
+        let other = EntryKey(pieces.count > 1 ? pieces[1] : String(pieces[0].unicodeScalars.reversed().map(Character.init)))
+        require(EntryKey(one.normalized) == one, "A normal form is its own.")
+        require(one == one && (one == other) == (other == one), "Equality goes both ways.")
+        require((one == other) == (Array(one.normalized.utf8) == Array(other.normalized.utf8)), "Equal keys have the same bytes.")
+        if one == other { require(one.hashValue == other.hashValue, "Equal keys have one hash.") }
+        if one == other { require(pieces.count < 2 || pieces[0] == pieces[1], "Strings that differ are never one key.") }
+    }
+
+    static func json(_ input: Data) {
+        let text = String(decoding: input, as: UTF8.self)
+        guard let node = CanonicalNode(json: text) else { return }
+        let json = node.json
+        guard let again = CanonicalNode(json: json) else { fatalError("A canonical key can be read.") }
+        require(again.json == json, "A canonical key is its own canonical form.")
+    }
+
+    static func values(_ input: Data) {
+        let codec = CachedValueCodec()
+        let value = codec.decode(input)
+        do {
+            let encoded = try codec.encode(value)
+            require(encoded == input, "What was not decoded is written as it was read.")
+        } catch {
+            fatalError("What was read can be written: \(error)")
+        }
+        _ = try? ValueCoding.decode(Data.self, from: input)
+        _ = try? ValueCoding.decode([String: [Double?]].self, from: input)
+        if let text = try? ValueCoding.decode(String.self, from: input), let bytes = try? ValueCoding.encode(text) {
+            require((try? ValueCoding.decode(String.self, from: bytes)) == text, "A value that was read is written and read again.")
+        }
+    }
+}
