@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench docs tsan crash fuzz setup
+.PHONY: demo test lint format bench docs tsan asan crash damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -22,30 +22,53 @@ else
 	$(SWIFT) test --skip-build --parallel $(ARGUMENTS)
 endif
 
-# Races: everything that runs on several threads, under ThreadSanitizer.
+# Every test under a sanitizer: races, and memory that is used as it must not be. What kills, forks or counts what the process holds
+# runs by itself, without one.
+SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge'
 tsan: setup
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --filter 'Concurrency|Laws|Model' $(ARGUMENTS)
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan
+	$(SWIFT) test --skip-build --sanitize=thread --scratch-path .build/tsan --filter Shallows
+	$(SWIFT) test --skip-build --sanitize=thread --scratch-path .build/tsan --skip Shallows $(SANITIZED) $(ARGUMENTS)
 
-# Killed processes, many more of them than `make test` kills.
+asan: setup
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build/asan
+	$(SWIFT) test --skip-build --sanitize=address --scratch-path .build/asan --filter Shallows
+	$(SWIFT) test --skip-build --sanitize=address --scratch-path .build/asan --skip Shallows $(SANITIZED) $(ARGUMENTS)
+
+# Killed processes, thousands; power loss and failing disks, every case of the scenario. VELLUM_SEED begins elsewhere.
 crash: setup
-	VELLUM_KILLS=500 $(SWIFT) test --filter CrashTests $(ARGUMENTS)
+	VELLUM_KILLS=$${VELLUM_KILLS:-500} $(SWIFT) test --filter CrashTests --skip SoakTests $(ARGUMENTS)
+	VELLUM_IMAGES=all VELLUM_FAULTS=all $(SWIFT) test --filter ReliabilityTests $(ARGUMENTS)
 
-# Queries at random, many more than `make test` tries: with indexes, without, and from an array. VELLUM_SEED begins elsewhere.
+# Every byte, every length and every page of a small store; VELLUM_DAMAGE=1000 tries so many of each kind.
+damage: setup
+	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DamageTests $(ARGUMENTS)
+
+# Several processes with mixed operations against a model, for so many seconds.
+SECONDS ?= 60
+soak: setup
+	VELLUM_SOAK=$(SECONDS) $(SWIFT) test --filter SoakTests $(ARGUMENTS)
+
+# Readers of bytes under libFuzzer, so many seconds each; then queries at random: with indexes, without, and from an array.
+FUZZ_SECONDS ?= 30
+FUZZ_TARGETS ?= files elements names longKeys keys json values page
 fuzz: setup
+	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer -Xlinker -fsanitize=fuzzer
+	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Benchmarks/Package.swift Benchmarks/Benchmarks
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets Benchmarks/Package.swift Benchmarks/Benchmarks
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks
 
 # Side by side with what a user would pick instead, in one run. Takes some minutes.
 bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # The documentation of the faces, with every warning an error.
-FACES = Vellum MiniCache Shallows
+FACES = Vellum MiniCache Shallows TiersTesting
 SYMBOLS = $(CURDIR)/.build/docs/symbols
 docs: setup
 	@set -e; mkdir -p $(SYMBOLS) .build/documentation; for face in $(FACES); do \

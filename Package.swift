@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import Foundation
 import PackageDescription
 
 let package = Package(
@@ -95,12 +96,19 @@ let package = Package(
         .testTarget(
             name: "DamageTests",
             dependencies: [
-                "TiersSQLite", "Tiers", "TiersTesting", "Vellum", "MiniCache",
-                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "Tiers", "TiersSQLite", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+/// Readers of bytes under libFuzzer: `make fuzz`. No other build knows of it.
+if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz", dependencies: ["Tiers", "TiersSQLite", "TiersTesting", "Shallows", "MiniCache"], path: "Fuzzing",
+            exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}
 
 /// One language for every target of ours. The parity tests are compiled as clients are, with no setting of ours.
 for target in package.targets

@@ -37,6 +37,8 @@ enum FuzzTarget: String, CaseIterable {
     case json
     /// Values of MiniCache.
     case values
+    /// The page in which processes tell each other of changes.
+    case page
 
     static let chosen: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
@@ -55,6 +57,7 @@ enum FuzzTarget: String, CaseIterable {
         case .keys: FuzzedReaders.keys(input)
         case .json: FuzzedReaders.json(input)
         case .values: FuzzedReaders.values(input)
+        case .page: FuzzedReaders.page(input)
         }
     }
 }

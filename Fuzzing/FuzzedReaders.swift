@@ -55,6 +55,40 @@ enum FuzzedReaders {
         if one == other { require(pieces.count < 2 || pieces[0] == pieces[1], "Strings that differ are never one key.") }
     }
 
+    /// Reads a page that was told some changes, with the input laid over it in pieces of ten bytes: where, and what.
+    static func page(_ input: Data) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: ChangePage.size, alignment: 4096)
+        defer { memory.deallocate() }
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        guard let start = memory.baseAddress else { return }
+        let page = ChangePage(start)
+        page.reset(first: 1000)
+        for number in 0..<40 {
+            page.finish(page.announce([.init(archive: Int64(number % 3), keys: [UInt64(number)])], by: 1, of: 1).last)
+        }
+        let before = page.generation(of: 1).value
+        page.finish(page.announce([.init(archive: 1, keys: [7, 8])], by: 2, of: 1).last)
+        let bytes = Array(input)
+        for piece in stride(from: 0, to: bytes.count - 9, by: 10) {
+            let place = (Int(bytes[piece]) << 8 | Int(bytes[piece + 1])) * 8 % ChangePage.size
+            for offset in 0..<8 { memory[place + offset] = bytes[piece + 2 + offset] }
+        }
+        for archive in Int64(0)..<4 {
+            let new = page.generation(of: archive).value
+            if case .keys(let keys) = page.changes(of: archive, after: before, through: new, notBy: 1) {
+                require(keys.count <= ChangePage.changes, "No more changes than there is room for.")
+            }
+            _ = page.isChanging(7, of: archive, notBy: 1)
+        }
+        _ = page.announcer
+        // Whatever was there: what is told now is heard, or everything is forgotten.
+        if !page.isSound { page.reset() }
+        let old = page.generation(of: 2).value
+        page.finish(page.announce([.init(archive: 2, keys: [99])], by: 3, of: 1).last)
+        let heard = page.changes(of: 2, after: old, through: page.generation(of: 2).value, notBy: 1)
+        require(heard == .everything || heard == .keys([99]), "What is told is heard.")
+    }
+
     static func json(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
         guard let node = CanonicalNode(json: text) else { return }

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs readers of bytes under libFuzzer.
+#
+#   fuzz.sh PROGRAM SECONDS TARGET…
+#
+# What was found to be of interest is kept in .build/corpus, and an input that breaks a rule beside it.
+set -eu
+program="$1" seconds="$2"
+shift 2
+# Files of archives are made and opened for every input: in memory where that is possible.
+[ ! -d /dev/shm ] || export TMPDIR=/dev/shm
+for target in "$@"; do
+    corpus=".build/corpus/$target"
+    mkdir -p "$corpus"
+    for seed in Fuzzing/Corpus/"$target"-*; do [ ! -e "$seed" ] || cp "$seed" "$corpus"; done
+    log=".build/corpus/$target.log"
+    if ! FUZZ_TARGET="$target" "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix=".build/corpus/$target-" "$corpus" >"$log" 2>&1; then
+        tail -n 60 "$log"
+        exit 1
+    fi
+    echo "FIGURES fuzz $target executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log") seconds=$seconds"
+done
