@@ -31,8 +31,8 @@ struct FullDiskTests {
 
     @Test(arguments: [400, 3000, 40_000])
     func aFullDiskLosesNothingAndTakesEntriesAgainWhenThereIsSpace(_ length: Int) throws {
-        guard let volume = try SmallVolume(megabytes: 6) else { return }
-        try Data(count: 2 << 20).write(to: volume.file("filler"))
+        guard let volume = try SmallVolume(megabytes: 9) else { return }
+        try Data(count: 6 << 20).write(to: volume.file("filler"))
         let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
         let count = fill(store, length)
