@@ -26,8 +26,8 @@ struct PowerCut: CustomStringConvertible {
     static func all(at point: Int, unsynced: Int, isSyncPoint: Bool) -> [PowerCut] {
         var kinds: [Kind] = [.nothing, .everything, .zeros]
         if unsynced > 0 {
-            kinds += (0..<(isSyncPoint ? 6 : 2)).map { .random(UInt64(point) << 8 | UInt64($0)) }
-            let spread = Amount(limit: isSyncPoint ? 12 : 2)
+            kinds += (0..<(isSyncPoint ? 24 : 4)).map { .random(UInt64(point) << 8 | UInt64($0)) }
+            let spread = Amount(limit: isSyncPoint ? 48 : 4)
             kinds += spread.sample(below: unsynced).map { .without($0) } + spread.sample(below: unsynced).map { .prefix($0) }
         }
         return kinds.map { PowerCut(point: point, kind: $0) }

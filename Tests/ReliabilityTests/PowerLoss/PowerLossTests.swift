@@ -49,7 +49,7 @@ struct PowerLossTests {
             case .mark: isSync = false
             case .write: isSync = false
             }
-            if isSync || index % 23 == 0 {
+            if isSync || index % 7 == 0 {
                 cuts += PowerCut.all(at: index, unsynced: moment.unsynced.count, isSyncPoint: isSync)
             }
             moment.add(operation)
