@@ -47,8 +47,9 @@ extension SQLiteFile {
             }
             guard let connection else { return }
             CrashPoint.reached(.checkpointBegins)
-            guard try connection.checkpoint() >= LogLimit.checkpointAt else { return }
+            let logged = try connection.checkpoint()
             CrashPoint.reached(.logCopied)
+            guard logged >= LogLimit.checkpointAt else { return }
             try readers.withoutLeases { () throws(SQLiteError) in
                 // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
                 try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
@@ -57,7 +58,8 @@ extension SQLiteFile {
                     hasOpenBatch.store(false, ordering: .releasing)
                     do throws(SQLiteError) {
                         CrashPoint.reached(.restartBegins)
-                        try writer.connection.restartLog()
+                        // The snapshots of other processes last for some milliseconds, or until these have a processor again.
+                        try writer.connection.restartLog(patience: logged >= LogLimit.waitFor ? 250 : 20)
                         CrashPoint.reached(.logRestarted)
                         writer.keptLogFrames = 0
                     } catch  where StoreError(error).code == .busy {

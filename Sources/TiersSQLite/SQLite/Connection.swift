@@ -111,9 +111,10 @@ final class Connection {
 
     /// Copies the rest of the log, so that the next writer begins it anew. Writers wait; readers are waited for, a moment.
     ///
+    /// - Parameter patience: How long that moment is, in milliseconds.
     /// - Throws: ``SQLiteError``; busy if someone keeps reading what is in the log.
-    func restartLog() throws(SQLiteError) {
-        sqlite3_busy_timeout(handle, 20)
+    func restartLog(patience: Int32 = 20) throws(SQLiteError) {
+        sqlite3_busy_timeout(handle, patience)
         defer { sqlite3_busy_timeout(handle, Self.patience) }
         let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
         guard code == SQLITE_OK else { throw lastError(code) }
