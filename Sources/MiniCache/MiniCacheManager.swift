@@ -1,5 +1,6 @@
 public import Foundation
 public import Tiers
+internal import TiersSQLite
 
 /// Where caches come from: any number of them, separate from one another, in one file.
 ///
