@@ -76,7 +76,7 @@ enum Recovery {
         try ChangesFile.retire(besides: path)
         for suffix in parts where FileIdentity(path: path + suffix) != nil {
             // Where a killed process had begun, what it moved is there already, and an empty file may have been made in its place.
-            guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || FileSystem.size(path) > 0 else { continue }
+            guard FileIdentity(path: aside + suffix) == nil else { continue }
             try FileSystem.move(path + suffix, to: aside + suffix)
             CrashPoint.reached(.damagedFileMoved)
         }

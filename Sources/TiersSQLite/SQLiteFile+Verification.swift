@@ -79,6 +79,11 @@ extension SQLiteFile {
     private static func verify(
         _ archive: inout VerificationReport.Archive, _ number: Int64, _ connection: Connection
     ) throws(SQLiteError) {
+        // What it is described by, as whoever writes reads it.
+        let writer = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: connection)
+        try writer.load()
+        _ = try writer.claimsInFile()
+
         let checksum = Checksum(archiveName: archive.name)
         let entries = try connection.prepare(SQL.entriesAfter(number))
         entries.bind(.min, at: 1)

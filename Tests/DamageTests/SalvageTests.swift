@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// What is taken over of a damaged file, and what is kept of it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SalvageTests {
     private let folder: TemporaryStore
     private var url: URL { folder.file("Archives.sqlite") }
@@ -101,7 +101,7 @@ struct SalvageTests {
     }
 
     /// Every byte of the header that could keep SQLite from reading the rest.
-    @Test(arguments: [0, 5, 15, 16, 17, 18, 19, 20, 21, 47, 59, 63, 68, 71, 80])
+    @Test(arguments: [0, 5, 15, 16, 17, 18, 19, 20, 21, 47, 59, 62, 68, 71, 80])
     func aHeaderThatIsDamagedLosesNothing(_ offset: Int) throws {
         try fill(50)
         var bytes = try Data(contentsOf: url)
@@ -158,7 +158,8 @@ struct SalvageTests {
             #expect(try store.count() == 0)
             try file.close()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-            #expect(names.count { $0.contains(".damaged-") } == number)
+            let databases = names.filter { name in name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) }
+            #expect(databases.count { !$0.hasSuffix("-damaged") } == number)
         }
     }
 

@@ -23,7 +23,7 @@ struct MiniCacheDamageTests {
         #expect(cache["foo"] == nil)
         cache["foo"] = 2
         #expect(cache["foo"] == 2)
-        let aside = try #require(try temporary.files().first { $0.contains(".damaged-") })
+        let aside = try #require(try temporary.files().filter { $0.contains(".damaged-") }.min { $0.count < $1.count })
         #expect(try Data(contentsOf: temporary.directory.appendingPathComponent(aside)) == Data("xyz".utf8))
         try temporary.manager.close()
         #expect(temporary.cache()["foo"] == 2)

@@ -23,7 +23,7 @@ extension ArchiveWriter {
     }
 
     /// The claims of others as they are in the file, and those of this process.
-    private func claimsInFile() throws(SQLiteError) -> [Claim] {
+    func claimsInFile() throws(SQLiteError) -> [Claim] {
         let read = try connection.prepare(SQL.claims)
         read.bind(id, at: 1)
         var found = claims
