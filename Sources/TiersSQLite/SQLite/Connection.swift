@@ -111,12 +111,18 @@ final class Connection {
 
     /// Copies the rest of the log, so that the next writer begins it anew. Writers wait; readers are waited for, a moment.
     ///
-    /// - Parameter patience: How long that moment is, in milliseconds.
+    /// - Parameter tries: How often to wait for twenty milliseconds. SQLite waits for the place in which a reader was when it began to
+    ///   wait; one that takes a new snapshot now and then takes the same place again, and is in the way only of the first try.
     /// - Throws: ``SQLiteError``; busy if someone keeps reading what is in the log.
-    func restartLog(patience: Int32 = 20) throws(SQLiteError) {
-        sqlite3_busy_timeout(handle, patience)
+    func restartLog(tries: Int = 2) throws(SQLiteError) {
+        sqlite3_busy_timeout(handle, 20)
         defer { sqlite3_busy_timeout(handle, Self.patience) }
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+        var code = SQLITE_BUSY
+        var triesLeft = tries
+        while code == SQLITE_BUSY, triesLeft > 0 {
+            triesLeft -= 1
+            code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+        }
         guard code == SQLITE_OK else { throw lastError(code) }
         frames.pointee = 0
     }
