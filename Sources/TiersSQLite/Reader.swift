@@ -12,6 +12,11 @@ final class Reader {
     private let end: Statement
     private var archives: [Int64: ArchiveReader] = [:]
     private var lease: LogIndex?
+    /// When the lease began, in milliseconds of a clock that only grows.
+    private var leaseBegan: Int64 = 0
+    /// How long a lease lasts at most, in milliseconds, also where it is in use all the time: another process that wants to begin the
+    /// log anew waits for a little longer, and whoever takes a snapshot meanwhile is not in its way.
+    private static let longestLease: Int64 = 8
     /// Reads so far: the housekeeper compares it to see whether the lease is in use.
     private(set) var reads: UInt64 = 0
 
@@ -50,11 +55,12 @@ final class Reader {
         reads &+= 1
         let header = connection.logIndexHeader()
         let present = header.map { LogIndex($0) }
-        if let lease, lease != present { endLease() }
+        let now = CoarseClock.milliseconds
+        if let lease, lease != present || now - leaseBegan >= Self.longestLease { endLease() }
         if lease == nil {
             // Also where the snapshot may not stay: what `body` reads must be of one instant.
             try begin.run()
-            if keepingLease { lease = present }
+            if keepingLease { (lease, leaseBegan) = (present, now) }
         }
         do throws(SQLiteError) {
             let result = try body(self)

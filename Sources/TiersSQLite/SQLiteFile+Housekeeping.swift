@@ -59,7 +59,7 @@ extension SQLiteFile {
                     do throws(SQLiteError) {
                         CrashPoint.reached(.restartBegins)
                         // The snapshots of other processes last for some milliseconds, or until these have a processor again.
-                        try writer.connection.restartLog(patience: logged >= LogLimit.waitFor ? 250 : 20)
+                        try writer.connection.restartLog(patience: logged >= 2 * LogLimit.checkpointAt ? 250 : 40)
                         CrashPoint.reached(.logRestarted)
                         writer.keptLogFrames = 0
                     } catch  where StoreError(error).code == .busy {

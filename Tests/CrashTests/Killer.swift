@@ -42,7 +42,7 @@ struct Killer {
     func kill(at point: CrashPoint, _ kills: Int, passings: Int, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let lane = try Lane(script)
-        var (left, tries, misses) = (kills, kills * 3 + 4, 0)
+        var (left, tries, misses) = (kills, kills * 8 + 8, 0)
         while left > 0, tries > 0 {
             tries -= 1
             let death = Lane.Death.at(point, passing: .random(in: 1...max(1, passings >> misses), using: &random))

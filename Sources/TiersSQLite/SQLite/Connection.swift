@@ -111,12 +111,21 @@ final class Connection {
 
     /// Copies the rest of the log, so that the next writer begins it anew. Writers wait; readers are waited for, a moment.
     ///
+    /// Tries more than once: SQLite waits for the place in which a reader was when it began to wait, and one that takes a new snapshot
+    /// now and then takes the same place again, but is in the way only of the first try; and for another process that copies the log
+    /// it does not wait at all.
+    ///
     /// - Parameter patience: How long that moment is, in milliseconds.
     /// - Throws: ``SQLiteError``; busy if someone keeps reading what is in the log.
-    func restartLog(patience: Int32 = 20) throws(SQLiteError) {
-        sqlite3_busy_timeout(handle, patience)
+    func restartLog(patience: Int64 = 40) throws(SQLiteError) {
+        sqlite3_busy_timeout(handle, 20)
         defer { sqlite3_busy_timeout(handle, Self.patience) }
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+        let end = CoarseClock.milliseconds + patience
+        var code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+        while code == SQLITE_BUSY, CoarseClock.milliseconds < end {
+            Pause.milliseconds(1)
+            code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+        }
         guard code == SQLITE_OK else { throw lastError(code) }
         frames.pointee = 0
     }
