@@ -71,12 +71,15 @@ enum Recovery {
     /// - Parameters:
     ///   - kind: What it is, for the new name.
     ///   - aside: The new name, where it was chosen before.
-    static func setAside(_ path: String, at now: WallInstant, as kind: String = "damaged", to aside: String? = nil) throws -> String {
+    ///   - isResumed: Whether a killed process may have begun with it.
+    static func setAside(_ path: String, at now: WallInstant, as kind: String = "damaged", to aside: String? = nil, isResumed: Bool = false)
+        throws -> String
+    {
         let aside = aside ?? freeName(path, kind, now)
         try ChangesFile.retire(besides: path)
         for suffix in parts where FileIdentity(path: path + suffix) != nil {
             // Where a killed process had begun, what it moved is there already, and an empty file may have been made in its place.
-            guard FileIdentity(path: aside + suffix) == nil else { continue }
+            guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || !isResumed || FileSystem.size(path) > 0 else { continue }
             try FileSystem.move(path + suffix, to: aside + suffix)
             CrashPoint.reached(.damagedFileMoved)
         }
@@ -113,7 +116,7 @@ enum Recovery {
         try FileSystem.write(aside, to: path + markSuffix)
         CrashPoint.reached(.asideNamed)
         try replacement.finish()
-        return try putInPlace(replacement, aside, at: now)
+        return try putInPlace(replacement, aside, isResumed: false, at: now)
     }
 
     /// Finishes what a killed process began.
@@ -123,14 +126,16 @@ enum Recovery {
         let replacement = replacement(of: path)
         guard replacement.isWaiting else { return nil }
         let name = FileSystem.text(path + markSuffix)
-        return try putInPlace(replacement, name.hasPrefix(path + ".damaged-") ? name : nil, at: now)
+        return try putInPlace(replacement, name.hasPrefix(path + ".damaged-") ? name : nil, isResumed: true, at: now)
     }
 
     private static func replacement(of path: String) -> Replacement { Replacement(of: path, making: ".salvaging", made: ".salvaged") }
 
-    private static func putInPlace(_ replacement: Replacement, _ aside: String?, at now: WallInstant) throws -> [StoreEvent] {
+    private static func putInPlace(_ replacement: Replacement, _ aside: String?, isResumed: Bool, at now: WallInstant) throws
+        -> [StoreEvent]
+    {
         let path = replacement.path
-        let aside = try setAside(path, at: now, to: aside)
+        let aside = try setAside(path, at: now, to: aside, isResumed: isResumed)
         CrashPoint.reached(.damagedFileAside)
         let salvaged = try Connection(path: replacement.complete).int(SQL.entryCount) ?? 0
         try replacement.moveToPlace()

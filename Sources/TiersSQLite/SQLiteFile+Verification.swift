@@ -66,6 +66,9 @@ extension SQLiteFile {
                 numbers.append(list.int(0))
             }
             list.reset()
+            guard try connection.int(SQL.archiveTableCount) ?? 0 == numbers.count else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "There are archives that the list of archives does not name.")
+            }
             for (index, number) in numbers.enumerated() {
                 guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The number of an archive is none.") }
                 try verify(&report.archives[index], number, connection)

@@ -7,6 +7,7 @@ enum SQL {
 
     static let applicationID = "PRAGMA application_id"
     static let formatVersion = "PRAGMA user_version"
+    static let archiveTableCount = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB 'entries_[0-9]*'"
     static let tableCount = "SELECT count(*) FROM sqlite_schema"
     /// Whether the tables are there that no other program's file has.
     static let hasOurTables = """
