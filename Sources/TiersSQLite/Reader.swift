@@ -48,14 +48,15 @@ final class Reader {
 
     /// Runs `body` on a snapshot that holds everything committed before.
     ///
-    /// - Parameter keepingLease: Whether the snapshot may stay for the next read.
+    /// - Parameters:
+    ///   - keepingLease: Whether the snapshot may stay for the next read.
+    ///   - now: In milliseconds of a clock that only grows.
     func read<Result>(
-        keepingLease: Bool, _ body: (Reader) throws(SQLiteError) -> Result
+        keepingLease: Bool, at now: Int64, _ body: (Reader) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
         reads &+= 1
         let header = connection.logIndexHeader()
         let present = header.map { LogIndex($0) }
-        let now = CoarseClock.milliseconds
         if let lease, lease != present || now - leaseBegan >= Self.longestLease { endLease() }
         if lease == nil {
             // Also where the snapshot may not stay: what `body` reads must be of one instant.

@@ -4,6 +4,7 @@ internal import Tiers
 /// A few connections that read, each behind a lock of its own, opened when they are first needed.
 final class ReaderPool: Sendable {
     private let path: String
+    private let changes: ChangesFile
     private let slots: [Slot]
     private let isClosed = Atomic(false)
     /// Checkpoints under way: no snapshot is kept meanwhile.
@@ -17,8 +18,9 @@ final class ReaderPool: Sendable {
         let holdsLease = Atomic(false)
     }
 
-    init(path: String) {
+    init(path: String, changes: ChangesFile) {
         self.path = path
+        self.changes = changes
         slots = (0..<4).map { _ in Slot() }
     }
 
@@ -50,7 +52,9 @@ final class ReaderPool: Sendable {
         reader = open
         let hadLease = open.hasLease
         defer { slot.holdsLease.store(open.hasLease, ordering: .releasing) }
-        let result = try open.read(keepingLease: checkpoints.load(ordering: .sequentiallyConsistent) == 0, body)
+        let now = CoarseClock.milliseconds
+        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changes.page.isAskedForLog(at: now)
+        let result = try open.read(keepingLease: mayKeep, at: now, body)
         return (result, !hadLease && open.hasLease)
     }
 

@@ -59,7 +59,10 @@ extension SQLiteFile {
                     do throws(SQLiteError) {
                         CrashPoint.reached(.restartBegins)
                         // The snapshots of other processes last for some milliseconds, or until these have a processor again.
-                        try writer.connection.restartLog(patience: logged >= 2 * LogLimit.checkpointAt ? 250 : 40)
+                        let patience: Int64 = logged >= 2 * LogLimit.checkpointAt ? 250 : 40
+                        changes.page.askForLog(until: CoarseClock.milliseconds + patience)
+                        defer { changes.page.askForLog(until: 0) }
+                        try writer.connection.restartLog(patience: patience)
                         CrashPoint.reached(.logRestarted)
                         writer.keptLogFrames = 0
                     } catch  where StoreError(error).code == .busy {

@@ -69,6 +69,9 @@ extension SQLiteFile {
             guard try connection.int(SQL.archiveTableCount) ?? 0 == numbers.count else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "There are archives that the list of archives does not name.")
             }
+            guard try connection.int(SQL.unnamedIndexCount) ?? 0 == 0 else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "There are indexes that the list of indexes does not name.")
+            }
             for (index, number) in numbers.enumerated() {
                 guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The number of an archive is none.") }
                 try verify(&report.archives[index], number, connection)

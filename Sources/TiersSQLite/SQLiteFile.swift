@@ -49,7 +49,7 @@ public final class SQLiteFile: Sendable {
         self.identity = identity
         self.clock = clock
         self.news = Locked(news)
-        readers = ReaderPool(path: path)
+        readers = ReaderPool(path: path, changes: changes)
         writer = Locked(try Writer(connection, telling: changes))
     }
 

@@ -22,6 +22,11 @@ extension SQL {
         INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, built, strays)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """
+    /// How many archives have the tables of an index, and none in the list.
+    static let unnamedIndexCount = """
+        SELECT count(*) FROM sqlite_schema
+        WHERE type = 'table' AND name GLOB 'columns_[0-9]*' AND CAST(substr(name, 9) AS INTEGER) NOT IN (SELECT archive FROM indexes)
+        """
     static let deleteIndex = "DELETE FROM indexes WHERE archive = ?1"
 
     /// What a query must know of an archive before it is planned.

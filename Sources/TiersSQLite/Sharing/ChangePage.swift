@@ -8,6 +8,7 @@ internal import Tiers
 ///     24    finished: up to here every change is committed, or rolled back
 ///     32    1 once the database was set aside
 ///     40    the process that announces
+///     48    until when, by a clock of the whole system, readers keep no snapshot, because someone begins the log anew
 ///     1024  256 generations: for archives, by their numbers, the number of the last change
 ///     4096  4096 changes of 32 bytes, each in the place that its number says: number, number of the last change of the same generation
 ///           before it, hash of the key, archive and who made it
@@ -186,6 +187,20 @@ struct ChangePage: @unchecked Sendable {
         }
         return number > finished
     }
+
+    // MARK: The log
+
+    /// Asks readers of every process to keep no snapshot for a while: someone wants to begin the log anew.
+    func askForLog(until moment: Int64) { word(48).pointee.store(UInt64(bitPattern: moment), ordering: .releasing) }
+
+    /// Whether someone wants to begin the log anew at this moment. Nobody asks for longer than ``longestRequest``: what says so is none.
+    func isAskedForLog(at now: Int64) -> Bool {
+        let until = Int64(bitPattern: word(48).pointee.load(ordering: .acquiring))
+        return until > now && until &- now <= Self.longestRequest
+    }
+
+    /// In milliseconds.
+    static let longestRequest: Int64 = 1000
 
     // MARK: Setting aside
 
