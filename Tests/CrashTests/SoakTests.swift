@@ -67,9 +67,7 @@ struct SoakTests {
             if file > 2 * live + 4 << 20 { Issue.record("The file takes \(file) bytes for \(live).") }
             await Task.yield()
         }
-        withKnownIssue("Readers of four busy processes keep the log from beginning anew.", isIntermittent: true) {
-            #expect(largestLog <= 8 << 20)
-        }
+        #expect(largestLog <= 8 << 20)
 
         var operations = 0
         var growth = 0

@@ -8,6 +8,7 @@
 final class Connection {
     private let handle: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
+    private let patience = Patience(milliseconds: Connection.longestWait)
 
     /// Opens the file, which must exist, for reading and writing.
     init(path: String) throws(SQLiteError) {
@@ -23,7 +24,7 @@ final class Connection {
         self.handle = handle
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
-        sqlite3_busy_timeout(handle, Self.patience)
+        patience.attach(to: handle)
         sqlite3_create_function_v2(
             handle, Self.beginsFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
             { context, _, arguments in
@@ -46,7 +47,7 @@ final class Connection {
     }
 
     /// How long to wait for another process, in milliseconds.
-    static let patience: Int32 = 10_000
+    private static let longestWait: Int64 = 10_000
 
     func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, on: handle) }
 
@@ -117,13 +118,13 @@ final class Connection {
     ///
     /// - Parameter patience: How long that moment is, in milliseconds.
     /// - Throws: ``SQLiteError``; busy if someone keeps reading what is in the log.
-    func restartLog(patience: Int64 = 40) throws(SQLiteError) {
-        sqlite3_busy_timeout(handle, 20)
-        defer { sqlite3_busy_timeout(handle, Self.patience) }
-        let end = CoarseClock.milliseconds + patience
+    func restartLog(patience milliseconds: Int64 = 40) throws(SQLiteError) {
+        patience.milliseconds = milliseconds
+        defer { patience.milliseconds = Self.longestWait }
+        let end = CoarseClock.milliseconds + milliseconds
         var code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
         while code == SQLITE_BUSY, CoarseClock.milliseconds < end {
-            Pause.milliseconds(1)
+            Pause.milliseconds(0.1)
             code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
         }
         guard code == SQLITE_OK else { throw lastError(code) }
