@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench docs tsan asan crash damage fuzz soak setup
+.PHONY: demo test lint format bench docs tsan asan crash faults damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -35,10 +35,14 @@ asan: setup
 	$(SWIFT) test --skip-build --sanitize=address --scratch-path .build/asan --filter Shallows
 	$(SWIFT) test --skip-build --sanitize=address --scratch-path .build/asan --skip Shallows $(SANITIZED) $(ARGUMENTS)
 
-# Killed processes, thousands; power loss and failing disks, every case of the scenario. VELLUM_SEED begins elsewhere.
+# Killed processes, thousands, and every named point at least twenty times. VELLUM_SEED begins elsewhere.
 crash: setup
-	VELLUM_KILLS=$${VELLUM_KILLS:-500} $(SWIFT) test --filter CrashTests --skip SoakTests $(ARGUMENTS)
-	VELLUM_IMAGES=all VELLUM_FAULTS=all $(SWIFT) test --filter ReliabilityTests $(ARGUMENTS)
+	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize' $(ARGUMENTS)
+	VELLUM_KILLS=100 $(SWIFT) test --skip-build --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
+
+# Power loss and failing disks: every image and every fault of the scenario; and the same for folders of Shallows.
+faults: setup
+	VELLUM_IMAGES=$${VELLUM_IMAGES:-all} VELLUM_FAULTS=$${VELLUM_FAULTS:-all} $(SWIFT) test --filter 'ReliabilityTests|DiskPowerLoss|NthFailure' $(ARGUMENTS)
 
 # Every byte, every length and every page of a small store; VELLUM_DAMAGE=1000 tries so many of each kind.
 damage: setup

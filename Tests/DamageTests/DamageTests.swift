@@ -4,7 +4,7 @@ import Tiers
 import TiersTesting
 
 /// C14: whatever happens to the files, nothing crashes, no value is another's, and what can be read is kept.
-@Suite(.timeLimit(.minutes(DamagePlan.isWhole || DamagePlan.sampled > 100 ? 120 : 1)))
+@Suite(.timeLimit(.minutes(DamagePlan.isWhole || DamagePlan.sampled > 100 ? 120 : 10)))
 struct DamageTests {
     static let sample = Result { try SampleStore(pageSize: 512, seed: 1) }
     static let another = Result { try SampleStore(pageSize: 512, seed: 2) }
