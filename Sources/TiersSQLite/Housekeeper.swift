@@ -35,6 +35,11 @@ final class Housekeeper: Sendable {
     private let buildingQueue = DispatchQueue(label: "vellum.indexing", qos: .utility)
     private let due = Locked<[Chore: DispatchTime]>([:])
 
+    init() {
+        // Dispatch opens what it waits with when it is first asked to wait, and ends the process where it may open nothing any more.
+        queue.asyncAfter(deadline: .now()) {}
+    }
+
     /// Runs `work` after the chore's delay, unless that is to happen before then already. `work` should hold its file weakly.
     func schedule(_ chore: Chore, after delay: DispatchTimeInterval? = nil, _ work: @escaping @Sendable () -> Void) {
         let time = DispatchTime.now() + (delay ?? chore.delay)

@@ -10,6 +10,8 @@ import Vellum
 //     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that use one file together for so long
 //     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and says now and then what it takes of the machine
 //     CrashChild flood FOLDER MEGABYTES                  writes so much over the same keys
+//     CrashChild descriptors FOLDER                      uses up every descriptor, and goes on
+//     CrashChild fork FOLDER                             forks, and tries what must not be done then
 //     CrashChild obey FOLDER                             does what it is told, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
@@ -61,6 +63,12 @@ do {
         exit(0)
     case "obey":
         try ObeyMode.run(arguments)
+        exit(0)
+    case "descriptors":
+        try DescriptorMode.run(arguments)
+        exit(0)
+    case "fork":
+        try ForkMode.run(arguments)
         exit(0)
     default: break
     }

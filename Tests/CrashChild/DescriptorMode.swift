@@ -1,0 +1,36 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// Uses up every descriptor that the process may have, and goes on.
+enum DescriptorMode {
+    static func run(_ arguments: [String]) throws {
+        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+        #if canImport(Glibc)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #else
+            setrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+        let archives = try SharedArchives(in: arguments[2])
+        try archives.put(.safe, "k", 1)
+        var taken: [Int32] = []
+        while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 { taken.append(descriptor) }
+        do {
+            _ = try SharedArchives(in: arguments[2] + "/other")
+            say("open: done")
+        } catch {
+            say("open: \((error as? StoreError)?.code.description ?? "\(error)")")
+        }
+        // What is open needs no more.
+        try archives.put(.safe, "k", 1)
+        say("put: done")
+        say("find: \(try archives.find(.safe, "k") ?? -1)")
+        for descriptor in taken { close(descriptor) }
+        let other = try SharedArchives(in: arguments[2] + "/other")
+        try other.put(.safe, "k", 2)
+        say("again: \(try other.find(.safe, "k") ?? -1)")
+        let areSound = try other.file.verify().isSound && archives.file.verify().isSound
+        say("sound: \(areSound)")
+    }
+}

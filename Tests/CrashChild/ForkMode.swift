@@ -1,0 +1,43 @@
+import CrashScript
+import Foundation
+import Tiers
+import TiersSQLite
+
+/// Opens archives, forks, and lets the copy of the process try what it must not.
+enum ForkMode {
+    private typealias Fork = @convention(c) () -> pid_t
+
+    /// Says what each call of the copy came to, then what this process finds after it.
+    static func run(_ arguments: [String]) throws {
+        let archives = try SharedArchives(in: arguments[2])
+        try archives.put(.safe, "k", 1)
+        // Swift hides `fork`, with good reason.
+        guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else { throw CocoaError(.featureUnsupported) }
+        let identifier = unsafeBitCast(symbol, to: Fork.self)()
+        guard identifier != 0 else {
+            tell("hit") { _ = try archives.find(.safe, "k") }
+            tell("miss") { _ = try archives.find(.safe, "unknown") }
+            tell("record") { try archives.put(.safe, "k", 2) }
+            tell("count") { _ = try archives.store(.safe).count() }
+            tell("flush") { try archives.store(.safe).flush() }
+            tell("close") { try archives.file.close() }
+            tell("open") { _ = try SharedArchives(in: arguments[2]) }
+            _exit(0)
+        }
+        var status: Int32 = 0
+        waitpid(identifier, &status, 0)
+        say("after: \(try archives.find(.safe, "k") ?? -1)")
+        try archives.put(.safe, "k", 3)
+        say("sound: \(try archives.file.verify().isSound)")
+        try archives.file.close()
+    }
+
+    private static func tell(_ name: String, _ body: () throws -> Void) {
+        do {
+            try body()
+            say("\(name): done")
+        } catch {
+            say("\(name): \((error as? StoreError)?.code.description ?? "\(error)")")
+        }
+    }
+}

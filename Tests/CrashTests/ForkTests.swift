@@ -1,0 +1,24 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+/// C10: a process that was forked from one that has a store open must not use it, and disturbs nobody by trying.
+@Suite(.timeLimit(.minutes(10)))
+struct ForkTests {
+    @Test func aStoreOfTheParentIsRefusedInTheChild() throws {
+        let folder = try TemporaryStore()
+        let process = try Spawned(["fork", folder.url.path])
+        var said: [String] = []
+        while let line = process.line() { said.append(line) }
+        #expect(process.end().end == .exited(0))
+        #expect(
+            said == [
+                "hit: forked", "miss: forked", "record: forked", "count: forked", "flush: forked", "close: done", "open: forked",
+                "after: 1",
+                "sound: true",
+            ])
+        #expect(try SharedArchives(in: folder.url.path).find(.safe, "k") == 3)
+    }
+}

@@ -1,0 +1,18 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+/// A process that may open no more files is told so, and loses nothing.
+@Suite(.timeLimit(.minutes(10)))
+struct OpenFilesTests {
+    @Test func tooManyOpenFilesAreAnErrorAndPass() throws {
+        let folder = try TemporaryStore()
+        let process = try Spawned(["descriptors", folder.url.path])
+        var said: [String] = []
+        while let line = process.line() { said.append(line) }
+        #expect(process.end().end == .exited(0))
+        #expect(said == ["open: cannotOpen", "put: done", "find: 1", "again: 2", "sound: true"])
+    }
+}
