@@ -175,7 +175,8 @@ public struct StoreTransaction {
             settled.reserveCapacity(outcomes.count)
             for index in steps.indices { settled.append(steps[index].settle(outcomes[index], writes[index].stamp)) }
         }
-        return settled
+        // What was lost with a shared transaction, and carried out once more, was settled twice.
+        return Array(settled.suffix(steps.count))
     }
 
     @inlinable

@@ -111,9 +111,11 @@ extension SQLiteFile {
             guard sync.syncedThrough < commit else { return }
             // Everything committed until now is in the log, so this sync covers it.
             let covered = writer.withLock { $0?.commits } ?? commit
+            // That it cannot be opened now says nothing of what was written.
+            let connection = try sync.openConnection(path: path)
             do throws(SQLiteError) {
                 CrashPoint.reached(.syncBegins)
-                try sync.openConnection(path: path).syncLog()
+                try connection.syncLog()
             } catch {
                 sync.failure = error
                 throw error
@@ -122,6 +124,9 @@ extension SQLiteFile {
             sync.syncedThrough = covered
         }
     }
+
+    /// Whether a sync failed, so that none is believed until the file is opened again.
+    var hasLostSync: Bool { syncing.withLock { $0.failure != nil } }
 
     func commitBatch() throws(SQLiteError) {
         try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in

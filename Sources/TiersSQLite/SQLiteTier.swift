@@ -159,7 +159,8 @@ public final class SQLiteTier: Tier {
             try file.flush()
         } catch {
             // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
-            if error.code == .damagedFile { file.remove(self) } else { closed.store(false, ordering: .releasing) }
+            // And after a sync that failed none is believed.
+            if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }
             throw error
         }
         file.remove(self)

@@ -1,0 +1,45 @@
+import Foundation
+import ScriptedDisk
+import Testing
+import Tiers
+import TiersSQLite
+
+/// C6: a system tells of a failed write-back once, and the next sync may succeed over a hole. So none is believed after one failed.
+@Suite(.timeLimit(.minutes(10)))
+struct LostSyncTests {
+    private let folder: FastFolder
+    private let script: DiskScript
+
+    init() throws {
+        folder = try FastFolder()
+        script = DiskScript(folder: folder.url)
+    }
+
+    private func open() throws -> TieredStore<Data> {
+        try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+    }
+
+    @Test func afterASyncThatFailedNoneIsBelievedUntilTheFileIsOpenedAgain() throws {
+        var store: TieredStore<Data>? = try open()
+        try store?.record(Data([1]), forKey: "a")
+        try store?.flush()
+        try store?.record(Data([2]), forKey: "b")
+        script.fail(.failure, at: 0, lasting: true)
+        #expect(throws: StoreError.self) { try store?.flush() }
+        script.heal()
+        let error = #expect(throws: StoreError.self) { try store?.flush() }
+        #expect(error?.code == .inputOutput)
+        // It can be closed all the same, and the next one is believed.
+        #expect(throws: StoreError.self) { try store?.close() }
+        #expect(throws: StoreError.self) { try store?.count() }
+        store = nil
+        try SQLiteFile.open(at: folder.file("Archives.sqlite")).close()
+        let again = try open()
+        #expect(try again.value(forKey: "a").value == Data([1]))
+        #expect(try again.value(forKey: "b").value == Data([2]))
+        try again.record(Data([3]), forKey: "c")
+        try again.flush()
+        try again.close()
+    }
+}
