@@ -103,59 +103,12 @@ extension SQLiteFile {
         }
     }
 
-    /// Makes commits up to this one safe from power loss. Callers that wait here together share one sync.
-    func syncLog(through commit: UInt64) throws(SQLiteError) {
-        try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
-            // A system reports a failed write-back once, and the next sync may succeed over a hole: so none is believed any more.
-            if let failure = sync.failure { throw failure }
-            guard sync.syncedThrough < commit else { return }
-            // Everything committed until now is in the log, so this sync covers it.
-            let covered = writer.withLock { $0?.commits } ?? commit
-            // That it cannot be opened now says nothing of what was written.
-            let connection = try sync.openConnection(path: path)
-            do throws(SQLiteError) {
-                CrashPoint.reached(.syncBegins)
-                try connection.syncLog()
-            } catch {
-                sync.failure = error
-                throw error
-            }
-            CrashPoint.reached(.synced)
-            sync.syncedThrough = covered
-        }
-    }
-
-    /// Whether a sync failed, so that none is believed until the file is opened again.
-    var hasLostSync: Bool { syncing.withLock { $0.failure != nil } }
-
     func commitBatch() throws(SQLiteError) {
         try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
             defer { hasOpenBatch.store(false, ordering: .releasing) }
             try writer?.commitBatch()
         }
     }
-}
-
-/// Syncs of the log, one at a time, over a connection that does nothing else.
-struct LogSync {
-    var syncedThrough: UInt64 = 0
-    /// The sync that failed, after which none counts until the file is opened again.
-    var failure: SQLiteError?
-    private var connection: Connection?
-
-    mutating func openConnection(path: String) throws(SQLiteError) -> Connection {
-        if let connection { return connection }
-        let new = try Connection(path: path)
-        // A connection has the log open once it has read.
-        _ = try new.int(SQL.tableCount)
-        connection = new
-        return new
-    }
-
-    /// Lets go of the log; what was synced stays so.
-    mutating func letGo() { connection = nil }
-
-    mutating func keepLog() { connection?.keepLog() }
 }
 
 /// How many pages of 4 KiB the log may hold.

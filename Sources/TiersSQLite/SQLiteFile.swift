@@ -36,6 +36,7 @@ public final class SQLiteFile: Sendable {
     /// The moment, in milliseconds since 1970, for which the next sweep is due; `.max` while none is.
     let nextSweep = Atomic(Int64.max)
     let syncing = Locked(LogSync())
+    let syncQueue = Locked(SyncQueue())
     let checkpointing: Locked<Connection?> = Locked(nil)
     let stores = StoreTable()
     /// What happened while opening, for the first to ask.
