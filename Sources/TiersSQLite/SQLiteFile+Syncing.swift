@@ -17,12 +17,6 @@ extension SQLiteFile {
     }
 
     private func leadSync(for commit: UInt64) throws(SQLiteError) {
-        // Those who were covered by the last sync are on their way with their next commits: a moment's wait takes them along.
-        var patience = 10
-        while patience > 0, syncQueue.withLock({ $0.isExpectingOthers }) {
-            Pause.milliseconds(0.02)
-            patience -= 1
-        }
         // Everything committed until now is in the log, so this sync covers it.
         let covered = writer.withLock { $0?.commits } ?? commit
         let result = Result { () throws(SQLiteError) in try syncLogNow() }
@@ -74,11 +68,6 @@ struct SyncQueue {
     private(set) var failure: SQLiteError?
     private var isLed = false
     private var waiting: [DispatchSemaphore] = []
-    /// How many waited for the last one.
-    private var waitedLast = 0
-
-    /// Whether fewer wait than did the last time.
-    var isExpectingOthers: Bool { waiting.count < waitedLast }
 
     /// What whoever made this commit has to do.
     mutating func join(for commit: UInt64) -> Place {
@@ -100,7 +89,6 @@ struct SyncQueue {
         coveredThrough = max(coveredThrough, commit ?? 0)
         failure = failure ?? error
         isLed = false
-        waitedLast = waiting.count
         defer { waiting = [] }
         return waiting
     }
