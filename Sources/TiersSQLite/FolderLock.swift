@@ -18,7 +18,11 @@ enum FolderLock {
     static func hold<Result>(folderOf path: String, _ body: () throws -> Result) throws -> Result {
         let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileSystem.lastError }
-        defer { close(descriptor) }  // The lock goes with it.
+        // The lock goes with the descriptor, but where a process was forked meanwhile that has it, too.
+        defer {
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
         var triesLeft = 6000
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
             triesLeft -= 1

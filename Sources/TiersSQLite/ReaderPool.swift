@@ -7,6 +7,8 @@ final class ReaderPool: Sendable {
     private let changes: ChangesFile
     private let slots: [Slot]
     private let isClosed = Atomic(false)
+    /// Whether nothing may be opened for a while.
+    private let isSuspended = Atomic(false)
     /// Checkpoints under way: no snapshot is kept meanwhile.
     private let checkpoints = Atomic(0)
     private let turn = Atomic(0)
@@ -48,6 +50,7 @@ final class ReaderPool: Sendable {
         _ reader: inout Reader?, of slot: Slot, _ body: (Reader) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         guard !isClosed.load(ordering: .acquiring) else { return nil }
+        guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
         let open = if let reader { reader } else { try Reader(path: path) }
         reader = open
         let hadLease = open.hasLease
@@ -101,6 +104,14 @@ final class ReaderPool: Sendable {
         isClosed.store(true, ordering: .releasing)
         letGo(keepingLog: keepingLog)
     }
+
+    /// Closes every connection, and opens none until ``resume()``.
+    func suspend() {
+        isSuspended.store(true, ordering: .releasing)
+        letGo()
+    }
+
+    func resume() { isSuspended.store(false, ordering: .releasing) }
 
     /// Closes every connection, until the next read.
     func letGo(keepingLog: Bool = false) {

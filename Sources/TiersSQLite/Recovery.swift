@@ -80,7 +80,11 @@ enum Recovery {
         for suffix in parts where FileIdentity(path: path + suffix) != nil {
             // Where a killed process had begun, what it moved is there already, and an empty file may have been made in its place.
             guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || !isResumed || FileSystem.size(path) > 0 else { continue }
-            try FileSystem.move(path + suffix, to: aside + suffix)
+            do {
+                try FileSystem.move(path + suffix, to: aside + suffix)
+            } catch let error as POSIXError where error.code == .ENOENT && !suffix.isEmpty {
+                continue  // The last of another process to let go of the file removed it.
+            }
             CrashPoint.reached(.damagedFileMoved)
         }
         if kind == "damaged" {
@@ -151,10 +155,10 @@ enum Recovery {
         let writer = try Writer(target)
         let mended = try FileHeader.mendedCopy(of: aside)
         defer { forget(mended) }
-        guard let source = openForReading(mended ?? aside) else { return 0 }
+        guard let source = try openForReading(mended ?? aside) else { return 0 }
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
-        for (archive, family) in archives(in: source) {
+        for (archive, family) in try archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name)
             let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target)
             rows.family = family
@@ -171,6 +175,8 @@ enum Recovery {
                 salvaged += found.count
             }
         }
+        // Closing would not tell if there is no room to copy it.
+        try target.restartLog()
         CrashPoint.reached(.salvaged)
         return salvaged
     }
@@ -184,7 +190,8 @@ enum Recovery {
         }
     }
 
-    private static func openForReading(_ path: String) -> Connection? {
+    /// - Throws: ``SQLiteError`` if it is not the file that cannot be read: the process may have no descriptor or no memory left.
+    private static func openForReading(_ path: String) throws(SQLiteError) -> Connection? {
         do {
             let connection = try Connection(path: path)
             // Of an older format it lacks columns that are read.
@@ -198,10 +205,12 @@ enum Recovery {
             do throws(SQLiteError) {
                 _ = try connection.int(SQL.tableCount)
             } catch {
+                guard error.isDamage else { throw error }
                 Log.error("The list of tables is damaged.", error)  // From now on what could be read of it counts.
             }
             return connection
         } catch {
+            guard error.isDamage else { throw error }
             Log.error("Nothing can be read of a damaged archive file.", error)
             return nil
         }
@@ -228,7 +237,7 @@ enum Recovery {
 
     /// The archives of the file and their families, by whatever way can be read. Ways that disagree are all tried: no entry matches
     /// its checksum under the name of another archive.
-    private static func archives(in source: Connection) -> [(archive: Archive, family: String?)] {
+    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: Archive, family: String?)] {
         var archives: [Archive: String?] = [:]
         for sql in [SQL.listArchivesByName, SQL.listArchivesBackwards, SQL.listArchives] {
             do throws(SQLiteError) {
@@ -239,6 +248,7 @@ enum Recovery {
                     archives[archive] = .some(list.text(2) ?? archives[archive] ?? nil)
                 }
             } catch {
+                guard error.isDamage else { throw error }
                 Log.error("The list of archives is damaged.", error)
             }
         }

@@ -35,6 +35,7 @@ struct Replacement {
 
     /// Nothing is missing any more.
     func finish() throws {
+        guard FileSystem.size(partial + "-wal") == 0 else { throw POSIXError(.EIO) }
         try FileSystem.move(partial, to: complete)
         CrashPoint.reached(.replacementCompleted)
         try FileSystem.syncFolder(of: path)

@@ -39,7 +39,7 @@ extension SQLiteFile {
         let hasMoreSpace = try giveSpaceBack()
         defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
         try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
-            guard writer.withLock({ $0 != nil }) else { return }
+            guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return }
             if connection == nil {
                 let new = try Connection(path: path)
                 try new.execute(SQL.writerSettings)

@@ -89,9 +89,11 @@ extension SQLiteFile {
             Log.warning("An archive lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
             news.append(.onNetwork)
         }
+        let changes = try ChangesFile(besides: path)
+        // Whoever was to mend the file was killed, or found it sound: it is not set aside after all.
+        if changes.page.isRetired { changes.page.reset() }
         return try SQLiteFile(
-            path: path, identity: try identity(of: path), connection: connection, changes: try ChangesFile(besides: path), news: news,
-            clock: clock)
+            path: path, identity: try identity(of: path), connection: connection, changes: changes, news: news, clock: clock)
     }
 
     /// A connection to a file of ours, of today's format.

@@ -44,8 +44,11 @@ extension SQLiteFile {
         guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
         let now = CoarseClock.milliseconds
         let last = lastLook.load(ordering: .relaxed)
-        guard now - last >= Self.trust, lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged else {
-            if hasVanished.load(ordering: .acquiring) { throw .vanished }
+        // A file that is set aside is left at once: what is read there may be old already.
+        guard now - last >= Self.trust || changes.page.isRetired,
+            lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        else {
+            if hasVanished.load(ordering: .acquiring) || changes.page.isRetired { throw .vanished }
             return
         }
         try lookAtPlace()
@@ -58,8 +61,10 @@ extension SQLiteFile {
             abandon()
             throw .vanished
         }
-        let log = FileIdentity(path: path + "-wal")
         let isLogLost = place.withLock { place in
+            // Whoever lets go of the file may remove the log.
+            guard !isSuspended.load(ordering: .acquiring) else { return false }
+            let log = FileIdentity(path: path + "-wal")
             defer { place.log = place.log ?? log }
             return place.log != nil && place.log != log
         }

@@ -12,7 +12,12 @@ extension SQLiteFile {
             return try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> Result? in
                 guard let writer else { return nil }
                 if let archive = writer.archive(number), writer.batch != nil { try archive.store() }
-                return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
+                do throws(SQLiteError) {
+                    return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
+                } catch {
+                    writer.noticeLostBatch()
+                    throw error
+                }
             }
         }
         let answer = try readers.read { (reader) throws(SQLiteError) in
@@ -28,7 +33,11 @@ extension SQLiteFile {
         try entering { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()
-            guard let commits = writer.withLock({ $0?.commits }) else { return }
+            let commits = writer.withLock { writer in
+                writer?.countForeignCommits()
+                return writer?.commits
+            }
+            guard let commits else { return }
             try syncLog(through: commits)
         }
     }

@@ -22,7 +22,7 @@ extension SQLiteFile {
                 checkpointer = nil
                 try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
                     sync.letGo()
-                    readers.letGo()
+                    readers.suspend()
                     try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                         try writer?.commitBatch()
                         hasOpenBatch.store(false, ordering: .releasing)
@@ -33,6 +33,7 @@ extension SQLiteFile {
             // The last connection to go may have removed the log.
             place.withLock { $0.log = nil }
         } catch {
+            readers.resume()
             isSuspended.store(false, ordering: .releasing)
             throw StoreError(error)
         }
@@ -49,6 +50,7 @@ extension SQLiteFile {
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                 guard isSuspended.load(ordering: .acquiring) else { return }
                 try writer?.takeUp(path: path)
+                readers.resume()
                 isSuspended.store(false, ordering: .releasing)
             }
         } catch {

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 internal import Tiers
 
 // The sync of the log that makes commits survive power loss: one for all who wait for it.
@@ -35,6 +36,7 @@ extension SQLiteFile {
     /// - Throws: ``SQLiteError`` if the log cannot be opened now, which says nothing of what was written.
     private func syncLogNow() throws(SQLiteError) -> SQLiteError? {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) -> SQLiteError? in
+            guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
             let connection = try sync.openConnection(path: path)
             CrashPoint.reached(.syncBegins)
             do throws(SQLiteError) {

@@ -150,6 +150,11 @@ extension SQLiteFile {
     /// What an error means: damage is written down, and a file that is gone is let go of.
     func judge(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
+        if error.isDamage, FileIdentity(path: path) != identity || changes.page.isRetired {
+            // What was read is not what lies at the path.
+            abandon()
+            return .vanished
+        }
         return Recovery.judge(error, of: path)
     }
 }

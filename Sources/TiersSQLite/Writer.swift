@@ -40,7 +40,9 @@ final class Writer {
     /// Lets go of the file, but not of what is known of it: ``takeUp(path:)`` goes on from here.
     func letGo() throws(SQLiteError) {
         // A database of nothing stands for it meanwhile.
-        try use(try Connection(path: ":memory:"))
+        let none = try Connection(path: ":memory:")
+        try use(none)
+        none.refusal = .suspended
     }
 
     func takeUp(path: String) throws(SQLiteError) {
@@ -57,6 +59,9 @@ final class Writer {
         dataVersion = nil
         keptLogFrames = 0
     }
+
+    /// What others committed before now is in the log, too, and counts as a commit of this process where it is to be synced.
+    func countForeignCommits() { commits += 1 }
 
     // MARK: Archives
 
@@ -138,6 +143,7 @@ final class Writer {
 
     /// Runs `body` in the transaction that relaxed writes share, and commits that one when it is full.
     func relaxedTransaction<Result>(bytes: Int, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        noticeLostBatch()
         if batch == nil {
             try beginTransaction()
             batch = Batch()
@@ -157,6 +163,7 @@ final class Writer {
 
     /// Commits what relaxed writes left open.
     func commitBatch() throws(SQLiteError) {
+        noticeLostBatch()
         guard batch != nil else { return }
         do throws(SQLiteError) {
             CrashPoint.reached(.batchCommitBegins)
@@ -174,6 +181,11 @@ final class Writer {
         for archive in archives.values where !archive.usesInTransaction.isEmpty { archive.usesInTransaction.removeAll() }
     }
 
+    /// SQLite ends the whole transaction where a read fails for good, also one that another statement began.
+    func noticeLostBatch() {
+        if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
+    }
+
     private func loseBatch(_ error: SQLiteError) {
         batch = nil
         rollBack()
@@ -181,6 +193,7 @@ final class Writer {
     }
 
     private func beginTransaction() throws(SQLiteError) {
+        if let refusal = connection.refusal { throw refusal }
         if let changes, changes.page.isRetired { throw .vanished }
         try begin.run()
         CrashPoint.reached(.begun)
@@ -204,6 +217,8 @@ final class Writer {
         }
         CrashPoint.reached(.committed)
         finish(announced)
+        // Whoever sets the file aside waits for us, but not for ever: what came after is in a file that nobody opens any more.
+        if announced != nil, changes?.page.isRetired ?? false { throw .vanished }
         commits += 1
         CrashPoint.reached(.changesFinished)
         dataVersion = connection.dataVersion()  // Our own commits change it, too.

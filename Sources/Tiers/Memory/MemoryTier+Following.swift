@@ -30,7 +30,8 @@ extension MemoryTier {
     }
 
     /// Forgets what others changed since the last time.
-    private func catchUp(_ shelf: inout Shelf, _ forgotten: inout [Payload]) {
+    @usableFromInline
+    func catchUp(_ shelf: inout Shelf, _ forgotten: inout [Payload]) {
         guard let feed, let generation else { return }
         let now = generation.value
         let changes = feed.changes(after: shelf.heard, through: now)
@@ -48,6 +49,17 @@ extension MemoryTier {
             // What is under the key now may be the same entry, overwritten: it was used.
             if item.row != 0, item.isUntold { shelf.departed[item.row] = item.stamp }
             forgotten.append(item.payload)
+        }
+    }
+
+    /// Makes sure that changes of a key by others will be heard of, once there was one.
+    @usableFromInline
+    func follow(_ key: EntryKey, in shelf: inout Shelf) {
+        guard let count = shelf.keysByHash?.count else { return }
+        if count > 2 * shelf.list.count + 1024 {
+            shelf.keysByHash = nil  // Made anew when it is needed again.
+        } else {
+            shelf.keysByHash?.add(key)
         }
     }
 

@@ -168,8 +168,10 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             var leftovers = Leftovers()
             shelf.generations[Self.stripe(of: key)] &+= 1
             if !shelf.watches.isEmpty { shelf.watches.didWrite(key) }
+            if !isFresh(shelf), change?.previous != shelf.heard { catchUp(&shelf, &leftovers.payloads) }
             guard take(change, in: &shelf) else {
                 leftovers.payloads.append(payload)
+                if row == 0 { leftovers.lostKeys.append(key) }
                 if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
                 return leftovers
             }
@@ -366,7 +368,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             return
         }
         if let old = shelf.list.insert(item, forKey: key) { leftovers.payloads.append(old.payload) }
-        if shelf.keysByHash != nil { shelf.keysByHash?.add(key) }
+        follow(key, in: &shelf)
         keepLimits(of: &shelf, &leftovers)
         leftovers.wakesDisk = item.isUntold && !hadUses
     }

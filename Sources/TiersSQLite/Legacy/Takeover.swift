@@ -115,6 +115,8 @@ struct Takeover {
             }
             CrashPoint.reached(.takeoverBatchCommitted)
         }
+        // Closing would not tell if there is no room to copy it.
+        try target.restartLog()
         return outcome
     }
 }

@@ -8,6 +8,8 @@
 final class Connection {
     private let handle: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
+    /// Why nothing may be asked any more, where that is so.
+    var refusal: SQLiteError?
     private let patience = Patience(milliseconds: Connection.longestWait)
 
     /// Opens the file, which must exist, for reading and writing.
@@ -49,10 +51,14 @@ final class Connection {
     /// How long to wait for another process, in milliseconds.
     private static let longestWait: Int64 = 10_000
 
-    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, on: handle) }
+    func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        if let refusal { throw refusal }
+        return try Statement(sql, on: handle)
+    }
 
     /// Runs statements that return nothing of interest.
     func execute(_ sql: String) throws(SQLiteError) {
+        if let refusal { throw refusal }
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw lastError(code) }
     }

@@ -26,6 +26,11 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The file is no longer the one at its path. (SQLITE_READONLY_DBMOVED, a macro that is not imported.)
     static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
 
+    /// The file was told to hold nothing for a while. (SQLITE_ABORT.)
+    static let suspended = SQLiteError(code: SQLITE_ABORT, message: "The file is suspended.")
+
+    static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
+
     var isFull: Bool { primaryCode == SQLITE_FULL }
 
     var primaryCode: Int32 { code & 0xFF }
@@ -60,6 +65,10 @@ extension StoreError {
     init(_ error: SQLiteError) {
         if error.code == SQLiteError.vanished.code {
             self = .vanished
+            return
+        }
+        if error.code == SQLiteError.suspended.code {
+            self = .suspended
             return
         }
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {

@@ -56,9 +56,11 @@ struct ChangePage: @unchecked Sendable {
 
     /// Whether the words make sense.
     var isSound: Bool {
-        word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.changes)
+        // First, because it never comes to be greater than the other.
+        let finished = finished.pointee.load(ordering: .acquiring)
+        return word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.changes)
             && announced.pointee.load(ordering: .relaxed) < Self.largestNumber
-            && finished.pointee.load(ordering: .relaxed) <= announced.pointee.load(ordering: .relaxed)
+            && finished <= announced.pointee.load(ordering: .relaxed)
     }
 
     /// Begins anew. Whoever has the page mapped finds numbers that say nothing of what was, and forgets what it remembers.
@@ -88,7 +90,7 @@ struct ChangePage: @unchecked Sendable {
     func announce(_ announcements: [Announcement], by author: Author, of process: Int32) -> (last: UInt64, changes: [OwnChange]) {
         var last = announced.pointee.load(ordering: .relaxed)
         // Whoever announced before held the lock, and does no more: it is done, or dead.
-        finished.pointee.store(last, ordering: .relaxed)
+        finished.pointee.store(last, ordering: .releasing)
         word(40).pointee.store(UInt64(UInt32(bitPattern: process)), ordering: .relaxed)
         let count = announcements.reduce(0) { $0 + UInt64($1.keys?.count ?? 1) }
         let end = last &+ count

@@ -55,6 +55,8 @@ final class ChangesFile: Sendable {
     func lookAgain() throws {
         try identity.withLock { identity in
             guard FileIdentity(path: path) != identity else { return }
+            // It was moved with its database: the next transaction, or the next look, tells.
+            guard !page.isRetired else { return }
             identity = try Self.map(path, at: start.address)
         }
     }
