@@ -8,6 +8,12 @@ extension MemoryTier {
         return generation.value == shelf.heard
     }
 
+    /// A use by a reader who found that something changed.
+    @usableFromInline
+    func useAfterCatchingUp(_ key: EntryKey, at now: WallInstant, under expiration: Expiration, wakesDisk: inout Bool) -> Payload? {
+        withFreshShelf { use(key, at: now, under: expiration, wakesDisk: &wakesDisk, in: &$0) }
+    }
+
     /// Runs `body` inside the lock, after what others changed was forgotten.
     func withFreshShelf<Result: Sendable>(_ body: (inout Shelf) -> Result) -> Result {
         var forgotten: [Payload] = []

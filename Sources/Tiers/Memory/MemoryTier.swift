@@ -102,11 +102,6 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         return isBehind ? useAfterCatchingUp(key, at: now, under: expiration, wakesDisk: &wakesDisk) : found
     }
 
-    @usableFromInline
-    func useAfterCatchingUp(_ key: EntryKey, at now: WallInstant, under expiration: Expiration, wakesDisk: inout Bool) -> Payload? {
-        withFreshShelf { use(key, at: now, under: expiration, wakesDisk: &wakesDisk, in: &$0) }
-    }
-
     @inlinable
     func use(
         _ key: EntryKey, at now: WallInstant, under expiration: Expiration, wakesDisk: inout Bool, in shelf: inout Shelf
