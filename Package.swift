@@ -13,12 +13,16 @@ let package = Package(
         .library(name: "ShallowsStatic", type: .static, targets: ["Shallows"]),
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
+        .library(name: "CBORCoding", targets: ["CBORCoding"]),
         .library(name: "TiersTesting", targets: ["TiersTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0")
     ],
     targets: [
+        // A coder of bytes, which knows nothing of the rest.
+        .target(name: "CBORCoding"),
+
         // The engine.
         .target(name: "Tiers", dependencies: [.product(name: "Logging", package: "swift-log")]),
         .target(
@@ -54,6 +58,7 @@ let package = Package(
         .executableTarget(name: "ExchangeRates", dependencies: ["MiniCache"], path: "Examples/ExchangeRates"),
 
         // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
+        .testTarget(name: "CBORCodingTests", dependencies: ["CBORCoding"]),
         .testTarget(name: "TiersTests", dependencies: ["Tiers", "TiersTesting"]),
         .testTarget(
             name: "TiersSQLiteTests",

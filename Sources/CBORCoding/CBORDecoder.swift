@@ -1,0 +1,105 @@
+public import Foundation
+
+/// Decodes values from CBOR, the Concise Binary Object Representation.
+///
+/// ```swift
+/// let point = try CBORDecoder().decode(Point.self, from: data)
+/// ```
+///
+/// Reads what any encoder of CBOR may have written, also lengths that were not known beforehand, numbers that are longer than they must be, and
+/// tags that nobody knows: these are read as what they enclose (RFC 8949, 5.1). `undefined` is read as `nil`. A number is read as
+/// any type that holds it: an integer as a floating-point number, and one without a fraction the other way.
+///
+/// All bytes are looked at before any type sees them. What is not well-formed, goes on after its end, holds a key twice or lies too deep is
+/// an error, and nothing is allocated because of a length that it claims.
+///
+/// A decoder is a value: copies are independent, and any thread may use one at any time. Decoding happens on the caller's thread, and
+/// nothing is shared or locked.
+///
+/// - Complexity: O(n) in the bytes. A type that asks for keys in another order than they were encoded in costs a look at each key in
+///   between.
+/// - SeeAlso: [RFC 8949](https://www.rfc-editor.org/rfc/rfc8949.html)
+public struct CBORDecoder: Sendable {
+    /// How a number or a text is read as a date where no tag tells. Under the tags 0 and 1 it is read as RFC 8949 says.
+    public var dateDecodingStrategy: DateDecodingStrategy = .deferredToDate
+
+    /// How what is no byte string is read as `Data`.
+    public var dataDecodingStrategy: DataDecodingStrategy = .byteString
+
+    /// How the keys of maps are read.
+    public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys
+
+    /// How deep containers and tags may lie in one another.
+    ///
+    /// Each level takes some of the thread's stack, most of it in the `init(from:)` of the types.
+    public var nestingLimit = 512
+
+    /// What the types find in `decoder.userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    public init() {}
+
+    /// The value that the bytes hold.
+    ///
+    /// - Throws: `DecodingError` for bytes that are not one well-formed value, or not one of this type; and whatever the type throws.
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try DecodingSource.reading(data, self) { source throws in
+            try source.decode(type, at: 0, depth: 0)
+        }
+    }
+
+    /// The value that the bytes hold, decoded under the configuration.
+    ///
+    /// - Throws: What ``decode(_:from:)`` throws.
+    public func decode<Value: DecodableWithConfiguration>(
+        _ type: Value.Type, from data: Data, configuration: Value.DecodingConfiguration
+    ) throws -> Value {
+        try DecodingSource.reading(data, self) { source throws in
+            try Value(from: ItemDecoder(source, at: 0, depth: 0), configuration: configuration)
+        }
+    }
+}
+
+extension CBORDecoder {
+    /// How a number or a text is read as a date where no tag tells.
+    public enum DateDecodingStrategy: Sendable {
+        /// As `Date` decodes itself: the seconds since 2001.
+        case deferredToDate
+        /// The seconds since 1970.
+        case secondsSince1970
+        /// The milliseconds since 1970.
+        case millisecondsSince1970
+        /// A text as of RFC 3339.
+        case iso8601
+        /// What the function decodes, whatever tag there is.
+        case custom(@Sendable (any Decoder) throws -> Date)
+    }
+
+    /// How what is no byte string is read as `Data`.
+    public enum DataDecodingStrategy: Sendable {
+        /// Not at all.
+        case byteString
+        /// As `Data` decodes itself: an array of numbers.
+        case deferredToData
+        /// A text in Base64.
+        case base64
+        /// What the function decodes, whatever there is.
+        case custom(@Sendable (any Decoder) throws -> Data)
+    }
+
+    /// How the keys of maps are read.
+    public enum KeyDecodingStrategy: Sendable {
+        /// A text is a key's text, and an integer its `intValue`.
+        case useDefaultKeys
+        /// Texts are read from snake case: `one_two_three` is the key `oneTwoThree`.
+        case convertFromSnakeCase
+        /// What the function makes of a key of the map; the path ends on it.
+        case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
+    }
+}
+
+#if canImport(Combine)
+    internal import Combine
+
+    extension CBORDecoder: TopLevelDecoder {}
+#endif

@@ -1,0 +1,119 @@
+extension DecodingSource {
+    // MARK: Integers
+
+    @inline(__always)
+    func integer<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int) throws -> Number {
+        guard isOpen else { throw closed }
+        let head = reader.head(at: offset)
+        guard head.type == .unsigned, let number = Number(exactly: head.argument) else { return try otherInteger(type, at: offset) }
+        finish(offset, at: head.next)
+        return number
+    }
+
+    @inline(never)
+    private func otherInteger<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int) throws -> Number {
+        let content = reader.content(at: offset)
+        let head = reader.head(at: content)
+        if let (argument, isNegative) = integerParts(at: offset) {
+            let isBeyond = argument > UInt128(Int128.max)
+            let number = isNegative ? (isBeyond ? nil : Number(exactly: ~Int128(argument))) : Number(exactly: argument)
+            guard let number else { throw misfit(type, at: offset) }
+            return number
+        }
+        guard head.type == .simple, let number = floatingPoint(head) else { throw mismatch(type, at: offset) }
+        guard let whole = Number(exactly: number) else { throw misfit(type, at: offset) }
+        finish(offset, at: head.next)
+        return whole
+    }
+
+    /// The argument of an integer of up to 128 bits, which is -1 less it if it is negative; `nil` for what is none.
+    func integerParts(at offset: Int) -> (argument: UInt128, isNegative: Bool)? {
+        let (head, tag) = contentAndTag(at: offset)
+        switch head.type {
+        case .unsigned, .negative:
+            finish(offset, at: head.next)
+            return (UInt128(head.argument), head.type == .negative)
+        case .bytes where tag == Tag.positiveBignum || tag == Tag.negativeBignum:
+            let argument: UInt128? = reader.withBytes(head) { bytes in
+                let digits = bytes.drop { $0 == 0 }
+                return digits.count > 16 ? nil : digits.reduce(0) { $0 << 8 | UInt128($1) }
+            }
+            return argument.map { ($0, tag == Tag.negativeBignum) }
+        case .bytes, .text, .array, .map, .tag, .simple:
+            return nil
+        }
+    }
+
+    /// The head of an item behind its tags, and the innermost of these.
+    @inline(__always)
+    func contentAndTag(at offset: Int) -> (head: ItemReader.Head, tag: UInt64?) {
+        var head = reader.head(at: offset)
+        var tag: UInt64?
+        while head.type == .tag {
+            tag = head.argument
+            head = reader.head(at: head.next)
+        }
+        return (head, tag)
+    }
+
+    // MARK: Floating-point numbers
+
+    @inline(__always)
+    func double(at offset: Int) throws -> Double {
+        guard isOpen else { throw closed }
+        let head = reader.head(at: offset)
+        guard head.type == .simple, let number = floatingPoint(head) else { return try integerAsDouble(at: offset) }
+        finish(offset, at: head.next)
+        return number
+    }
+
+    private func integerAsDouble(at offset: Int) throws -> Double {
+        let (head, _) = contentAndTag(at: offset)
+        if head.type == .simple, let number = floatingPoint(head) { return number }
+        guard let (argument, isNegative) = integerParts(at: offset) else { throw mismatch(Double.self, at: offset) }
+        return isNegative ? -1 - Double(argument) : Double(argument)
+    }
+
+    /// The nearest `Float`, bit for bit where there is one.
+    func float(at offset: Int) throws -> Float {
+        let double = try double(at: offset)
+        if let bits = FloatBits.single(exactly: double.bitPattern) { return Float(bitPattern: bits) }
+        let float = Float(double)
+        guard float.isFinite || !double.isFinite else { throw misfit(Float.self, at: offset) }
+        return float
+    }
+
+    /// The number of a simple item that is one.
+    @inline(__always)
+    func floatingPoint(_ head: ItemReader.Head) -> Double? {
+        switch head.information {
+        case AdditionalInformation.eightBytes: Double(bitPattern: head.argument)
+        case AdditionalInformation.fourBytes: Double(bitPattern: FloatBits.double(UInt32(truncatingIfNeeded: head.argument)))
+        case AdditionalInformation.twoBytes:
+            Double(bitPattern: FloatBits.double(FloatBits.single(UInt16(truncatingIfNeeded: head.argument))))
+        default: nil
+        }
+    }
+
+    // MARK: Booleans and texts
+
+    @inline(__always)
+    func bool(at offset: Int) throws -> Bool {
+        guard isOpen else { throw closed }
+        switch reader.base[reader.content(at: offset)] {
+        case SimpleByte.true: return true
+        case SimpleByte.false: return false
+        default: throw mismatch(Bool.self, at: offset)
+        }
+    }
+
+    @inline(__always)
+    func string(at offset: Int) throws -> String {
+        guard isOpen else { throw closed }
+        let head = reader.head(at: reader.content(at: offset))
+        guard head.type == .text else { throw mismatch(String.self, at: offset) }
+        guard let text = reader.text(head) else { throw corrupted("A text is not UTF-8.", at: offset) }
+        if !head.isIndefinite { finish(offset, at: head.next + Int(head.argument)) }
+        return text
+    }
+}

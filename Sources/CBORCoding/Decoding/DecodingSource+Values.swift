@@ -1,0 +1,154 @@
+internal import Foundation
+
+extension DecodingSource {
+    /// The value of the item that begins there, in so many containers.
+    @inline(__always)
+    func decode<Value: Decodable>(_ type: Value.Type, at offset: Int, depth: Int) throws -> Value {
+        guard let known = KnownType.of(type) else { return try Value(from: ItemDecoder(self, at: offset, depth: depth)) }
+        return try decodeKnown(type, known, at: offset, depth: depth)
+    }
+
+    /// A value of a known type. That the type is the one said is known by identity.
+    private func decodeKnown<Value: Decodable>(_ type: Value.Type, _ known: KnownType, at offset: Int, depth: Int) throws -> Value {
+        @inline(__always)
+        func this<Known>(_ value: Known) -> Value { unsafeBitCast(value, to: Value.self) }
+        switch known {
+        case .bool: return this(try bool(at: offset))
+        case .string: return this(try string(at: offset))
+        case .double: return this(try double(at: offset))
+        case .float: return this(try float(at: offset))
+        case .int: return this(try integer(Int.self, at: offset))
+        case .int8: return this(try integer(Int8.self, at: offset))
+        case .int16: return this(try integer(Int16.self, at: offset))
+        case .int32: return this(try integer(Int32.self, at: offset))
+        case .int64: return this(try integer(Int64.self, at: offset))
+        case .int128: return this(try integer(Int128.self, at: offset))
+        case .uint: return this(try integer(UInt.self, at: offset))
+        case .uint8: return this(try integer(UInt8.self, at: offset))
+        case .uint16: return this(try integer(UInt16.self, at: offset))
+        case .uint32: return this(try integer(UInt32.self, at: offset))
+        case .uint64: return this(try integer(UInt64.self, at: offset))
+        case .uint128: return this(try integer(UInt128.self, at: offset))
+        case .ints: return this(try elements(at: offset, depth: depth) { try integer(Int.self, at: $0) })
+        case .doubles: return this(try elements(at: offset, depth: depth) { try double(at: $0) })
+        case .floats: return this(try elements(at: offset, depth: depth) { try float(at: $0) })
+        case .strings: return this(try elements(at: offset, depth: depth) { try string(at: $0) })
+        case .date: return this(try date(at: offset, depth: depth))
+        case .data: return this(try data(at: offset, depth: depth))
+        case .url: return this(try url(at: offset, depth: depth))
+        case .uuid: return this(try uuid(at: offset))
+        case .decimal: return this(try decimal(at: offset))
+        }
+    }
+
+    // MARK: Arrays
+
+    @inline(__always)
+    private func elements<Element>(at offset: Int, depth: Int, _ read: (Int) throws -> Element) throws -> [Element] {
+        guard isOpen else { throw closed }
+        let head = reader.head(at: reader.content(at: offset))
+        guard head.type == .array else { throw mismatch([Element].self, at: offset) }
+        let count = elements(of: head)
+        var elements: [Element] = []
+        elements.reserveCapacity(count)
+        var next = head.next
+        for _ in 0..<count {
+            elements.append(try read(next))
+            next = end(of: next, depth: depth + 1)
+        }
+        finish(offset, at: head.isIndefinite ? next + 1 : next)
+        return elements
+    }
+
+    // MARK: Types of Foundation
+
+    private func date(at offset: Int, depth: Int) throws -> Date {
+        if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
+        guard isOpen else { throw closed }
+        let (_, tag) = contentAndTag(at: offset)
+        switch (tag, options.dateDecodingStrategy) {
+        case (Tag.epochDate, _): return Date(timeIntervalSince1970: try double(at: offset))
+        case (Tag.dateText, _), (_, .iso8601):
+            let text = try string(at: offset)
+            guard let date = DateText.date(of: text) else { throw corrupted("A text is no date as of RFC 3339.", at: offset) }
+            return date
+        case (_, .secondsSince1970): return Date(timeIntervalSince1970: try double(at: offset))
+        case (_, .millisecondsSince1970): return Date(timeIntervalSince1970: try double(at: offset) / 1000)
+        case (_, .deferredToDate), (_, .custom): return Date(timeIntervalSinceReferenceDate: try double(at: offset))
+        }
+    }
+
+    private func data(at offset: Int, depth: Int) throws -> Data {
+        if case .custom(let decode) = options.dataDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
+        guard isOpen else { throw closed }
+        let head = reader.head(at: reader.content(at: offset))
+        if head.type == .bytes { return reader.withBytes(head) { Data($0) } }
+        switch (options.dataDecodingStrategy, head.type) {
+        case (.deferredToData, .array): return try Data(from: ItemDecoder(self, at: offset, depth: depth))
+        case (.base64, .text):
+            guard let data = Data(base64Encoded: try string(at: offset)) else { throw corrupted("A text is not Base64.", at: offset) }
+            return data
+        default: throw mismatch(Data.self, at: offset)
+        }
+    }
+
+    /// A text, or the two that a URL with a base encodes.
+    private func url(at offset: Int, depth: Int) throws -> URL {
+        guard isOpen else { throw closed }
+        guard reader.head(at: reader.content(at: offset)).type == .text else {
+            return try URL(from: ItemDecoder(self, at: offset, depth: depth))
+        }
+        guard let url = URL(string: try string(at: offset)) else { throw corrupted("A text is no URL.", at: offset) }
+        return url
+    }
+
+    /// Sixteen bytes, or a text.
+    private func uuid(at offset: Int) throws -> UUID {
+        guard isOpen else { throw closed }
+        let head = reader.head(at: reader.content(at: offset))
+        switch head.type {
+        case .bytes:
+            let uuid: UUID? = reader.withBytes(head) { bytes in
+                guard bytes.count == 16 else { return nil }
+                return UUID(uuid: UnsafeRawBufferPointer(bytes).loadUnaligned(as: uuid_t.self))
+            }
+            guard let uuid else { throw corrupted("A UUID takes 16 bytes.", at: offset) }
+            return uuid
+        case .text:
+            guard let uuid = UUID(uuidString: try string(at: offset)) else { throw corrupted("A text is no UUID.", at: offset) }
+            return uuid
+        case .unsigned, .negative, .array, .map, .tag, .simple:
+            throw mismatch(UUID.self, at: offset)
+        }
+    }
+
+    /// A decimal fraction, an integer, a floating-point number, or a text.
+    private func decimal(at offset: Int) throws -> Decimal {
+        guard isOpen else { throw closed }
+        let (head, tag) = contentAndTag(at: offset)
+        let decimal: Decimal?
+        if tag == Tag.decimalFraction, head.type == .array {
+            decimal = try fraction(head, at: offset).decimal
+        } else if let parts = integerParts(at: offset) {
+            decimal = DecimalParts(argument: parts.argument, isNegative: parts.isNegative, exponent: 0)?.decimal
+        } else if head.type == .simple, let number = floatingPoint(head) {
+            // As text: a decimal has 38 digits, and its own conversion makes some of them up.
+            decimal = number.isNaN ? .nan : Decimal(string: "\(number)", locale: nil)
+        } else if head.type == .text {
+            decimal = Decimal(string: try string(at: offset), locale: nil)
+        } else {
+            throw mismatch(Decimal.self, at: offset)
+        }
+        guard let decimal else { throw misfit(Decimal.self, at: offset) }
+        return decimal
+    }
+
+    private func fraction(_ head: ItemReader.Head, at offset: Int) throws -> DecimalParts {
+        guard elements(of: head) == 2 else { throw corrupted("A decimal fraction has an exponent and a mantissa.", at: offset) }
+        let exponent = try integer(Int.self, at: head.next)
+        guard let mantissa = integerParts(at: reader.end(of: head.next)),
+            let parts = DecimalParts(argument: mantissa.argument, isNegative: mantissa.isNegative, exponent: exponent)
+        else { throw misfit(Decimal.self, at: offset) }
+        return parts
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+
+/// The bytes that one decoder reads, well-formed by now, and how far its containers have come in them.
+///
+/// Nothing is made of the bytes before a type asks for it. As a rule types ask for their keys in the order in which they encoded them,
+/// so that a map keeps a cursor at the entry that comes next, and looks further only if that is another one.
+final class DecodingSource {
+    let options: CBORDecoder
+    let reader: ItemReader
+    /// False when the decoding is over, and a decoder that somebody kept has nothing to read any more.
+    private(set) var isOpen = true
+    /// The cursors of the maps that are being read, by depth. A map whose place another has taken begins anew.
+    var cursors = GrowingBuffer<MapCursor>(capacity: 8)
+    /// The item whose end was met last.
+    private var finishedStart = -1
+    private var finishedEnd = -1
+
+    private init(_ reader: ItemReader, _ options: CBORDecoder) {
+        self.reader = reader
+        self.options = options
+    }
+
+    deinit { cursors.free() }
+
+    /// Reads a value from the data by `body`, if the data is well-formed.
+    static func reading<Value>(
+        _ data: Data, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value
+    ) throws -> Value {
+        try data.withUnsafeBytes { bytes in
+            let source: DecodingSource
+            do throws(WellFormedness.Fault) {
+                let bytes = bytes.assumingMemoryBound(to: UInt8.self)
+                source = DecodingSource(try WellFormedness.check(bytes, nestingLimit: options.nestingLimit), options)
+            } catch {
+                throw DecodingError.dataCorrupted(
+                    .init(
+                        codingPath: [],
+                        debugDescription: "The data is not one well-formed CBOR value: at byte \(error.offset) \(error.problem)."))
+            }
+            defer { source.isOpen = false }
+            return try body(source)
+        }
+    }
+
+    // MARK: Where items end
+
+    /// Says where an item ends.
+    @inline(__always)
+    func finish(_ start: Int, at end: Int) {
+        finishedStart = start
+        finishedEnd = end
+    }
+
+    /// Where the item ends that begins at `start`, in so many containers.
+    @inline(__always)
+    func end(of start: Int, depth: Int) -> Int {
+        finishedStart == start ? finishedEnd : endOfUnfinished(start, depth: depth)
+    }
+
+    @inline(never)
+    private func endOfUnfinished(_ start: Int, depth: Int) -> Int {
+        guard depth < cursors.count, cursors[depth].map == start else { return reader.end(of: start) }
+        // A map that was read: what is left of it remains to be passed.
+        settle(depth: depth)
+        var cursor = cursors[depth]
+        while !cursor.isAtEnd(reader) { cursor.pass(reader) }
+        return cursor.end(reader)
+    }
+}

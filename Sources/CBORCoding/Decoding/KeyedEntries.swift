@@ -1,0 +1,104 @@
+internal import Foundation
+
+/// A map that a type reads.
+struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let source: DecodingSource
+    private let map: Int
+    private let depth: Int
+
+    init(_ source: DecodingSource, at map: Int, depth: Int) throws {
+        guard source.isOpen else { throw source.closed }
+        guard source.reader.head(at: source.reader.content(at: map)).type == .map else {
+            throw source.mismatch([String: Any].self, at: map)
+        }
+        source.begin(map, depth: depth)
+        self.source = source
+        self.map = map
+        self.depth = depth
+    }
+
+    var codingPath: [any CodingKey] { source.codingPath(of: map) }
+
+    var allKeys: [Key] {
+        guard source.isOpen else { return [] }
+        return source.entries(of: map).compactMap { source.key(at: $0, as: Key.self) }
+    }
+
+    func contains(_ key: Key) -> Bool { source.value(of: key, in: map, depth: depth, isRead: false) != nil }
+
+    /// Where the value of the key begins.
+    @inline(__always)
+    private func value(_ key: Key) throws -> Int {
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.missing(key, in: map) }
+        return value
+    }
+
+    /// Where the value of the key begins, if there is one other than `nil`.
+    @inline(__always)
+    private func valueIfPresent(_ key: Key) -> Int? {
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { return nil }
+        return source.reader.isNil(at: value) ? nil : value
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: false) else { throw source.missing(key, in: map) }
+        return source.reader.isNil(at: value)
+    }
+
+    // MARK: Scalars
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source.bool(at: value(key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source.string(at: value(key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source.double(at: value(key)) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try source.float(at: value(key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source.integer(type, at: value(key)) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try source.integer(type, at: value(key)) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try source.integer(type, at: value(key)) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try source.integer(type, at: value(key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source.integer(type, at: value(key)) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try source.integer(type, at: value(key)) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try source.integer(type, at: value(key)) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try source.integer(type, at: value(key)) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try source.integer(type, at: value(key)) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try source.integer(type, at: value(key)) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try source.integer(type, at: value(key)) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try source.integer(type, at: value(key)) }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try valueIfPresent(key).map { try source.bool(at: $0) } }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try valueIfPresent(key).map { try source.string(at: $0) }
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try valueIfPresent(key).map { try source.double(at: $0) }
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try valueIfPresent(key).map { try source.float(at: $0) } }
+
+    // MARK: Values
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try source.decode(type, at: value(key), depth: depth + 1)
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try valueIfPresent(key).map { try source.decode(type, at: $0, depth: depth + 1) }
+    }
+
+    // MARK: Containers
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        KeyedDecodingContainer(try KeyedEntries<Nested>(source, at: value(key), depth: depth + 1))
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try UnkeyedEntries(source, at: value(key), depth: depth + 1)
+    }
+
+    func superDecoder() throws -> any Decoder { try decoder(CBORKey.super) }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+
+    private func decoder(_ key: some CodingKey) throws -> any Decoder {
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.missing(key, in: map) }
+        return ItemDecoder(source, at: value, depth: depth + 1)
+    }
+}

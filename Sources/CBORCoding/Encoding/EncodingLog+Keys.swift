@@ -1,0 +1,95 @@
+internal import Foundation
+
+extension EncodingLog {
+    /// Writes a key of the map, which is current.
+    @inline(__always)
+    func addKey(_ key: some CodingKey, to map: Int) {
+        let start = bytes.count
+        if case .useDefaultKeys = options.keyEncodingStrategy {
+            bytes.append(key.stringValue)
+        } else {
+            addChangedKey(key, to: map)
+        }
+        let previous = items[map].lastKey
+        items[map].lastKey = keys.count
+        keys.append(Key(start: start, end: bytes.count, previous: previous))
+        // As long as no bit is set twice, no key can be there twice. What falls together is looked at in the end.
+        let bit = KeyMask.bit(bytes.base + start, count: bytes.count - start)
+        if !items[map].keyMask.insert(bit) { items[map].mayRepeat = true }
+    }
+
+    @inline(never)
+    private func addChangedKey(_ key: some CodingKey, to map: Int) {
+        let start = bytes.count
+        switch options.keyEncodingStrategy {
+        case .useIntegerKeys:
+            if let integer = key.integerToEncode { bytes.append(integer: integer) } else { bytes.append(key.stringValue) }
+        case .convertToSnakeCase:
+            bytes.append(SnakeCase.from(key.stringValue))
+        case .custom(let change):
+            bytes.append(change(codingPath(of: map) + [key]).stringValue)
+        case .useDefaultKeys:
+            bytes.append(key.stringValue)
+        }
+        originalKeys[start] = key
+    }
+
+    /// The item that the map has under the key that came last, if it came before.
+    func earlierItem(ofLastKeyIn map: Int) -> Int? {
+        guard items[map].mayRepeat else { return nil }
+        let last = keys[items[map].lastKey]
+        var key = last.previous
+        while key >= 0 {
+            if slice(keys[key]) == slice(last) {
+                return (0..<items.count).first { items[$0].keyStart == keys[key].start && items[$0].parent == map }
+            }
+            key = keys[key].previous
+        }
+        return nil
+    }
+
+    /// Whether some map has a key twice.
+    func hasRepeatedKeys() -> Bool {
+        (0..<items.count).contains { map in
+            guard items[map].mayRepeat else { return false }
+            var slices = DistinctSlices(count: items[map].count)
+            var key = items[map].lastKey
+            while key >= 0 {
+                guard slices.insert(slice(keys[key])) else { return true }
+                key = keys[key].previous
+            }
+            return false
+        }
+    }
+
+    private func slice(_ key: Key) -> ByteSlice { ByteSlice(bytes.base + key.start, count: key.end - key.start) }
+
+    // MARK: Where an item is
+
+    func codingPath(of item: Int) -> [any CodingKey] {
+        var path: [any CodingKey] = []
+        var item = item
+        while item > 0 {
+            path.append(key(of: item))
+            item = items[item].parent
+        }
+        return path.reversed()
+    }
+
+    private func key(of item: Int) -> any CodingKey {
+        let (start, place) = (items[item].keyStart, items[item].place)
+        guard start >= 0 else { return CBORKey(place: place) }
+        if let original = originalKeys[start] { return original }
+        let reader = ItemReader(bytes.base, count: bytes.count)
+        return CBORKey(stringValue: reader.text(reader.head(at: start)) ?? "")
+    }
+}
+
+extension CodingKey {
+    /// The integer that says as much as the key does.
+    fileprivate var integerToEncode: Int? {
+        guard let intValue else { return nil }
+        // Of the texts of a dictionary, "1" and "01" both have the integer 1.
+        return Int(stringValue) == nil || stringValue == "\(intValue)" ? intValue : nil
+    }
+}

@@ -1,0 +1,134 @@
+/// Reads heads, texts and lengths of well-formed items. Whoever makes one keeps the bytes, and has looked at them
+/// (`WellFormedness`).
+struct ItemReader {
+    let base: UnsafePointer<UInt8>
+    let count: Int
+
+    init(_ base: UnsafePointer<UInt8>, count: Int) {
+        self.base = base
+        self.count = count
+    }
+
+    /// The beginning of an item (RFC 8949, 3).
+    struct Head {
+        var type: MajorType
+        var information: UInt8
+        /// The number, the length, the tag, or the bits of a floating-point number.
+        var argument: UInt64
+        /// Where the head ends.
+        var next: Int
+
+        var isIndefinite: Bool { information == AdditionalInformation.indefinite }
+    }
+
+    @inline(__always)
+    func head(at offset: Int) -> Head {
+        let first = base[offset]
+        // The eight types are the eight values of three bits.
+        let type = unsafeBitCast(first >> 5, to: MajorType.self)
+        let information = first & 0x1F
+        guard information >= AdditionalInformation.oneByte else {
+            return Head(type: type, information: information, argument: UInt64(information), next: offset + 1)
+        }
+        return longHead(type, information, at: offset)
+    }
+
+    private func longHead(_ type: MajorType, _ information: UInt8, at offset: Int) -> Head {
+        let bytes = UnsafeRawPointer(base + offset + 1)
+        let (argument, size): (UInt64, Int) =
+            switch information {
+            case AdditionalInformation.oneByte: (UInt64(base[offset + 1]), 1)
+            case AdditionalInformation.twoBytes: (UInt64(UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self))), 2)
+            case AdditionalInformation.fourBytes: (UInt64(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))), 4)
+            case AdditionalInformation.eightBytes: (UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)), 8)
+            default: (0, 0)
+            }
+        return Head(type: type, information: information, argument: argument, next: offset + 1 + size)
+    }
+
+    @inline(__always)
+    func isBreak(at offset: Int) -> Bool { base[offset] == SimpleByte.break }
+
+    /// Where the item without its tags begins.
+    @inline(__always)
+    func content(at offset: Int) -> Int {
+        var offset = offset
+        while base[offset] >> 5 == MajorType.tag.rawValue { offset = head(at: offset).next }
+        return offset
+    }
+
+    @inline(__always)
+    func isNil(at offset: Int) -> Bool {
+        let byte = base[content(at: offset)]
+        return byte == SimpleByte.null || byte == SimpleByte.undefined
+    }
+
+    // MARK: Where an item ends
+
+    /// Behind the last byte of the item.
+    func end(of offset: Int) -> Int {
+        var offset = offset
+        var items: UInt64 = 1
+        while items > 0 {
+            items -= 1
+            let head = head(at: offset)
+            offset = head.next
+            switch head.type {
+            case .unsigned, .negative, .simple:
+                break
+            case .bytes, .text, .array, .map:
+                if head.isIndefinite {
+                    while !isBreak(at: offset) { offset = end(of: offset) }
+                    offset += 1
+                } else if head.type == .array {
+                    items += head.argument
+                } else if head.type == .map {
+                    items += head.argument * 2
+                } else {
+                    offset += Int(head.argument)
+                }
+            case .tag:
+                items += 1
+            }
+        }
+        return offset
+    }
+
+    /// Behind the last byte of an array, the last element of which ends at `lastEnd`.
+    @inline(__always)
+    func endOfArray(_ array: Int, lastEnd: Int) -> Int { head(at: content(at: array)).isIndefinite ? lastEnd + 1 : lastEnd }
+
+    // MARK: Strings
+
+    /// The bytes of a string: where they lie, if that is in one piece.
+    @inline(__always)
+    func slice(_ head: Head) -> ByteSlice? {
+        head.isIndefinite ? nil : ByteSlice(base + head.next, count: Int(head.argument))
+    }
+
+    /// The bytes of a string of indefinite length, one piece after the other.
+    func joined(_ head: Head) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var offset = head.next
+        while !isBreak(at: offset) {
+            let piece = self.head(at: offset)
+            let size = Int(piece.argument)
+            bytes.append(contentsOf: UnsafeBufferPointer(start: base + piece.next, count: size))
+            offset = piece.next + size
+        }
+        return bytes
+    }
+
+    /// Hands over the bytes of a string, wherever they lie.
+    @inline(__always)
+    func withBytes<Result>(_ head: Head, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        if let slice = slice(head) { return try body(UnsafeBufferPointer(start: slice.start, count: slice.count)) }
+        return try joined(head).withUnsafeBufferPointer(body)
+    }
+
+    /// The text; `nil` if it is not UTF-8.
+    @inline(__always)
+    func text(_ head: Head) -> String? {
+        withBytes(head) { String(validating: $0, as: UTF8.self) }
+    }
+}

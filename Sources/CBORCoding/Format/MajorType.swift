@@ -1,0 +1,47 @@
+/// What kind of item a head begins: its three highest bits (RFC 8949, 3.1).
+enum MajorType: UInt8 {
+    case unsigned, negative, bytes, text, array, map, tag, simple
+
+    /// The bits where they stand in a head's first byte.
+    var bits: UInt8 { rawValue << 5 }
+}
+
+/// The low five bits of a head's first byte where they are no argument themselves (RFC 8949, 3).
+enum AdditionalInformation {
+    static let oneByte: UInt8 = 24
+    static let twoBytes: UInt8 = 25
+    static let fourBytes: UInt8 = 26
+    static let eightBytes: UInt8 = 27
+    /// The length comes to light at the end; of a simple item: this is the end.
+    static let indefinite: UInt8 = 31
+}
+
+/// Simple values, as their whole byte (RFC 8949, 3.3).
+enum SimpleByte {
+    static let `false`: UInt8 = 0xF4
+    static let `true`: UInt8 = 0xF5
+    static let null: UInt8 = 0xF6
+    static let undefined: UInt8 = 0xF7
+    static let half: UInt8 = 0xF9
+    static let single: UInt8 = 0xFA
+    static let double: UInt8 = 0xFB
+    /// Ends what is of indefinite length.
+    static let `break`: UInt8 = 0xFF
+}
+
+/// Tags that are known here (RFC 8949, 3.4, and the registry of IANA).
+enum Tag {
+    static let dateText: UInt64 = 0
+    static let epochDate: UInt64 = 1
+    static let positiveBignum: UInt64 = 2
+    static let negativeBignum: UInt64 = 3
+    static let decimalFraction: UInt64 = 4
+    static let uri: UInt64 = 32
+    static let uuid: UInt64 = 37
+    static let selfDescribed: UInt64 = 55799
+}
+
+extension CBOREncoder {
+    /// What self-described bytes begin with: the tag 55799. No text, JSON or property list begins so.
+    public static let selfDescription: [UInt8] = [0xD9, 0xD9, 0xF7]
+}

@@ -1,0 +1,175 @@
+/// Looks at all bytes before anything is made of them: whether they are one well-formed item (RFC 8949, appendix C), with no key
+/// twice in a map and nothing too deep.
+///
+/// No length is believed before as many bytes were seen, and nothing is allocated but for maps with many keys, as much as these take.
+struct WellFormedness {
+    /// What is wrong, and where.
+    struct Fault: Error {
+        var problem: String
+        var offset: Int
+    }
+
+    private let base: UnsafePointer<UInt8>
+    private let count: Int
+    private let nestingLimit: Int
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) throws(Fault) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { throw Fault(problem: "there are no bytes", offset: 0) }
+        self.base = base
+        count = bytes.count
+        self.nestingLimit = nestingLimit
+    }
+
+    /// Throws what is wrong with the bytes. If nothing is, they can be read without looking at every step.
+    static func check(_ bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) throws(Fault) -> ItemReader {
+        let check = try WellFormedness(bytes, nestingLimit: nestingLimit)
+        let end = try check.item(at: 0, level: 0)
+        guard end == bytes.count else { throw Fault(problem: "something follows the value", offset: end) }
+        return ItemReader(check.base, count: check.count)
+    }
+
+    // MARK: Items
+
+    /// Returns where the item ends.
+    private func item(at start: Int, level: Int) throws(Fault) -> Int {
+        var (offset, level) = (start, level)
+        while true {
+            let head = try head(at: offset)
+            switch head.type {
+            case .unsigned, .negative:
+                try refuseIndefinite(head, at: offset)
+                return head.next
+            case .bytes, .text:
+                return try string(head, at: offset)
+            case .array, .map:
+                guard level < nestingLimit else {
+                    throw Fault(problem: "containers lie deeper in one another than the nesting limit, \(nestingLimit),", offset: offset)
+                }
+                return try head.type == .array ? array(head, level: level + 1) : map(head, at: offset, level: level + 1)
+            case .tag:
+                try refuseIndefinite(head, at: offset)
+                // A tag in a tag is a level of its own, so that no chain of them is endless.
+                if offset > start { level += 1 }
+                guard level <= nestingLimit else {
+                    throw Fault(problem: "tags lie deeper in one another than the nesting limit, \(nestingLimit),", offset: offset)
+                }
+                offset = head.next
+            case .simple:
+                guard head.information != AdditionalInformation.indefinite else {
+                    throw Fault(problem: "a break stands where a value belongs", offset: offset)
+                }
+                guard head.information != AdditionalInformation.oneByte || head.argument >= 32 else {
+                    throw Fault(problem: "a simple value is written with a byte too many", offset: offset)
+                }
+                return head.next
+            }
+        }
+    }
+
+    private func array(_ head: ItemReader.Head, level: Int) throws(Fault) -> Int {
+        var offset = head.next
+        if head.isIndefinite {
+            while try !isBreak(at: offset) { offset = try item(at: offset, level: level) }
+            return offset + 1
+        }
+        // Each has a byte at the least.
+        guard head.argument <= UInt64(count - offset) else { throw endsTooEarly }
+        for _ in 0..<Int(head.argument) { offset = try item(at: offset, level: level) }
+        return offset
+    }
+
+    private func map(_ head: ItemReader.Head, at start: Int, level: Int) throws(Fault) -> Int {
+        var offset = head.next
+        var keys = MapKeys()
+        if head.isIndefinite {
+            while try !isBreak(at: offset) { offset = try pair(at: offset, level: level, &keys) }
+            offset += 1
+        } else {
+            guard head.argument <= UInt64(count - offset) / 2 else { throw endsTooEarly }
+            for _ in 0..<Int(head.argument) { offset = try pair(at: offset, level: level, &keys) }
+        }
+        if keys.mayRepeat { try compareKeys(head, count: keys.count) }
+        return offset
+    }
+
+    /// Looks at a key and its value.
+    @inline(__always)
+    private func pair(at offset: Int, level: Int, _ keys: inout MapKeys) throws(Fault) -> Int {
+        let keyEnd = try item(at: offset, level: level)
+        keys.add(base + offset, count: keyEnd - offset)
+        return try item(at: keyEnd, level: level)
+    }
+
+    private func string(_ head: ItemReader.Head, at start: Int) throws(Fault) -> Int {
+        guard head.isIndefinite else {
+            guard head.argument <= UInt64(count - head.next) else { throw endsTooEarly }
+            return head.next + Int(head.argument)
+        }
+        var offset = head.next
+        while try !isBreak(at: offset) {
+            let piece = try self.head(at: offset)
+            guard piece.type == head.type, !piece.isIndefinite else {
+                throw Fault(problem: "a string of indefinite length holds what is no string of its kind", offset: offset)
+            }
+            offset = try string(piece, at: offset)
+        }
+        return offset + 1
+    }
+
+    // MARK: Heads
+
+    @inline(__always)
+    private func head(at offset: Int) throws(Fault) -> ItemReader.Head {
+        guard offset < count else { throw endsTooEarly }
+        let information = base[offset] & 0x1F
+        if information >= AdditionalInformation.oneByte {
+            switch information {
+            case AdditionalInformation.oneByte...AdditionalInformation.eightBytes:
+                guard count - offset > 1 << Int(information - AdditionalInformation.oneByte) else { throw endsTooEarly }
+            case AdditionalInformation.indefinite: break
+            default: throw Fault(problem: "a head is of a kind that is reserved", offset: offset)
+            }
+        }
+        return ItemReader(base, count: count).head(at: offset)
+    }
+
+    private func isBreak(at offset: Int) throws(Fault) -> Bool {
+        guard offset < count else { throw endsTooEarly }
+        return base[offset] == SimpleByte.break
+    }
+
+    private func refuseIndefinite(_ head: ItemReader.Head, at offset: Int) throws(Fault) {
+        guard !head.isIndefinite else { throw Fault(problem: "a head is of a kind that is reserved", offset: offset) }
+    }
+
+    private var endsTooEarly: Fault { Fault(problem: "the bytes end too early", offset: count) }
+
+    // MARK: Keys
+
+    /// The keys of a map, as far as telling them apart takes.
+    private struct MapKeys {
+        private var mask = KeyMask()
+        private(set) var count = 0
+        private(set) var mayRepeat = false
+
+        @inline(__always)
+        mutating func add(_ key: UnsafePointer<UInt8>, count size: Int) {
+            count += 1
+            if !mask.insert(KeyMask.bit(key, count: size)) { mayRepeat = true }
+        }
+    }
+
+    /// Compares the keys of a well-formed map.
+    private func compareKeys(_ head: ItemReader.Head, count keyCount: Int) throws(Fault) {
+        let reader = ItemReader(base, count: count)
+        var keys = DistinctSlices(count: keyCount)
+        var offset = head.next
+        for _ in 0..<keyCount {
+            let end = reader.end(of: offset)
+            guard keys.insert(ByteSlice(base + offset, count: end - offset)) else {
+                throw Fault(problem: "a map has a key twice", offset: offset)
+            }
+            offset = reader.end(of: end)
+        }
+    }
+}
