@@ -73,15 +73,7 @@ extension DecodingSource {
     // MARK: Keys
 
     /// Where the entries of a map begin.
-    func entries(of map: Int) -> [Int] {
-        var entries: [Int] = []
-        var cursor = MapCursor(map, reader)
-        while !cursor.isAtEnd(reader) {
-            entries.append(cursor.offset)
-            cursor.pass(reader)
-        }
-        return entries
-    }
+    func entries(of map: Int) -> MapEntries { MapEntries(MapCursor(map, reader), reader) }
 
     /// Where the value of the entry begins, if its key is this one.
     @inline(__always)

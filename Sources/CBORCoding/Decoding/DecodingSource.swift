@@ -8,12 +8,12 @@ final class DecodingSource {
     let options: CBORDecoder
     let reader: ItemReader
     /// False when the decoding is over, and a decoder that somebody kept has nothing to read any more.
-    private(set) var isOpen = true
+    @exclusivity(unchecked) private(set) var isOpen = true
     /// The cursors of the maps that are being read, by depth. A map whose place another has taken begins anew.
-    var cursors = GrowingBuffer<MapCursor>(capacity: 8)
+    @exclusivity(unchecked) var cursors = GrowingBuffer<MapCursor>(capacity: 8)
     /// The item whose end was met last.
-    private var finishedStart = -1
-    private var finishedEnd = -1
+    @exclusivity(unchecked) private var finishedStart = -1
+    @exclusivity(unchecked) private var finishedEnd = -1
 
     private init(_ reader: ItemReader, _ options: CBORDecoder) {
         self.reader = reader

@@ -21,7 +21,11 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] {
         guard source.isOpen else { return [] }
-        return source.entries(of: map).compactMap { source.key(at: $0, as: Key.self) }
+        var keys: [Key] = []
+        for entry in source.entries(of: map) {
+            if let key = source.key(at: entry, as: Key.self) { keys.append(key) }
+        }
+        return keys
     }
 
     func contains(_ key: Key) -> Bool { source.value(of: key, in: map, depth: depth, isRead: false) != nil }

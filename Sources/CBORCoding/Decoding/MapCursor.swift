@@ -55,3 +55,20 @@ struct MapCursor: BitwiseCopyable {
         self.mask = mask
     }
 }
+
+/// Where the entries begin that are before a cursor.
+struct MapEntries: Sequence, IteratorProtocol {
+    private var cursor: MapCursor
+    private let reader: ItemReader
+
+    init(_ cursor: MapCursor, _ reader: ItemReader) {
+        self.cursor = cursor
+        self.reader = reader
+    }
+
+    mutating func next() -> Int? {
+        guard !cursor.isAtEnd(reader) else { return nil }
+        defer { cursor.pass(reader) }
+        return cursor.offset
+    }
+}

@@ -53,14 +53,16 @@ final class EncodingLog {
     }
 
     let options: CBOREncoder
-    var bytes = GrowingBuffer<UInt8>(capacity: 512)
-    var items = GrowingBuffer<Item>(capacity: 8)
-    var keys = GrowingBuffer<Key>(capacity: 16)
+    // Checked by nobody at run time, which would take as long as the writing does: nothing here calls a type's code while it changes
+    // what it has.
+    @exclusivity(unchecked) var bytes = GrowingBuffer<UInt8>(capacity: 512)
+    @exclusivity(unchecked) var items = GrowingBuffer<Item>(capacity: 8)
+    @exclusivity(unchecked) var keys = GrowingBuffer<Key>(capacity: 16)
     /// The item that was written to last. It and those around it are open.
-    private(set) var current = 0
+    @exclusivity(unchecked) private(set) var current = 0
     private(set) var detours: [Detour] = []
     /// What was current before the detour that is under way.
-    private var beforeDetour: Int?
+    @exclusivity(unchecked) private var beforeDetour: Int?
     /// The first misuse that could not be thrown where it happened.
     private(set) var failure: (any Error)?
     /// The keys of which the strategy made others, by where these begin.
@@ -225,7 +227,7 @@ final class EncodingLog {
         error(item, "An encoder was asked for two values, or for containers of two kinds. A value is one of them.")
     }
 
-    private func error(_ item: Int, _ description: String) -> EncodingError {
+    func error(_ item: Int, _ description: String) -> EncodingError {
         let path = codingPath(of: item)
         return EncodingError.invalidValue(CodingPlace(path: path), .init(codingPath: path, debugDescription: description))
     }
