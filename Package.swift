@@ -24,7 +24,7 @@ let package = Package(
         .target(name: "CBORCoding"),
 
         // The engine.
-        .target(name: "Tiers", dependencies: [.product(name: "Logging", package: "swift-log")]),
+        .target(name: "Tiers", dependencies: ["CBORCoding", .product(name: "Logging", package: "swift-log")]),
         .target(
             name: "TiersSQLite",
             dependencies: [

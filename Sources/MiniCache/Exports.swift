@@ -1,6 +1,7 @@
 // What callers of this module need of the engine, so that `import MiniCache` is enough.
 
 @_exported public import struct Tiers.Capacity
+@_exported public import enum Tiers.CodableFormat
 @_exported public import struct Tiers.DataSize
 @_exported public import enum Tiers.Durability
 @_exported public import protocol Tiers.EngineError

@@ -149,7 +149,7 @@ extension MiniCache where Value: Sendable {
             let value = try await loader()
             return Loaded(value, .loaded)
         }
-        let keepsValues = keepsValues
+        let (keepsValues, format) = (keepsValues, core.format)
         let absence = Absence(CachedValue(NothingBox())) { cached in
             if cached.box is NothingBox { return .nothing }
             if cached.typed(as: Value.self) != nil { return .value }
@@ -163,7 +163,7 @@ extension MiniCache where Value: Sendable {
                 takesNothing: takesNothing
             ) {
                 guard let value = try await loader() else { return nil }
-                return CachedValue(keepsValues ? TypedBox(value) : bytesBox(value))
+                return CachedValue(keepsValues ? TypedBox(value, format) : bytesBox(value, format))
             }
             if answer.source == .loaded { core.didWrite(entryKey) }
             return Loaded(try answer.value.flatMap { cached in try read(cached, entryKey) }, answer.source)
@@ -180,10 +180,10 @@ extension MiniCache where Value: Sendable {
 
 /// The bytes of a value, which whoever reads it decodes anew; or the value, where it has none: then it is not recorded, and that is
 /// told, but it is what was asked for.
-private func bytesBox<Value: Codable & Sendable>(_ value: Value) -> CacheBox {
+private func bytesBox<Value: Codable & Sendable>(_ value: Value, _ format: CodableFormat) -> CacheBox {
     do {
-        return BytesBox(try ValueCoding.encode(value))
+        return BytesBox(try ValueCoding.encode(value, as: format))
     } catch {
-        return TypedBox(value)
+        return TypedBox(value, format)
     }
 }

@@ -174,7 +174,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
                 """, cause: error)
         }
         if keepsValues, cached.box is BytesBox {
-            try engine().refine(key, to: CachedValue(TypedBox(value)), where: { $0.box === cached.box })
+            try engine().refine(key, to: CachedValue(TypedBox(value, core.format)), where: { $0.box === cached.box })
         }
         return value
     }
@@ -185,7 +185,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let store = try engine()
         do {
             let expiration = try maxAge?.expiration()
-            let box = keepsValues ? TypedBox(value) : BytesBox(try ValueCoding.encode(value))
+            let box = keepsValues ? TypedBox(value, core.format) : BytesBox(try ValueCoding.encode(value, as: core.format))
             try store.record(CachedValue(box), forKey: entryKey, expiration: expiration)
         } catch let error as StoreError where error.code != .notEncodable {
             throw MiniCacheError(error)

@@ -18,6 +18,8 @@ public final class MiniCacheManager: Sendable {
     public var url: URL { file.url }
     /// What an acknowledged write survives.
     public var durability: Durability { file.durability }
+    /// What values become when they are set. Those of every format are read.
+    public var format: CodableFormat { file.format }
 
     private let file: CacheFile
     private let cores = Locked<[CachePlace: CacheCore]>([:])
@@ -34,10 +36,13 @@ public final class MiniCacheManager: Sendable {
     ///   - name: Any string; what a file's name cannot hold is written as `%2F` and the like.
     ///   - directory: Made with mode 0700 if it is missing.
     ///   - durability: What an acknowledged write survives.
+    ///   - format: What values become when they are set. Those of every format are read, whatever this says.
     ///   - clock: Where instants come from; for tests.
-    public init(name: String, directory: URL, durability: Durability = .crashSafe, clock: WallClock = .system) {
+    public init(
+        name: String, directory: URL, durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
+    ) {
         self.name = name
-        file = CacheFile(url: directory.appendingPathComponent(Self.fileName(name)), durability: durability, clock: clock)
+        file = CacheFile(url: directory.appendingPathComponent(Self.fileName(name)), durability: durability, format: format, clock: clock)
     }
 
     private static func fileName(_ name: String) -> String {

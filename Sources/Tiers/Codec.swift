@@ -10,7 +10,18 @@ public protocol Codec<Value>: Sendable {
     func decode(_ bytes: Data) throws -> Value
 }
 
-/// A codec for anything `Codable`: JSON of Foundation, with numbers that are not finite spelled out.
+/// A codec for anything `Codable`, which writes one format and reads them all.
+public struct CodableCodec<Value: Codable>: Codec {
+    /// What is written.
+    public let format: CodableFormat
+
+    public init(_ format: CodableFormat = .cbor) { self.format = format }
+
+    public func encode(_ value: Value) throws -> Data { try format.encode(value) }
+    public func decode(_ bytes: Data) throws -> Value { try CodableFormat.decode(Value.self, from: bytes) }
+}
+
+/// A codec for anything `Codable` that is JSON and nothing else: JSON of Foundation, with numbers that are not finite spelled out.
 public struct JSONCodec<Value: Codable>: Codec {
     public init() {}
 

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// let store = TieredStore(
-///     disk: tier, codec: JSONCodec<User>(), memory: try Capacity(1.megaByte), remembering: .values)
+///     disk: tier, codec: CodableCodec<User>(), memory: try Capacity(1.megaByte), remembering: .values)
 /// try store.record(User(name: "Ann"), forKey: "ann")
 /// let ann = try store.value(forKey: "ann").value
 /// ```

@@ -6,7 +6,7 @@ public import Tiers
 ///
 /// ```swift
 /// let file = try SQLiteFile.open(at: folder.appending(path: "Archives.sqlite"))
-/// let users = try file.store(named: "User", codec: JSONCodec<User>(), memory: Capacity(1.megaByte), disk: Capacity(2.megaByte))
+/// let users = try file.store(named: "User", codec: CodableCodec<User>(), memory: Capacity(1.megaByte), disk: Capacity(2.megaByte))
 /// ```
 ///
 /// Holds any number of archives, each with limits of its own. One connection writes, a few read, one checkpoints; each

@@ -13,6 +13,8 @@ public import Tiers
 /// }
 /// ```
 ///
+/// Such a type is encoded as CBOR, a binary format, unless its ``archiveFormat`` says otherwise.
+///
 /// Any other type writes its own data, and a class need neither be final nor `Sendable`:
 ///
 /// ```swift
@@ -52,6 +54,13 @@ public protocol Archivable: SendableMetatype {
     /// What happens to an object of this type that is a property of one being recorded.
     static var archivePropertyBehavior: ArchivePropertyBehavior { get }
 
+    /// What a `Codable` type is encoded as: CBOR unless a type says otherwise. Data of every format is read, whatever this says.
+    ///
+    /// ```swift
+    /// static var archiveFormat: CodableFormat { .json }
+    /// ```
+    static var archiveFormat: CodableFormat { get }
+
     /// How large the object is as data. Encodes it to find out.
     var sizeOfData: DataSize { get }
 
@@ -80,6 +89,8 @@ extension Archivable {
 
     public static var archivePropertyBehavior: ArchivePropertyBehavior { .insertIfNotPresent }
 
+    public static var archiveFormat: CodableFormat { .cbor }
+
     /// Zero for an object that cannot be encoded.
     public var sizeOfData: DataSize {
         do {
@@ -98,7 +109,7 @@ extension Archivable where Self: Codable {
     public static func deArchive(fromData data: Data) throws -> any Archivable { try decode(archive: data) }
 
     // Below the new names and not above them, so that a type of version 1 that writes its own data is asked for it.
-    public func archiveData() throws -> Data { try JSONCoders.encoder.encode(self) }
+    public func archiveData() throws -> Data { try Self.archiveFormat.encode(self) }
 
-    public static func decode(archive data: Data) throws -> any Archivable { try JSONCoders.decoder.decode(Self.self, from: data) }
+    public static func decode(archive data: Data) throws -> any Archivable { try CodableFormat.decode(Self.self, from: data) }
 }

@@ -6,6 +6,8 @@ final class CacheCore: Sendable {
     let place: CachePlace
     let limits: (memory: Capacity, disk: Capacity)
     let failures = EventHub<MiniCacheError>()
+    /// What values become on the disk.
+    var format: CodableFormat { file.format }
     private let file: CacheFile
     private let state = Locked(State())
 

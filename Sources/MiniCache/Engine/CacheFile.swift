@@ -6,12 +6,14 @@ internal import TiersSQLite
 final class CacheFile: Sendable {
     let url: URL
     let durability: Durability
+    let format: CodableFormat
     private let clock: WallClock
     private let file: Locked<SQLiteFile?> = Locked(nil)
 
-    init(url: URL, durability: Durability, clock: WallClock) {
+    init(url: URL, durability: Durability, format: CodableFormat, clock: WallClock) {
         self.url = url
         self.durability = durability
+        self.format = format
         self.clock = clock
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Tiers
 
 /// What the engine keeps for a cache: a value that was decoded, bytes that were not yet, or the knowledge that there is nothing.
 ///
@@ -33,14 +34,16 @@ class CacheBox: @unchecked Sendable {
 @usableFromInline
 final class TypedBox<Value: Codable>: CacheBox, @unchecked Sendable {
     @usableFromInline let value: Value
+    /// What it becomes on the disk.
+    private let format: CodableFormat
 
-    @usableFromInline
-    init(_ value: Value) {
+    init(_ value: Value, _ format: CodableFormat) {
         self.value = value
+        self.format = format
         super.init()
     }
 
-    override func encoded() throws -> Data { try ValueCoding.encode(value) }
+    override func encoded() throws -> Data { try ValueCoding.encode(value, as: format) }
 }
 
 /// Bytes that no handle has decoded yet, or none may keep decoded. Unchecked because `bytes` is protected by never being changed.
@@ -57,7 +60,7 @@ final class BytesBox: CacheBox, @unchecked Sendable {
 
 /// A miss that was remembered. Unchecked because there is nothing to be protected by anything.
 final class NothingBox: CacheBox, @unchecked Sendable {
-    /// It takes room as a value does, so that limits bound how many misses there are. JSON begins with no such byte.
+    /// It takes room as a value does, so that limits bound how many misses there are. No format begins with such a byte.
     static let bytes = Data([2]) + Data(count: 63)
 
     override func encoded() -> Data { Self.bytes }

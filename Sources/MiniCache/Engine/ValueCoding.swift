@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Tiers
 
-/// How a value becomes bytes: JSON, and `Data` as it is behind a zero byte, which JSON never begins with. No bytes are
-/// no value.
+/// How a value becomes bytes: in the manager's format, and `Data` as it is behind a zero byte, which no format begins with. No bytes
+/// are no value.
 enum ValueCoding {
     private static let dataMark: UInt8 = 0
 
-    static func encode<Value: Encodable>(_ value: Value) throws -> Data {
+    static func encode<Value: Encodable>(_ value: Value, as format: CodableFormat) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return [dataMark] + data }
-        return try JSONCoders.encoder.encode(value)
+        return try format.encode(value)
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
         if Value.self == Data.self, bytes.first == dataMark, let value = Data(bytes.dropFirst()) as? Value { return value }
-        return try JSONCoders.decoder.decode(Value.self, from: bytes)
+        return try CodableFormat.decode(Value.self, from: bytes)
     }
 }
 

@@ -1,0 +1,36 @@
+internal import CBORCoding
+public import Foundation
+
+/// What `Codable` values become when they are stored.
+///
+/// Bytes of either format tell themselves, so that both are always read: the choice is about what is written next.
+public enum CodableFormat: Sendable {
+    /// CBOR (RFC 8949) under the tag 55799: several times faster than JSON, and smaller.
+    case cbor
+    /// JSON, for those who look into files by eye.
+    case json
+
+    /// The value in this format.
+    public func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        switch self {
+        case .cbor: try Self.cborEncoder.encode(value)
+        case .json: try JSONCoders.encoder.encode(value)
+        }
+    }
+
+    /// The value that the bytes hold, in whichever format they are.
+    public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
+        isCBOR(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
+    }
+
+    /// Whether the bytes say of themselves that they are CBOR. JSON never begins so.
+    static func isCBOR(_ bytes: Data) -> Bool { bytes.starts(with: CBOREncoder.selfDescription) }
+
+    private static let cborEncoder: CBOREncoder = {
+        var encoder = CBOREncoder()
+        encoder.isSelfDescribed = true
+        return encoder
+    }()
+
+    private static let cborDecoder = CBORDecoder()
+}
