@@ -55,7 +55,7 @@ soak: setup
 
 # Readers of bytes under libFuzzer, so many seconds each; then queries at random: with indexes, without, and from an array.
 FUZZ_SECONDS ?= 30
-FUZZ_TARGETS ?= files elements names longKeys keys json values page
+FUZZ_TARGETS ?= files elements names longKeys keys json values page cbor
 fuzz: setup
 	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
@@ -72,7 +72,7 @@ bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # The documentation of the faces, with every warning an error.
-FACES = Vellum MiniCache Shallows TiersTesting
+FACES = Vellum MiniCache Shallows CBORCoding TiersTesting
 SYMBOLS = $(CURDIR)/.build/docs/symbols
 docs: setup
 	@set -e; mkdir -p $(SYMBOLS) .build/documentation; for face in $(FACES); do \

@@ -111,7 +111,7 @@ let package = Package(
 if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "Fuzz", dependencies: ["Tiers", "TiersSQLite", "TiersTesting", "Shallows", "MiniCache"], path: "Fuzzing",
+            name: "Fuzz", dependencies: ["CBORCoding", "Tiers", "TiersSQLite", "TiersTesting", "Shallows", "MiniCache"], path: "Fuzzing",
             exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 

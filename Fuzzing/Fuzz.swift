@@ -39,6 +39,8 @@ enum FuzzTarget: String, CaseIterable {
     case values
     /// The page in which processes tell each other of changes.
     case page
+    /// Bytes that may be CBOR.
+    case cbor
 
     static let chosen: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
@@ -58,6 +60,7 @@ enum FuzzTarget: String, CaseIterable {
         case .json: FuzzedReaders.json(input)
         case .values: FuzzedReaders.values(input)
         case .page: FuzzedReaders.page(input)
+        case .cbor: FuzzedCoder.run(input)
         }
     }
 }

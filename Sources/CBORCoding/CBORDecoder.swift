@@ -43,8 +43,40 @@ public struct CBORDecoder: Sendable {
     ///
     /// - Throws: `DecodingError` for bytes that are not one well-formed value, or not one of this type; and whatever the type throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try DecodingSource.reading(data, self) { source throws in
-            try source.decode(type, at: 0, depth: 0)
+        try data.withUnsafeBytes { bytes in
+            try DecodingSource.reading(bytes.assumingMemoryBound(to: UInt8.self), self) { source throws in
+                try source.decode(type, at: 0, depth: 0)
+            }
+        }
+    }
+
+    /// Whether the bytes say of themselves that they are CBOR, as ``CBOREncoder/isSelfDescribed`` makes them: they begin with the tag 55799.
+    /// No text, JSON or property list begins so.
+    public static func isSelfDescribed(_ data: Data) -> Bool {
+        data.withUnsafeBytes { $0.count > 3 && $0[0] == 0xD9 && $0[1] == 0xD9 && $0[2] == 0xF7 }
+    }
+
+    /// One value out of the maps that the bytes hold, without decoding the rest.
+    ///
+    /// ```swift
+    /// let city = try CBORDecoder().decodeIfPresent(String.self, at: ["address", "city"], from: data)
+    /// ```
+    ///
+    /// What comes before it is passed over, and what comes after it is not looked at: it need not even be well-formed.
+    ///
+    /// - Parameter path: The texts of the keys on the way to the value, as they stand in the data.
+    /// - Returns: `nil` if there is no such key on the way, or something that has no keys. `null` is the value `nil`, if the type has one.
+    /// - Complexity: O(n) in the bytes before the end of the value.
+    /// - Throws: What ``decode(_:from:)`` throws.
+    public func decodeIfPresent<Value: Decodable>(_ type: Value.Type, at path: [String], from data: Data) throws -> Value? {
+        try data.withUnsafeBytes { bytes in
+            let bytes = bytes.assumingMemoryBound(to: UInt8.self)
+            guard
+                let field = try DecodingSource.findingFaults({ () throws(WellFormedness.Fault) in
+                    try WellFormedness.field(at: path, in: bytes, nestingLimit: nestingLimit)
+                })
+            else { return nil }
+            return try DecodingSource.reading(field, self) { source throws in try source.decode(type, at: 0, depth: 0) }
         }
     }
 
@@ -54,8 +86,10 @@ public struct CBORDecoder: Sendable {
     public func decode<Value: DecodableWithConfiguration>(
         _ type: Value.Type, from data: Data, configuration: Value.DecodingConfiguration
     ) throws -> Value {
-        try DecodingSource.reading(data, self) { source throws in
-            try Value(from: ItemDecoder(source, at: 0, depth: 0), configuration: configuration)
+        try data.withUnsafeBytes { bytes in
+            try DecodingSource.reading(bytes.assumingMemoryBound(to: UInt8.self), self) { source throws in
+                try Value(from: ItemDecoder(source, at: 0, depth: 0), configuration: configuration)
+            }
         }
     }
 }

@@ -20,11 +20,13 @@ public enum CodableFormat: Sendable {
 
     /// The value that the bytes hold, in whichever format they are.
     public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
-        isCBOR(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
+        CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
     }
 
-    /// Whether the bytes say of themselves that they are CBOR. JSON never begins so.
-    static func isCBOR(_ bytes: Data) -> Bool { bytes.starts(with: CBOREncoder.selfDescription) }
+    /// One value out of what is stored, without decoding the rest; `nil` if it cannot be read so.
+    public static func decodeField<Value: Decodable>(_ type: Value.Type, at path: [String], from bytes: Data) throws -> Value? {
+        CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decodeIfPresent(type, at: path, from: bytes) : nil
+    }
 
     private static let cborEncoder: CBOREncoder = {
         var encoder = CBOREncoder()

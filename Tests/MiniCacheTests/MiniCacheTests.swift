@@ -29,7 +29,7 @@ struct MiniCacheTests {
         #expect(try cache.value(forKey: "foo") == 12)
         #expect(try cache.contains("foo"))
         let metadata = try #require(try cache.metadata(forKey: "foo"))
-        #expect(metadata.size == 2)
+        #expect(metadata.size == 4)
         #expect(metadata.written == temporary.clock.now.date)
         #expect(metadata.expires == temporary.clock.now.date.addingTimeInterval(7 * 86_400))
         #expect(try cache.removeValue(forKey: "foo"))

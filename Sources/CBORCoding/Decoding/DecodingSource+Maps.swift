@@ -36,9 +36,11 @@ extension DecodingSource {
         // From here to the end, and from the beginning to here.
         var cursor = cursors[depth]
         let here = cursor.offset
-        repeat {
-            if cursor.isAtEnd(reader) { cursor.restart(reader) }
-            if cursor.isAtEnd(reader) { return nil }
+        while true {
+            if cursor.isAtEnd(reader) {
+                cursor.restart(reader)
+                if cursor.isAtEnd(reader) || cursor.offset == here { return nil }
+            }
             if let value = value(of: key, at: cursor.offset) {
                 if isRead {
                     cursor.moveToValue(value)
@@ -47,8 +49,8 @@ extension DecodingSource {
                 return value
             }
             cursor.pass(reader)
-        } while cursor.offset != here
-        return nil
+            if cursor.offset == here { return nil }
+        }
     }
 
     /// Whether the map may have the key, from what is kept of all its keys.

@@ -22,23 +22,27 @@ final class DecodingSource {
 
     deinit { cursors.free() }
 
-    /// Reads a value from the data by `body`, if the data is well-formed.
+    /// Reads a value from the bytes by `body`, if they are well-formed.
     static func reading<Value>(
-        _ data: Data, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value
+        _ bytes: UnsafeBufferPointer<UInt8>, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value
     ) throws -> Value {
-        try data.withUnsafeBytes { bytes in
-            let source: DecodingSource
-            do throws(WellFormedness.Fault) {
-                let bytes = bytes.assumingMemoryBound(to: UInt8.self)
-                source = DecodingSource(try WellFormedness.check(bytes, nestingLimit: options.nestingLimit), options)
-            } catch {
-                throw DecodingError.dataCorrupted(
-                    .init(
-                        codingPath: [],
-                        debugDescription: "The data is not one well-formed CBOR value: at byte \(error.offset) \(error.problem)."))
-            }
-            defer { source.isOpen = false }
-            return try body(source)
+        let reader = try findingFaults { () throws(WellFormedness.Fault) in
+            try WellFormedness.check(bytes, nestingLimit: options.nestingLimit)
+        }
+        let source = DecodingSource(reader, options)
+        defer { source.isOpen = false }
+        return try body(source)
+    }
+
+    /// Tells what is wrong with bytes as decoders do.
+    static func findingFaults<Result>(_ body: () throws(WellFormedness.Fault) -> Result) throws -> Result {
+        do throws(WellFormedness.Fault) {
+            return try body()
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: [],
+                    debugDescription: "The data is not one well-formed CBOR value: at byte \(error.offset) \(error.problem)."))
         }
     }
 

@@ -40,8 +40,3 @@ enum Tag {
     static let uuid: UInt64 = 37
     static let selfDescribed: UInt64 = 55799
 }
-
-extension CBOREncoder {
-    /// What self-described bytes begin with: the tag 55799. No text, JSON or property list begins so.
-    public static let selfDescription: [UInt8] = [0xD9, 0xD9, 0xF7]
-}

@@ -28,6 +28,35 @@ struct WellFormedness {
         return ItemReader(check.base, count: check.count)
     }
 
+    /// The bytes of the value at the end of a path of keys; `nil` if there is none. What comes after it is not looked at.
+    static func field(
+        at path: [String], in bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int
+    ) throws(Fault) -> UnsafeBufferPointer<UInt8>? {
+        let check = try WellFormedness(bytes, nestingLimit: nestingLimit)
+        var offset = 0
+        for (level, key) in path.enumerated() {
+            guard let value = try check.value(of: key, inMapAt: offset, level: level) else { return nil }
+            offset = value
+        }
+        let end = try check.item(at: offset, level: path.count)
+        return UnsafeBufferPointer(rebasing: bytes[offset..<end])
+    }
+
+    /// Where the value of a text key begins; `nil` if there is no map, or no such key in it.
+    private func value(of key: String, inMapAt map: Int, level: Int) throws(Fault) -> Int? {
+        var head = try head(at: map)
+        while head.type == .tag { head = try self.head(at: head.next) }
+        guard head.type == .map else { return nil }
+        var (offset, left) = (head.next, head.argument)
+        while head.isIndefinite ? try !isBreak(at: offset) : left > 0 {
+            left &-= 1
+            let (keyHead, keyEnd) = (try self.head(at: offset), try item(at: offset, level: level + 1))
+            if keyHead.type == .text, ItemReader(base, count: count).withBytes(keyHead, { ByteSlice($0).isText(key) }) { return keyEnd }
+            offset = try item(at: keyEnd, level: level + 1)
+        }
+        return nil
+    }
+
     // MARK: Items
 
     /// Returns where the item ends.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Reads and decodes the entries of a query, a bite at a time.
 ///
 /// A bite is of one instant, and nothing is held or locked between two: so no writer waits, and no log grows.
@@ -7,16 +9,22 @@ final class EntryReader<Value> {
     private let isLazy: Bool
     private let largestBite: Int
 
+    /// Whether the value that is stored in these bytes may be wanted. One that is not need not be decoded.
+    private let mayMatch: ((Data) -> Bool)?
+
     /// How many objects were decoded so far.
     private(set) var decoded = 0
     /// Whether the asker does not want the answer any more.
     var isCancelled: () -> Bool = { false }
 
-    init(_ store: TieredStore<Value>, _ tier: any QueryableTier, isLazy: Bool, largestBite: Int) {
+    init(
+        _ store: TieredStore<Value>, _ tier: any QueryableTier, isLazy: Bool, largestBite: Int, mayMatch: ((Data) -> Bool)? = nil
+    ) {
         self.store = store
         self.tier = tier
         self.isLazy = isLazy
         self.largestBite = largestBite
+        self.mayMatch = mayMatch
     }
 
     var limit: ReadLimit { ReadLimit(entries: largestBite) }
@@ -30,6 +38,7 @@ final class EntryReader<Value> {
             store.reportUnsound(stored.key)
             return nil
         }
+        if let mayMatch, !mayMatch(stored.entry.bytes) { return nil }
         do throws(StoreError) {
             decoded += 1
             return try store.decode(stored.entry.bytes, of: stored.key)

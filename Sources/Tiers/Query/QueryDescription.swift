@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What is asked of a store: steps that are carried out one after the other. Every language of queries ends here.
 public struct QueryDescription<Value> {
     public enum Step {
@@ -56,17 +58,59 @@ public indirect enum Condition<Value> {
     }
 }
 
+extension Condition {
+    /// Asks the bytes that are stored of a value, where tests can: whether it satisfies the condition, or `nil` where they do not tell.
+    /// `nil` if no test can ask any.
+    public var storedEvaluation: ((Data) -> Bool?)? {
+        switch self {
+        case .test(let test):
+            return test.matchesStored
+        case .not(let part):
+            return part.storedEvaluation.map { part in { bytes in part(bytes).map { !$0 } } }
+        case .all(let parts):
+            return Self.stored(parts, deciding: false)
+        case .any(let parts):
+            return Self.stored(parts, deciding: true)
+        }
+    }
+
+    /// Parts of which one decides by its answer, and all others by theirs together.
+    private static func stored(_ parts: [Condition], deciding: Bool) -> ((Data) -> Bool?)? {
+        let known = parts.compactMap { $0.storedEvaluation }
+        guard !known.isEmpty else { return nil }
+        let isComplete = known.count == parts.count
+        return { bytes in
+            var isSure = isComplete
+            for part in known {
+                switch part(bytes) {
+                case deciding: return deciding
+                case nil: isSure = false
+                default: break
+                }
+            }
+            return isSure ? !deciding : nil
+        }
+    }
+}
+
 /// A test of a value, and what it asks of which property, where an index could answer that.
 public struct Test<Value> {
     public var property: AnyKeyPath?
     public var relation: PropertyRelation?
     /// Asks the value itself. The answer is that of the relation, for every value.
     public var matches: (Value) throws -> Bool
+    /// Asks the bytes that are stored of a value, without making it of them; `nil` where they do not tell. Otherwise the answer is that
+    /// of the value.
+    public var matchesStored: ((Data) -> Bool?)?
 
-    public init(_ property: AnyKeyPath? = nil, _ relation: PropertyRelation? = nil, matches: @escaping (Value) throws -> Bool) {
+    public init(
+        _ property: AnyKeyPath? = nil, _ relation: PropertyRelation? = nil, matches: @escaping (Value) throws -> Bool,
+        matchesStored: ((Data) -> Bool?)? = nil
+    ) {
         self.property = property
         self.relation = relation
         self.matches = matches
+        self.matchesStored = matchesStored
     }
 }
 

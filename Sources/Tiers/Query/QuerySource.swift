@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Where the values of one query come from: what an index answers first, then what no index covers, one by one.
 ///
 /// A query that is answered in one bite (up to 4096 objects, or 4 MB) is of one instant. In a longer one each object that stays
@@ -23,8 +25,10 @@ final class QuerySource<Value> {
         self.store = store
         self.tier = tier
         self.isLazy = isLazy
-        reader = EntryReader(store, tier, isLazy: isLazy, largestBite: largestBite)
         plan = QueryPlanner(store.catalog ?? IndexCatalog()).plan(query)
+        // What an index finds matches as a rule; where every object is read, few do.
+        let mayMatch = plan.pushed.isScan ? query.mayMatchStored : nil
+        reader = EntryReader(store, tier, isLazy: isLazy, largestBite: largestBite, mayMatch: mayMatch)
         matches = Condition.all(plan.condition).evaluation
     }
 
@@ -179,5 +183,16 @@ final class QuerySource<Value> {
             made = pipeline
             return try pipeline.next()
         }
+    }
+}
+
+extension QueryDescription {
+    /// Whether a value with these bytes may get past the filters that come first; `nil` if bytes cannot be asked.
+    fileprivate var mayMatchStored: ((Data) -> Bool)? {
+        var conditions: [Condition<Value>] = []
+        for case .filter(let condition) in steps.prefix(while: { if case .filter = $0 { true } else { false } }) {
+            conditions.append(condition)
+        }
+        return Condition.all(conditions).storedEvaluation.map { matches in { matches($0) ?? true } }
     }
 }

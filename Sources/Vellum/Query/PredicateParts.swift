@@ -11,7 +11,7 @@ func propertyPath<Part: PredicateExpression, Environment>(
 }
 
 /// A variable, or a property of one.
-private protocol PropertyExpression: PredicateExpression {
+protocol PropertyExpression: PredicateExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath?
 }
 

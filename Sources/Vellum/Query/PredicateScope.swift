@@ -13,11 +13,21 @@ struct PredicateScope<Environment> {
     let isWhole: Bool
     /// The innermost first.
     private let variables: [any BoundVariable<Environment>]
+    /// The variable that stands for an object of which the environment is the data.
+    private let stored: StoredVariable?
 
-    private init(own: Variable<Environment>?, isWhole: Bool, _ variables: [any BoundVariable<Environment>]) {
+    private struct StoredVariable {
+        let key: PredicateExpressions.VariableID
+        let type: any Archivable.Type
+    }
+
+    private init(
+        own: Variable<Environment>?, isWhole: Bool, _ variables: [any BoundVariable<Environment>], stored: StoredVariable? = nil
+    ) {
         self.own = own?.key
         self.isWhole = isWhole
         self.variables = variables
+        self.stored = stored
     }
 
     /// The scope of a predicate.
@@ -35,6 +45,18 @@ struct PredicateScope<Environment> {
         PredicateScope<Nested<Environment, Element>>(
             own: nil, isWhole: isWhole,
             [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) })
+    }
+
+    /// The scope of a predicate on objects of which there is only the data. Nothing but single properties can be had of it.
+    static func stored(_ key: PredicateExpressions.VariableID, _ type: any FieldReadable.Type) -> Self where Environment == Data {
+        PredicateScope(own: nil, isWhole: false, [], stored: StoredVariable(key: key, type: type))
+    }
+
+    /// How the property is read from data; nothing if the environment is none, or does not tell.
+    func reader<Property>(ofStored part: some PropertyExpression, _: Property.Type) -> ((Environment) throws -> Property)? {
+        guard let stored, let path = part.path(from: stored.key) else { return nil }
+        func property<Value: Archivable>(_ type: Value.Type) -> StoredProperty<Property>? { .of(path, in: type) }
+        return property(stored.type)?.read as? (Environment) throws -> Property
     }
 
     /// How the value of the variable is found; nothing if it is none of these.

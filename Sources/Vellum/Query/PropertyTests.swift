@@ -8,27 +8,33 @@ struct PropertyTests<Value, Property> {
     private let path: AnyKeyPath
     /// Turns a question about the property into one about the value.
     private let asked: (@escaping (Property) -> Bool) -> (Value) -> Bool
+    /// The same of what is stored of the value; nothing where that cannot be asked.
+    private let askedStored: ((@escaping (Property) -> Bool) -> (Data) -> Bool?)?
     /// Holds where the property is `nil`; nothing where it cannot be.
     private let isNothing: Condition<Value>?
 
     init(_ path: KeyPath<Value, Property>) {
         self.path = path
         asked = { test in { test($0[keyPath: path]) } }
+        askedStored = StoredProperty<Property>.of(path, in: Value.self).map { stored in { test in stored.answering(test) } }
         isNothing = (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) }
     }
 
     init(optional path: KeyPath<Value, Property?>) {
         self.path = path
         asked = { test in { value in value[keyPath: path].map(test) ?? false } }
+        askedStored = StoredProperty<Property?>.of(path, in: Value.self).map { stored in
+            { test in stored.answering { $0.map(test) ?? false } }
+        }
         isNothing = Property?.isNil(path)
     }
 
     /// A test that no index answers.
-    func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { .test(Test(matches: asked(test))) }
+    func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { relation(nil, test) }
 
     /// What an index answers, unless there is no relation, and the same on values.
     private func relation(_ relation: PropertyRelation?, _ test: @escaping (Property) -> Bool) -> Condition<Value> {
-        .test(Test(relation == nil ? nil : path, relation, matches: asked(test)))
+        .test(Test(relation == nil ? nil : path, relation, matches: asked(test), matchesStored: askedStored?(test)))
     }
 
     /// The opposite, where the property is not `nil`.

@@ -3,7 +3,7 @@ import TiersTesting
 import Vellum
 
 /// An object of every kind of property that an index can hold, and of some that it cannot.
-struct Specimen: ArchiveCodable, IndexedArchivable, Hashable {
+struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
     static var archiveName: String { "specimen" }
     var primaryKey: String { key }
 
@@ -49,6 +49,19 @@ struct Specimen: ArchiveCodable, IndexedArchivable, Hashable {
             .index(\.nick, \.count), .index(\.day), .index(\.seen), .index(\.code), .index(\.blob), .index(\.kind, \.ratio),
             .index(\.level),
             .index(\.home.city), .index(\.home.zip, \.flag), .each(\.tags), .each(\.marks),
+        ]
+    }
+}
+
+extension Specimen {
+    static var archiveFields: [ArchiveField<Specimen>] {
+        [
+            .field(\.flag, at: CodingKeys.flag), .field(\.small, at: CodingKeys.small), .field(\.count, at: CodingKeys.count),
+            .field(\.huge, at: CodingKeys.huge), .field(\.ratio, at: CodingKeys.ratio), .field(\.share, at: CodingKeys.share),
+            .field(\.name, at: CodingKeys.name), .field(\.nick, at: CodingKeys.nick), .field(\.day, at: CodingKeys.day),
+            .field(\.seen, at: CodingKeys.seen), .field(\.code, at: CodingKeys.code), .field(\.blob, at: CodingKeys.blob),
+            .field(\.kind, at: CodingKeys.kind), .field(\.level, at: CodingKeys.level), .field(\.home.city, at: "home", "city"),
+            .field(\.home.zip, at: "home", "zip"), .field(\.tags, at: CodingKeys.tags), .field(\.marks, at: CodingKeys.marks),
         ]
     }
 }
