@@ -20,7 +20,9 @@ enum ComparisonTable {
                 let isMet = ratio <= limit
                 verdict = "≤ \(Line.number(limit)) \(isMet ? "met" : "NOT MET")"
                 limits.append(
-                    Limit(title: "\(outcome.work.title), \(title): \(Line.number(ratio)) × \(side.name), limit \(limit)", isMet: isMet))
+                    Limit(
+                        title: "\(outcome.work.title), \(title): \(Line.number(ratio)) × \(side.name), limit \(Line.number(limit))",
+                        isMet: isMet))
             }
             if side.name == first.name, let limit = outcome.limit {
                 let isMet = ours <= limit
