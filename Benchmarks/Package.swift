@@ -11,6 +11,7 @@ let package = Package(
         // Without its traits: its own count of allocations needs a library that is not on every machine. Ours is `CAllocations`.
         .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0", traits: []),
     ],
     targets: [
         // The comparisons, run by the benchmark tool.
@@ -24,8 +25,11 @@ let package = Package(
                 .product(name: "ShallowsSQLite", package: "Vellum"),
                 .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "CBORCoding", package: "Vellum"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             path: "Benchmarks/VellumBenchmarks",
+            exclude: ["Messages/subjects.proto"],
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
         // What needs a process of its own: resident memory, and the log under a reader and a writer.

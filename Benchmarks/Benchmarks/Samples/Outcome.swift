@@ -25,11 +25,16 @@ public struct Outcome: Codable, Sendable {
         public var allocations: [Double]
         /// How many times as long as this side the first may take.
         public var limit: Double?
+        /// How many bytes it makes of one object, where that is compared, too.
+        public var bytes: Double?
+        /// How many times as many bytes as this side the first may make.
+        public var limitOfBytes: Double?
 
-        public init(name: String, limit: Double? = nil) {
+        public init(name: String, limit: Double? = nil, limitOfBytes: Double? = nil) {
             self.name = name
             (samples, tail, allocations) = ([], [], [])
             self.limit = limit
+            self.limitOfBytes = limitOfBytes
         }
     }
 
@@ -99,6 +104,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
     case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
     case shallowsSQLiteHit, shallowsSQLiteSet, shallowsSQLiteSetPowerSafe
+    case coderEncode, coderDecode, coderRecordOver, coderDiskHit, coderUnindexed
 
     /// What one operation is.
     public var title: String {
@@ -135,6 +141,11 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .shallowsSQLiteHit: "ShallowsSQLite: a hit on disk"
         case .shallowsSQLiteSet: "ShallowsSQLite: set over what is there, crash-safe"
         case .shallowsSQLiteSetPowerSafe: "ShallowsSQLite: set over what is there, power-safe"
+        case .coderEncode: "Coders: encode one object"
+        case .coderDecode: "Coders: decode one object"
+        case .coderRecordOver: "Coders in a store: record over what is there, crash-safe"
+        case .coderDiskHit: "Coders in a store: a hit on disk"
+        case .coderUnindexed: "Coders in a store: query without an index (all objects)"
         }
     }
 }

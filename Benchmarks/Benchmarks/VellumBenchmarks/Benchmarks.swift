@@ -40,6 +40,16 @@ let benchmarks: @Sendable () -> Void = {
     registerFolders(ofSize: Blob100.self, .thousand, rounds: 10_000)
     registerFolders(ofSize: Blob64K.self, .hundred, rounds: 5000)
     registerFolders(ofSize: Blob4M.self, .eight, rounds: 1000)
+
+    registerCoders(of: User.self)
+    registerCoders(of: Member.self)
+    registerCoders(of: Ride.self)
+    registerCoders(of: Article.self)
+    registerCoders(of: Order.self)
+    registerCoders(of: Airport.self)
+    Runner.register(StoreCoderComparison.recordOver(.twentyThousand))
+    Runner.register(StoreCoderComparison.diskHit(.twentyThousand))
+    Runner.register(StoreCoderComparison.unindexed(.hundredThousand))
 }
 
 private func registerAll<Value: Subject>(of type: Value.Type, _ scale: Scale) {
@@ -68,4 +78,9 @@ private func registerFolders<Value: Blob>(ofSize type: Value.Type, _ scale: Scal
 
 private func registerQueries<Value: QuerySubject>(of type: Value.Type, _ scale: Scale) {
     for question in Value.questions(amongst: scale.rawValue) { Runner.register(QueryComparison.make(question, scale)) }
+}
+
+private func registerCoders<Value: Coded>(of type: Value.Type) {
+    Runner.register(CoderComparison<Value>.make(.coderEncode))
+    Runner.register(CoderComparison<Value>.make(.coderDecode))
 }

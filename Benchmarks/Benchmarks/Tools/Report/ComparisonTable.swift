@@ -20,7 +20,9 @@ enum ComparisonTable {
                 let isMet = ratio <= limit
                 verdict = "≤ \(Line.number(limit)) \(isMet ? "met" : "NOT MET")"
                 limits.append(
-                    Limit(title: "\(outcome.work.title), \(title): \(Line.number(ratio)) × \(side.name), limit \(limit)", isMet: isMet))
+                    Limit(
+                        title: "\(outcome.work.title), \(title): \(Line.number(ratio)) × \(side.name), limit \(Line.number(limit))",
+                        isMet: isMet))
             }
             if side.name == first.name, let limit = outcome.limit {
                 let isMet = ours <= limit
@@ -39,8 +41,22 @@ enum ComparisonTable {
                     side.name == first.name ? "" : Line.number(ratio), verdict,
                 ], widths)
         }
+        limits += printBytes(of: outcome, title)
         for ratio in outcome.ratios { limits += print(ratio, of: outcome, title) }
         for increment in outcome.increments { limits += print(increment, of: outcome, title) }
+        return limits
+    }
+
+    /// A line for the bytes that each side makes of one object.
+    private static func printBytes(of outcome: Outcome, _ title: String) -> [Limit] {
+        guard let first = outcome.sides.first, let ours = first.bytes else { return [] }
+        var limits: [Limit] = []
+        for side in outcome.sides {
+            guard let bytes = side.bytes else { continue }
+            let ratio = ours / bytes
+            let times = side.name == first.name ? "" : ", first \(Line.number(ratio)) × of it"
+            limits += print("\(side.name): \(Line.number(bytes)) bytes\(times)", title, of: outcome, ratio, side.limitOfBytes, Line.number)
+        }
         return limits
     }
 

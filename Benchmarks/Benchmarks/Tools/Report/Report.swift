@@ -13,6 +13,7 @@ enum Report {
             print("\n" + work.title)
             for outcome in rows { limits += ComparisonTable.print(outcome) }
         }
+        limits += CoderMeans.print(outcomes)
         limits += FigureTable.print(try desk.figures())
         print("\nLimits: \(limits.count { $0.isMet }) of \(limits.count) met.")
         for limit in limits where !limit.isMet { print("  not met: \(limit.title)") }
@@ -28,8 +29,11 @@ struct Limit {
 extension Outcome {
     /// Structs before airports before values by size, few before many.
     fileprivate var order: Int {
-        let subjects = ["six fields", "residents", "airports", "100 B", "1 KiB", "64 KiB", "4 MiB"]
+        let subjects = [
+            "six fields", "nested", "arrays of numbers", "long strings", "optionals and enums", "residents", "airports", "100 B", "1 KiB",
+            "64 KiB", "4 MiB",
+        ]
         let scales = ["8", "100", "1 k", "10 k", "20 k", "28 k", "100 k", "1 M"]
-        return (subjects.firstIndex(of: subject) ?? 9) * 20 + (scales.firstIndex(of: scale) ?? 19)
+        return (subjects.firstIndex(of: subject) ?? subjects.count) * 20 + (scales.firstIndex(of: scale) ?? 19)
     }
 }

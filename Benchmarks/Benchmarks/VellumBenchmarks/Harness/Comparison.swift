@@ -16,6 +16,8 @@ struct Comparison {
     var ratios: [Outcome.Ratio] = []
     /// The names of the sides that may not allocate anything.
     var unallocating: [String] = []
+    /// How many times as many bytes as each side the first may make, by their names.
+    var limitsOfBytes: [String: Double] = [:]
     /// How many operations one measured call makes.
     var batch = 1
     var rounds = 2000
@@ -53,6 +55,8 @@ enum Scale: Int {
 struct Course {
     /// In the order of the comparison's sides.
     var turns: [Turn]
+    /// How many bytes each side makes of one object, where that is compared, too.
+    var bytes: [Double] = []
     /// Chooses what all sides work on in this round. Not measured.
     var begin: (_ round: Int) throws -> Void = { _ in }
     /// Lets go of everything.

@@ -16,8 +16,9 @@ final class Runner {
         self.comparison = comparison
         outcome = Outcome(
             work: comparison.work, subject: comparison.subject, scale: comparison.scale.title,
-            sides: comparison.sides.map { Outcome.Side(name: $0.name, limit: $0.limit) }, limit: comparison.limit,
-            increments: comparison.increments, ratios: comparison.ratios, unallocating: comparison.unallocating)
+            sides: comparison.sides.map {
+                Outcome.Side(name: $0.name, limit: $0.limit, limitOfBytes: comparison.limitsOfBytes[$0.name])
+            }, limit: comparison.limit, increments: comparison.increments, ratios: comparison.ratios, unallocating: comparison.unallocating)
     }
 
     static func register(_ comparison: Comparison) {
@@ -37,6 +38,7 @@ final class Runner {
     private func setUp() throws {
         let course = try comparison.prepare(desk)
         self.course = course
+        for (index, bytes) in course.bytes.enumerated() { outcome.sides[index].bytes = bytes }
         // Statements prepared, pages cached, files grown: none of that is what is compared.
         for round in 0..<warmUps {
             try course.begin(round)
@@ -76,20 +78,5 @@ final class Runner {
         try course?.end()
         course = nil
         try desk.write(outcome)
-    }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-private struct Numbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0xBF58_476D_1CE4_E5B9 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return number ^ (number >> 31)
     }
 }

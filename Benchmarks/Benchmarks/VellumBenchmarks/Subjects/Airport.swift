@@ -3,7 +3,7 @@ import GRDB
 import Vellum
 
 /// One airport of the list, and its namesakes where more are wanted than there are.
-struct Airport: ArchiveCodable, Subject {
+struct Airport: ArchiveCodable, Subject, Equatable {
     static let title = "airports"
     static let archiveName = "Airport"
 

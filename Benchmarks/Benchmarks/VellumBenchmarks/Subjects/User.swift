@@ -2,7 +2,7 @@ import GRDB
 import Vellum
 
 /// The struct with six fields.
-struct User: ArchiveCodable, Subject {
+struct User: ArchiveCodable, Subject, Equatable {
     static let title = "six fields"
     static let archiveName = "User"
 
