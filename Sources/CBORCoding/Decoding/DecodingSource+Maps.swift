@@ -77,6 +77,12 @@ extension DecodingSource {
     /// Where the entries of a map begin.
     func entries(of map: Int) -> MapEntries { MapEntries(MapCursor(map, reader), reader) }
 
+    /// How many entries a map has.
+    func count(of map: Int) -> Int {
+        let head = reader.head(at: reader.content(at: map))
+        return head.isIndefinite ? entries(of: map).reduce(0) { count, _ in count + 1 } : Int(head.argument)
+    }
+
     /// Where the value of the entry begins, if its key is this one.
     @inline(__always)
     private func value(of key: some CodingKey, at entry: Int) -> Int? {

@@ -21,11 +21,15 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] {
         guard source.isOpen else { return [] }
-        var keys: [Key] = []
-        for entry in source.entries(of: map) {
-            if let key = source.key(at: entry, as: Key.self) { keys.append(key) }
+        // An array that grows looks up its own type with every step.
+        let count = source.count(of: map)
+        return [Key](unsafeUninitializedCapacity: count) { keys, found in
+            for entry in source.entries(of: map) {
+                guard let key = source.key(at: entry, as: Key.self) else { continue }
+                (keys.baseAddress.unsafelyUnwrapped + found).initialize(to: key)
+                found += 1
+            }
         }
-        return keys
     }
 
     func contains(_ key: Key) -> Bool { source.value(of: key, in: map, depth: depth, isRead: false) != nil }

@@ -55,24 +55,34 @@ final class EncodingLog {
     let options: CBOREncoder
     // Checked by nobody at run time, which would take as long as the writing does: nothing here calls a type's code while it changes
     // what it has.
-    @exclusivity(unchecked) var bytes = GrowingBuffer<UInt8>(capacity: 512)
-    @exclusivity(unchecked) var items = GrowingBuffer<Item>(capacity: 8)
-    @exclusivity(unchecked) var keys = GrowingBuffer<Key>(capacity: 16)
+    @exclusivity(unchecked) var bytes: GrowingBuffer<UInt8>
+    @exclusivity(unchecked) var items: GrowingBuffer<Item>
+    @exclusivity(unchecked) var keys: GrowingBuffer<Key>
+    /// Where the three begin: enough for most values.
+    private let memory: UnsafeMutableRawPointer
     /// The item that was written to last. It and those around it are open.
     @exclusivity(unchecked) private(set) var current = 0
-    private(set) var detours: [Detour] = []
+    @exclusivity(unchecked) private(set) var detours: [Detour] = []
     /// What was current before the detour that is under way.
     @exclusivity(unchecked) private var beforeDetour: Int?
     /// The first misuse that could not be thrown where it happened.
-    private(set) var failure: (any Error)?
+    @exclusivity(unchecked) private(set) var failure: (any Error)?
     /// The keys of which the strategy made others, by where these begin.
     var originalKeys: [Int: any CodingKey] = [:]
 
     /// The item of the whole value.
-    static let root = 0
+    static var root: Int { 0 }
 
     init(_ options: CBOREncoder) {
         self.options = options
+        let (byteCount, itemCount, keyCount) = (512, 8, 16)
+        let itemsStart = byteCount
+        let keysStart = itemsStart + itemCount * MemoryLayout<Item>.stride
+        memory = .allocate(
+            byteCount: keysStart + keyCount * MemoryLayout<Key>.stride, alignment: MemoryLayout<Item>.alignment)
+        bytes = GrowingBuffer(in: memory, capacity: byteCount)
+        items = GrowingBuffer(in: memory + itemsStart, capacity: itemCount)
+        keys = GrowingBuffer(in: memory + keysStart, capacity: keyCount)
         if options.isSelfDescribed { bytes.appendHead(.tag, Tag.selfDescribed) }
         items.append(Item(parent: -1, depth: 0, place: 0, keyStart: -1, start: bytes.count))
     }
@@ -81,6 +91,7 @@ final class EncodingLog {
         bytes.free()
         items.free()
         keys.free()
+        memory.deallocate()
     }
 
     // MARK: Where to write

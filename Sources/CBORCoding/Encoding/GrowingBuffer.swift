@@ -3,13 +3,25 @@ struct GrowingBuffer<Element: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private var capacity: Int
+    /// Whether the memory is the buffer's own.
+    private var isOwner: Bool
 
     init(capacity: Int) {
         base = .allocate(capacity: capacity)
         self.capacity = capacity
+        isOwner = true
     }
 
-    func free() { base.deallocate() }
+    /// Begins in memory that someone else frees, and moves to its own when that is full.
+    init(in memory: UnsafeMutableRawPointer, capacity: Int) {
+        base = memory.bindMemory(to: Element.self, capacity: capacity)
+        self.capacity = capacity
+        isOwner = false
+    }
+
+    func free() {
+        if isOwner { base.deallocate() }
+    }
 
     @inline(__always)
     subscript(place: Int) -> Element {
@@ -50,8 +62,9 @@ struct GrowingBuffer<Element: BitwiseCopyable> {
         capacity = max(capacity * 2, count + more)
         let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
         larger.update(from: base, count: count)
-        base.deallocate()
+        free()
         base = larger
+        isOwner = true
     }
 }
 
