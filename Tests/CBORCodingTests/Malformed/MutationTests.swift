@@ -5,8 +5,9 @@ import Testing
 /// Any bytes give a value or a `DecodingError`.
 @Suite("Damaged and random bytes", .timeLimit(.minutes(10)))
 struct MutationTests {
-    private func checkAll(_ data: Data, _ note: @autoclosure () -> String) {
-        for (place, decode) in anyTypes.enumerated() {
+    /// Decodes as all types, or as one of seven.
+    private func checkAll(_ data: Data, _ note: @autoclosure () -> String, types: Int? = nil) {
+        for (place, decode) in anyTypes.enumerated() where types == nil || place % 7 == types {
             do {
                 _ = try decode(data)
             } catch is DecodingError {
@@ -44,7 +45,8 @@ struct MutationTests {
             for byte in UInt8.min...UInt8.max where byte != data[place] {
                 var damaged = data
                 damaged[place] = byte
-                checkAll(damaged, "byte \(place)")
+                // Every mutation as some of the types, and every type for some of the mutations.
+                checkAll(damaged, "byte \(place)", types: Int(byte) % 7)
             }
         }
     }
@@ -53,7 +55,7 @@ struct MutationTests {
     func severalDamagesGiveAValueOrAnError(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let data = try encoded(Sample.full)
-        for _ in 0..<400 {
+        for _ in 0..<100 {
             var damaged = Array(data)
             for _ in 0...random.below(6) {
                 switch random.below(4) {
@@ -70,9 +72,9 @@ struct MutationTests {
     @Test(arguments: 0..<8)
     func randomBytesGiveAValueOrAnError(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        for _ in 0..<1000 { checkAll(Data(random.bytes(random.below(24))), "seed \(seed)") }
+        for _ in 0..<200 { checkAll(Data(random.bytes(random.below(24))), "seed \(seed)") }
         // One type for each string is enough to look at many strings.
-        for _ in 0..<15_000 {
+        for _ in 0..<12_500 {
             let data = Data(random.bytes(1 + random.below(12)))
             do { _ = try random.element(of: anyTypes)(data) } catch { #expect(error is DecodingError, "seed \(seed): \(data.hex)") }
         }
@@ -82,7 +84,7 @@ struct MutationTests {
     @Test(arguments: 0..<8)
     func randomItemsGiveAValueOrAnError(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        for _ in 0..<1000 {
+        for _ in 0..<200 {
             var items = RandomItems(random: random)
             let data = Data(items.item(depth: 0))
             random = items.random
