@@ -72,3 +72,13 @@ func decodingError(_ decode: () throws -> some Any) -> DecodingError? {
         return error as? DecodingError
     }
 }
+
+/// Runs the function with a decoder of the bytes.
+func withDecoder(_ data: Data, _ change: (inout CBORDecoder) -> Void = { _ in }, _ body: @escaping (any Decoder) throws -> Void) throws {
+    struct Reading: DecodableWithConfiguration {
+        init(from decoder: any Decoder, configuration: (any Decoder) throws -> Void) throws { try configuration(decoder) }
+    }
+    var decoder = CBORDecoder()
+    change(&decoder)
+    _ = try decoder.decode(Reading.self, from: data, configuration: body)
+}
