@@ -1,0 +1,102 @@
+import CBORCoding
+import Foundation
+import Testing
+
+@Suite("Bytes that are not well-formed", .timeLimit(.minutes(10)))
+struct NotWellFormedTests {
+    /// RFC 8949, appendix F.1, all of it.
+    static let examples =
+        [
+            // The input ends in a head.
+            "18", "19", "1a", "1b", "1901", "1a0102", "1b01020304050607", "38", "58", "78", "98", "9a01ff00", "b8", "d8", "f8", "f900",
+            "fa0000", "fb000000",
+            // Strings with too few bytes.
+            "41", "61", "5affffffff00", "5bffffffffffffffff010203", "7affffffff00", "7b7fffffffffffffff010203",
+            // Maps and arrays with too few items.
+            "81", "818181818181818181", "8200", "a1", "a20102", "a100", "a2000000",
+            // A tag of nothing.
+            "c0",
+            // Strings, maps and arrays without an end.
+            "5f4100", "7f6100", "9f", "9f0102", "bf", "bf01020102", "819f", "9f8000", "9f9f9f9f9fffffffff", "9f819f819f9fffffff",
+            // Reserved additional information.
+            "1c", "1d", "1e", "3c", "3d", "3e", "5c", "5d", "5e", "7c", "7d", "7e", "9c", "9d", "9e", "bc", "bd", "be", "dc", "dd", "de",
+            "fc", "fd", "fe",
+            // Simple values in two bytes that have one.
+            "f800", "f801", "f818", "f81f",
+            // Pieces of strings that are of another type, or of indefinite length.
+            "5f00ff", "5f21ff", "5f6100ff", "5f80ff", "5fa0ff", "5fc000ff", "5fe0ff", "7f4100ff", "5f5f4100ffff", "7f7f6100ffff",
+            // A break where there is nothing to end.
+            "ff", "81ff", "8200ff", "a1ff", "a1ff00", "a100ff", "a20000ff", "9f81ff", "9f829f819f9fffffffff",
+            // A map with a key and no value.
+            "bf00ff", "bf000000ff",
+            // Integers and tags of indefinite length.
+            "1f", "3f", "df",
+        ]
+
+    @Test(arguments: examples)
+    func everyExampleOfTheRFCIsAnError(_ hex: String) throws {
+        let data = Data(hex: hex)
+        for decode in anyTypes {
+            let error = #expect(throws: DecodingError.self) { try decode(data) }
+            #expect(error?.kind == "dataCorrupted")
+            #expect(error?.context?.codingPath.isEmpty == true)
+        }
+    }
+
+    @Test(arguments: examples)
+    func itIsAnErrorAlsoWhereNobodyReadsIt(_ hex: String) throws {
+        struct Known: Decodable { var a: Int? }
+        for prefix in ["82 f6", "a2 6161 01 6162", "d9d9f7", "bf 6162"] {
+            #expect(decodingError { try decoded(Known.self, hex: prefix + hex) }?.kind == "dataCorrupted", "\(prefix)")
+        }
+    }
+
+    @Test func noBytesAreAnError() throws {
+        for decode in anyTypes { #expect(decodingError { try decode(Data()) }?.kind == "dataCorrupted") }
+    }
+
+    @Test(arguments: ["00", "f6", "80", "a0", "4101", "9fff", "f93c00", "a1616101"])
+    func whatFollowsTheValueIsAnError(_ hex: String) throws {
+        for more in ["00", "f6", "ff", "18", hex] {
+            let error = decodingError { try decoded(Tree.self, hex: hex + more) }
+            #expect(error?.kind == "dataCorrupted", "\(hex) \(more)")
+        }
+    }
+
+    @Test(arguments: [
+        "5b7fffffffffffffff", "7b7fffffffffffffff", "9b7fffffffffffffff", "bb7fffffffffffffff", "5b8000000000000000", "7b8000000000000000",
+        "9b8000000000000000", "bb8000000000000000", "5bffffffffffffffff", "7bffffffffffffffff", "9bffffffffffffffff", "bbffffffffffffffff",
+        "5affffffff", "9affffffff", "baffffffff", "bb4000000000000000", "bb4000000000000001", "9b00000000ffffffff", "5f5b7fffffffffffffff",
+    ])
+    func aLengthThatIsOnlyClaimedIsAnErrorAtOnce(_ hex: String) throws {
+        for decode in anyTypes {
+            for rest in ["", "00", "000000000000000000000000", "ff"] {
+                #expect(decodingError { try decode(Data(hex: hex + rest)) }?.kind == "dataCorrupted")
+            }
+        }
+    }
+
+    @Test(arguments: ["a2 6161 01 6161 02", "bf 6161 01 6161 02 ff", "a2 01 01 01 02", "a2 80 01 80 02", "81a2 f6 01 f6 02", "d864 a2 4100 01 4100 01"])
+    func aKeyThatIsThereTwiceIsAnError(_ hex: String) throws {
+        for decode in anyTypes { #expect(decodingError { try decode(Data(hex: hex)) }?.kind == "dataCorrupted") }
+    }
+
+    /// One key in the data model, in two forms of which one is longer than it must be.
+    @Test(arguments: ["a2 6161 01 780161 02", "a2 6161 01 7f6161ff 02", "a2 7f6161ff 01 7f60 6161ff 02", "a2 01 01 1801 02", "a2 20 01 3800 02"])
+    func aKeyThatIsThereTwiceInTwoFormsIsAnError(_ hex: String) throws {
+        #expect(decodingError { try decoded([String: Int].self, hex: hex) }?.kind == "dataCorrupted")
+    }
+
+    @Test(arguments: [30, 300, 3000])
+    func oneKeyOfManyThatIsThereTwiceIsFound(_ count: Int) throws {
+        let keys = (0..<count).map { "key \($0)" }
+        let map = Data(hex: "b9") + Data([UInt8((count + 1) >> 8), UInt8((count + 1) & 0xFF)])
+        let entries = try keys.map { try encoded($0) + [1] }.reduce(Data(), +)
+        let distinct = map + entries + (try encoded("another")) + [1]
+        #expect(try decoded([String: Int].self, distinct).count == count + 1)
+        for twice in [keys[0], keys[count / 2], keys[count - 1]] {
+            let data = map + entries + (try encoded(twice)) + [1]
+            #expect(decodingError { try decoded([String: Int].self, data) }?.kind == "dataCorrupted")
+        }
+    }
+}
