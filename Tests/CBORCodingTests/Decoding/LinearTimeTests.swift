@@ -45,7 +45,9 @@ struct LinearTimeTests {
         let growth = try growth(300) { (count) throws in
             let map = Dictionary(uniqueKeysWithValues: (0..<count).map { ("key \($0)", $0) })
             let data = try encoded([map, map]) { $0.isDeterministic = true }
-            let keys = map.keys.map { TextKey(stringValue: $0) }.sorted { ($0.stringValue.count, $0.stringValue) < ($1.stringValue.count, $1.stringValue) }
+            let keys = map.keys.map { TextKey(stringValue: $0) }.sorted {
+                ($0.stringValue.count, $0.stringValue) < ($1.stringValue.count, $1.stringValue)
+            }
             return { () throws in
                 _ = try decoded(Turns.self, data) { $0.userInfo[Turns.keys] = keys }
             }

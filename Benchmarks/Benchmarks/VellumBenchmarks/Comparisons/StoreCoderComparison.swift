@@ -6,12 +6,12 @@ import Vellum
 /// The same struct in two stores: one with the coder that archives have by themselves, and one of a type that writes JSON.
 enum StoreCoderComparison {
     private static func comparison(
-        _ work: Work, _ scale: Scale, limit: Double, rounds: Int, seconds: Double = 4,
+        _ work: Work, _ scale: Scale, limit: Double, others: [(name: String, limit: Double?)] = [], rounds: Int, seconds: Double = 4,
         prepare: @escaping (Sides, Scale) throws -> Course
     ) -> Comparison {
         Comparison(
-            work: work, subject: User.title, scale: scale, sides: [("Vellum", nil), ("Vellum with JSON", limit)], rounds: rounds,
-            seconds: seconds
+            work: work, subject: User.title, scale: scale, sides: [("Vellum", nil), ("Vellum with JSON", limit)] + others,
+            rounds: rounds, seconds: seconds
         ) { desk in
             try prepare(Sides(desk, scale, memory: work == .coderRecordOver ? 16.megaByte : 1.kiloByte), scale)
         }
@@ -47,16 +47,19 @@ enum StoreCoderComparison {
         }
     }
 
-    /// A condition on a property without an index: every object is decoded.
+    /// A condition on a property without an index: on one that is declared as a field, and on one for which every object is decoded.
     static func unindexed(_ scale: Scale) -> Comparison {
-        comparison(.coderUnindexed, scale, limit: 1 / 3.0, rounds: 20, seconds: 40) { sides, scale in
-            // One of a thousand names.
+        let others: [(name: String, limit: Double?)] = [("Vellum, all decoded", nil)]
+        return comparison(.coderUnindexed, scale, limit: 1 / 3.0, others: others, rounds: 20, seconds: 40) { sides, scale in
+            // One of a thousand names, and one user.
             let name = "Ann Example 77"
+            let email = User.make(77).email
             func check(_ count: Int) { precondition(count == scale.rawValue / 1000, "\(count) objects") }
             return Course(
                 turns: [
                     Turn { check(try sides.own.fetch(where: #Predicate { $0.name == name }).count) },
                     Turn { check(try sides.inJSON.fetch(where: #Predicate { $0.name == name }).count) },
+                    Turn { precondition(try sides.own.fetch(where: #Predicate { $0.email == email }).count == 1) },
                 ], end: sides.close)
         }
     }

@@ -2,7 +2,7 @@ import GRDB
 import Vellum
 
 /// The struct with six fields.
-struct User: ArchiveCodable, Subject, Equatable {
+struct User: ArchiveCodable, FieldReadable, Subject, Equatable {
     static let title = "six fields"
     static let archiveName = "User"
 
@@ -21,6 +21,8 @@ struct User: ArchiveCodable, Subject, Equatable {
             id: "u" + place, name: "Ann Example \(index % 1000)", email: "ann.\(place)@example.com", age: 18 + index % 80,
             score: Double(index % 1000) / 8, isActive: index.isMultiple(of: 3))
     }
+
+    static var archiveFields: [ArchiveField<User>] { [.field(\.name, at: CodingKeys.name)] }
 
     static func createTable(_ database: Database) throws {
         try database.create(table: databaseTableName) { table in
