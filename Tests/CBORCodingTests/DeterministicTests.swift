@@ -56,7 +56,10 @@ struct DeterministicTests {
     @Test func mapsInMapsAndArraysAreSortedToo() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
-            try map.encode(Encoding { var inner = $0.container(keyedBy: TextKey.self); try inner.encode(1, forKey: "y"); try inner.encode(2, forKey: "x") }, forKey: "b")
+            try map.encode(
+                Encoding {
+                    var inner = $0.container(keyedBy: TextKey.self); try inner.encode(1, forKey: "y"); try inner.encode(2, forKey: "x")
+                }, forKey: "b")
             var array = map.nestedUnkeyedContainer(forKey: "a")
             var late = array.nestedContainer(keyedBy: TextKey.self)
             try late.encode(3, forKey: "d")

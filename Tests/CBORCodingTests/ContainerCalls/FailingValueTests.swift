@@ -106,7 +106,10 @@ struct FailingValueTests {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try map.encode([1, 2], forKey: "a")
-            try? map.encode(Self.failing { var array = $0.unkeyedContainer(); try array.encode(1) }, forKey: "a")
+            try? map.encode(
+                Self.failing {
+                    var array = $0.unkeyedContainer(); try array.encode(1)
+                }, forKey: "a")
         }
         #expect(try decoded(Tree.self, encoded(value)) == .map(["a": [1, 2]]))
     }
@@ -114,7 +117,10 @@ struct FailingValueTests {
     @Test func aContainerForTheKeyOfAValueThatFailedIsANewOne() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
-            try? map.encode(Self.failing { var array = $0.unkeyedContainer(); try array.encode(1) }, forKey: "a")
+            try? map.encode(
+                Self.failing {
+                    var array = $0.unkeyedContainer(); try array.encode(1)
+                }, forKey: "a")
             for number in 1...3 {
                 var array = map.nestedUnkeyedContainer(forKey: "a")
                 try array.encode(number)
@@ -126,7 +132,10 @@ struct FailingValueTests {
     @Test func aContainerForAnotherKeyThatBeginsWhereAFailedValueDidIsANewOne() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
-            try? map.encode(Self.failing { var single = $0.singleValueContainer(); try single.encode(1) }, forKey: "a")
+            try? map.encode(
+                Self.failing {
+                    var single = $0.singleValueContainer(); try single.encode(1)
+                }, forKey: "a")
             for number in 1...3 {
                 var array = map.nestedUnkeyedContainer(forKey: "b")
                 try array.encode(number)
@@ -159,7 +168,10 @@ struct FailingValueTests {
         let kept = Kept()
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
-            try? map.encode(Self.failing { var inner = $0.container(keyedBy: TextKey.self); kept.encoder = inner.superEncoder() }, forKey: "f")
+            try? map.encode(
+                Self.failing {
+                    var inner = $0.container(keyedBy: TextKey.self); kept.encoder = inner.superEncoder()
+                }, forKey: "f")
             try map.encode(1, forKey: "a")
             var late = kept.encoder?.container(keyedBy: TextKey.self)
             try late?.encode(1, forKey: "late")

@@ -12,7 +12,8 @@ struct DecodingErrorTests {
         ("a2 646c697374 81 a1 66736563726574 f6 636d6170 a0", "valueNotFound", "list/Index 0/secret"),
         ("a2 646c697374 82 a1 66736563726574 01 a0 636d6170 a0", "keyNotFound", "list/Index 1"),
         ("a2 646c697374 80 636d6170 a1 616b 81 a1 66736563726574 f93e00", "dataCorrupted", "map/k/Index 0/secret"),
-        ("a2 646c697374 a0 636d6170 a0", "typeMismatch", "list"), ("a0", "keyNotFound", ""), ("80", "typeMismatch", ""), ("f6", "valueNotFound", ""),
+        ("a2 646c697374 a0 636d6170 a0", "typeMismatch", "list"), ("a0", "keyNotFound", ""), ("80", "typeMismatch", ""),
+        ("f6", "valueNotFound", ""),
         ("bf 646c697374 9f bf 66736563726574 c6 6568756e7479 ff ff 636d6170 a0 ff", "typeMismatch", "list/Index 0/secret"),
     ]
 

@@ -10,7 +10,7 @@ struct LinearTimeTests {
         let (small, large) = (try run(count), try run(count * 4))
         let clock = ContinuousClock()
         var (least, leastLarge) = (Duration.seconds(1000), Duration.seconds(1000))
-        for _ in 0..<3 {
+        for _ in 0..<5 {
             least = min(least, try clock.measure(small))
             leastLarge = min(leastLarge, try clock.measure(large))
         }
@@ -45,7 +45,9 @@ struct LinearTimeTests {
         let growth = try growth(300) { (count) throws in
             let map = Dictionary(uniqueKeysWithValues: (0..<count).map { ("key \($0)", $0) })
             let data = try encoded([map, map]) { $0.isDeterministic = true }
-            let keys = map.keys.map { TextKey(stringValue: $0) }.sorted { ($0.stringValue.count, $0.stringValue) < ($1.stringValue.count, $1.stringValue) }
+            let keys = map.keys.map { TextKey(stringValue: $0) }.sorted {
+                ($0.stringValue.count, $0.stringValue) < ($1.stringValue.count, $1.stringValue)
+            }
             return { () throws in
                 _ = try decoded(Turns.self, data) { $0.userInfo[Turns.keys] = keys }
             }

@@ -61,7 +61,9 @@ struct MutationTests {
                 switch random.below(4) {
                 case 0: damaged[random.below(damaged.count)] = UInt8(truncatingIfNeeded: random.next())
                 case 1: damaged[random.below(damaged.count)] ^= 1 << UInt8(random.below(8))
-                case 2: damaged.insert(random.element(of: [0x9F, 0xBF, 0xFF, 0xC1, 0x5F, 0x7F, 0xF6, 0xF7, 0xC2, 0xC4]), at: random.below(damaged.count))
+                case 2:
+                    damaged.insert(
+                        random.element(of: [0x9F, 0xBF, 0xFF, 0xC1, 0x5F, 0x7F, 0xF6, 0xF7, 0xC2, 0xC4]), at: random.below(damaged.count))
                 default: damaged.remove(at: random.below(damaged.count))
                 }
             }

@@ -76,13 +76,17 @@ struct NotWellFormedTests {
         }
     }
 
-    @Test(arguments: ["a2 6161 01 6161 02", "bf 6161 01 6161 02 ff", "a2 01 01 01 02", "a2 80 01 80 02", "81a2 f6 01 f6 02", "d864 a2 4100 01 4100 01"])
+    @Test(arguments: [
+        "a2 6161 01 6161 02", "bf 6161 01 6161 02 ff", "a2 01 01 01 02", "a2 80 01 80 02", "81a2 f6 01 f6 02", "d864 a2 4100 01 4100 01",
+    ])
     func aKeyThatIsThereTwiceIsAnError(_ hex: String) throws {
         for decode in anyTypes { #expect(decodingError { try decode(Data(hex: hex)) }?.kind == "dataCorrupted") }
     }
 
     /// One key in the data model, in two forms of which one is longer than it must be.
-    @Test(arguments: ["a2 6161 01 780161 02", "a2 6161 01 7f6161ff 02", "a2 7f6161ff 01 7f60 6161ff 02", "a2 01 01 1801 02", "a2 20 01 3800 02"])
+    @Test(arguments: [
+        "a2 6161 01 780161 02", "a2 6161 01 7f6161ff 02", "a2 7f6161ff 01 7f60 6161ff 02", "a2 01 01 1801 02", "a2 20 01 3800 02",
+    ])
     func aKeyThatIsThereTwiceInTwoFormsIsAnError(_ hex: String) throws {
         #expect(decodingError { try decoded([String: Int].self, hex: hex) }?.kind == "dataCorrupted")
     }

@@ -6,7 +6,8 @@ import Testing
 struct FoundationTypesTests {
     private static let dates = [
         Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: -1),
-        Date(timeIntervalSince1970: 1_363_896_240.5), Date(timeIntervalSinceReferenceDate: 700_000_000.123456), .distantPast, .distantFuture,
+        Date(timeIntervalSince1970: 1_363_896_240.5), Date(timeIntervalSinceReferenceDate: 700_000_000.123456), .distantPast,
+        .distantFuture,
     ]
 
     @Test(arguments: dates)
@@ -135,7 +136,9 @@ struct FoundationTypesTests {
         #expect(try decoded(Decimal.self, encoded(1.1)) == Decimal(string: "1.1"))
         #expect(try decoded(Decimal.self, encoded("1.1")) == Decimal(string: "1.1"))
         #expect(try decoded(Decimal.self, encoded(Int128(1) << 70)) == Decimal(string: "1180591620717411303424"))
-        for hex in ["c48101", "c4830101 01", "c482 1b7fffffffffffffff 01", "c482 3b7fffffffffffffff 01", "c482 190100 01", "c482 3901ff 01"] {
+        for hex in [
+            "c48101", "c4830101 01", "c482 1b7fffffffffffffff 01", "c482 3b7fffffffffffffff 01", "c482 190100 01", "c482 3901ff 01",
+        ] {
             #expect(decodingError { try decoded(Decimal.self, hex: hex) }?.kind == "dataCorrupted", "\(hex)")
         }
         #expect(decodingError { try decoded(Decimal.self, encoded(Double.infinity)) }?.kind == "dataCorrupted")

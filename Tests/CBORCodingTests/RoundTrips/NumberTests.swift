@@ -6,7 +6,9 @@ import Testing
 struct NumberTests {
     /// Where the width of a head or of a type ends, and one to both sides.
     private static let edges: [Int128] = {
-        let powers: [Int128] = [0, 23, 24, 255, 256, 65535, 65536, 1 << 32, (1 << 32) - 1, 127, 128, 32767, 32768, 1 << 31, 1 << 53, 1 << 63, 1 << 64]
+        let powers: [Int128] = [
+            0, 23, 24, 255, 256, 65535, 65536, 1 << 32, (1 << 32) - 1, 127, 128, 32767, 32768, 1 << 31, 1 << 53, 1 << 63, 1 << 64,
+        ]
         let around = powers.flatMap { [$0 - 1, $0, $0 + 1, -$0 - 1, -$0, -$0 + 1] }
         return around + [.max, .max - 1, .min, .min + 1, (1 << 100) - 7, -(1 << 100)]
     }()
@@ -43,12 +45,18 @@ struct NumberTests {
         #expect(try roundTrip([UInt128.max - 1, 1 << 127]) == [.max - 1, 1 << 127])
     }
 
-    @Test(arguments: [("17", 23), ("1818", 24), ("18ff", 255), ("190100", 256), ("19ffff", 65535), ("1a00010000", 65536), ("1affffffff", 0xFFFF_FFFF), ("1b0000000100000000", 0x1_0000_0000), ("37", -24), ("3818", -25), ("38ff", -256), ("390100", -257)])
+    @Test(arguments: [
+        ("17", 23), ("1818", 24), ("18ff", 255), ("190100", 256), ("19ffff", 65535), ("1a00010000", 65536), ("1affffffff", 0xFFFF_FFFF),
+        ("1b0000000100000000", 0x1_0000_0000), ("37", -24), ("3818", -25), ("38ff", -256), ("390100", -257),
+    ])
     func anIntegerTakesTheShortestHead(_ hex: String, _ number: Int) throws {
         #expect(try encoded(number).hex == hex)
     }
 
-    @Test(arguments: ["1800", "190000", "1a00000000", "1b0000000000000000", "c240", "c24100", "c2420000", "f90000", "fa00000000", "d9d9f700", "c25f4100ff"])
+    @Test(arguments: [
+        "1800", "190000", "1a00000000", "1b0000000000000000", "c240", "c24100", "c2420000", "f90000", "fa00000000", "d9d9f700",
+        "c25f4100ff",
+    ])
     func zeroIsReadInAnyForm(_ hex: String) throws {
         #expect(try decoded(Int.self, hex: hex) == 0)
         #expect(try decoded(UInt8.self, hex: hex) == 0)

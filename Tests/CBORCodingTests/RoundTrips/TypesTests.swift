@@ -19,7 +19,10 @@ struct TypesTests {
 
     // MARK: Texts
 
-    @Test(arguments: ["", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈👨‍👩‍👧‍👦", "\u{FFFD}", "\u{10FFFF}", "\r\n", String(repeating: "ü", count: 70000)])
+    @Test(arguments: [
+        "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈", "\u{FFFD}", "\u{10FFFF}", "\r\n",
+        String(repeating: "ü", count: 70000),
+    ])
     func aTextKeepsAllItsBytes(_ text: String) throws {
         #expect(try Array(roundTrip(text).utf8) == Array(text.utf8))
         #expect(try Array(roundTrip([text])[0].utf8) == Array(text.utf8))
@@ -130,7 +133,9 @@ struct TypesTests {
         try check(Flags(rawValue: 0xFFFF))
         try check(Numbered())
         try check(Sample.full)
-        #expect(try encoded(Numbered()) { $0.keyEncodingStrategy = .useIntegerKeys }.hex == "a3 01 01 20 6162 19012c a1 01 02".filter { $0 != " " })
+        #expect(
+            try encoded(Numbered()) { $0.keyEncodingStrategy = .useIntegerKeys }.hex
+                == "a3 01 01 20 6162 19012c a1 01 02".filter { $0 != " " })
         #expect(try encoded(Numbered()).hex == "a3 6161 01 6162 6162 666e6573746564 a1 6131 02".filter { $0 != " " })
     }
 

@@ -44,7 +44,8 @@ struct TextKey: CodingKey, ExpressibleByStringLiteral, Hashable {
 extension DecodingError {
     var context: Context? {
         switch self {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context): context
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context):
+            context
         @unknown default: nil
         }
     }
