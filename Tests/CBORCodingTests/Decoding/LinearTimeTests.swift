@@ -25,6 +25,15 @@ struct LinearTimeTests {
         #expect(growth < 9)
     }
 
+    /// The path of an error is as long as its place is deep, and so may be what it takes; not more.
+    @Test func decodingMapsInMapsWithAttemptsThatFail() throws {
+        let growth = try growth(20) { (depth) throws in
+            let data = Data(Array(repeating: [0xA1, 0x60], count: depth).joined() + [0xA0])
+            return { () throws in #expect(try decoded(Tree.self, data) != .null) }
+        }
+        #expect(growth < 24)
+    }
+
     @Test func decodingAnArrayOfArraysWithoutLengths() throws {
         let growth = try growth(500) { (count) throws in
             let data = Data([0x9F]) + Array(repeating: Data([0x9F, 1, 2, 0xFF]), count: count).joined() + [0xFF]
