@@ -96,17 +96,17 @@ extension DecodingSource {
 
     /// Whether a key that is no plain text, or is changed by a strategy, is this one.
     @inline(never)
-    private func isOther(_ key: some CodingKey, at entry: Int) -> Bool {
+    private func isOther<Key: CodingKey>(_ key: Key, at entry: Int) -> Bool {
         guard let found = plainKey(at: entry) else { return false }
         if let integer = found.intValue { return key.intValue == integer }
-        return changed(found, at: entry).stringValue == key.stringValue
+        return changed(found, at: entry, for: Key.self).stringValue == key.stringValue
     }
 
     /// The key of an entry, as a key of the type's.
     func key<Key: CodingKey>(at entry: Int, as type: Key.Type) -> Key? {
         guard let found = plainKey(at: entry) else { return nil }
         if let integer = found.intValue { return Key(intValue: integer) ?? Key(stringValue: found.stringValue) }
-        return Key(stringValue: changed(found, at: entry).stringValue)
+        return Key(stringValue: changed(found, at: entry, for: Key.self).stringValue)
     }
 
     /// The key of an entry as it stands there; `nil` if it is neither a text nor an integer.
@@ -120,9 +120,11 @@ extension DecodingSource {
         }
     }
 
-    /// What the strategy makes of a key.
-    private func changed(_ key: CBORKey, at entry: Int) -> any CodingKey {
-        switch options.keyDecodingStrategy {
+    /// What the strategy makes of a key. The keys of a dictionary are data.
+    private func changed<Key: CodingKey>(_ key: CBORKey, at entry: Int, for type: Key.Type) -> any CodingKey {
+        if case .useDefaultKeys = options.keyDecodingStrategy { return key }
+        guard !type.isOfDictionary else { return key }
+        return switch options.keyDecodingStrategy {
         case .useDefaultKeys: key
         case .convertFromSnakeCase: CBORKey(stringValue: SnakeCase.to(key.stringValue))
         case .custom(let change): change(codingPath(ofMapWithEntry: entry) + [key])

@@ -20,6 +20,8 @@ extension DecodingSource {
             guard let number else { throw misfit(type, at: offset) }
             return number
         }
+        let (_, tag) = contentAndTag(at: offset)
+        if head.type == .bytes, tag == Tag.positiveBignum || tag == Tag.negativeBignum { throw misfit(type, at: offset) }
         guard head.type == .simple, let number = floatingPoint(head) else { throw mismatch(type, at: offset) }
         guard let whole = Number(exactly: number) else { throw misfit(type, at: offset) }
         finish(offset, at: head.next)
@@ -71,7 +73,9 @@ extension DecodingSource {
         let (head, _) = contentAndTag(at: offset)
         if head.type == .simple, let number = floatingPoint(head) { return number }
         guard let (argument, isNegative) = integerParts(at: offset) else { throw mismatch(Double.self, at: offset) }
-        return isNegative ? -1 - Double(argument) : Double(argument)
+        guard isNegative else { return Double(argument) }
+        let (magnitude, overflows) = argument.addingReportingOverflow(1)
+        return overflows ? -0x1p128 : -Double(magnitude)
     }
 
     /// The nearest `Float`, bit for bit where there is one.

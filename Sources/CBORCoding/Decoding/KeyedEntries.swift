@@ -43,7 +43,8 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// Where the value of the key begins, if there is one other than `nil`.
     @inline(__always)
-    private func valueIfPresent(_ key: Key) -> Int? {
+    private func valueIfPresent(_ key: Key) throws -> Int? {
+        guard source.isOpen else { throw source.closed }
         guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { return nil }
         return source.reader.isNil(at: value) ? nil : value
     }

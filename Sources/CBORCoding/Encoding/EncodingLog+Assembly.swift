@@ -10,7 +10,7 @@ extension EncodingLog {
                 value, .init(codingPath: [], debugDescription: "\(Value.self) encoded nothing. A value encodes something."))
         }
         closeAll()
-        let data = detours.isEmpty ? inOrder() : Rearrangement(self).data()
+        let data = detours.isEmpty && cuts.isEmpty ? inOrder() : Rearrangement(self).data()
         guard options.isDeterministic || hasRepeatedKeys() else { return data }
         return MapOrder(sorts: options.isDeterministic).apply(to: data)
     }

@@ -19,19 +19,30 @@ extension EncodingLog {
     }
 
     @inline(never)
-    private func addChangedKey(_ key: some CodingKey, to map: Int) {
+    private func addChangedKey<Key: CodingKey>(_ key: Key, to map: Int) {
         let start = bytes.count
         switch options.keyEncodingStrategy {
         case .useIntegerKeys:
             if let integer = key.integerToEncode { bytes.append(integer: integer) } else { bytes.append(key.stringValue) }
-        case .convertToSnakeCase:
-            bytes.append(SnakeCase.from(key.stringValue))
-        case .custom(let change):
-            bytes.append(change(codingPath(of: map) + [key]).stringValue)
+        case .convertToSnakeCase, .custom:
+            // The keys of a dictionary are data.
+            guard !Key.isOfDictionary else { return bytes.append(key.stringValue) }
+            addConvertedKey(key, to: map)
         case .useDefaultKeys:
             bytes.append(key.stringValue)
         }
         originalKeys[start] = key
+    }
+
+    private func addConvertedKey(_ key: some CodingKey, to map: Int) {
+        switch options.keyEncodingStrategy {
+        case .convertToSnakeCase:
+            bytes.append(SnakeCase.from(key.stringValue))
+        case .custom(let change):
+            bytes.append(change(codingPath(of: map) + [key]).stringValue)
+        case .useDefaultKeys, .useIntegerKeys:
+            bytes.append(key.stringValue)
+        }
     }
 
     /// The item that the map has under the key that came last, if it came before.
@@ -41,7 +52,9 @@ extension EncodingLog {
         var key = last.previous
         while key >= 0 {
             if slice(keys[key]) == slice(last) {
-                return (0..<items.count).first { items[$0].keyStart == keys[key].start && items[$0].parent == map }
+                return (0..<items.count).first {
+                    items[$0].keyStart == keys[key].start && items[$0].parent == map && items[$0].kind != .dropped
+                }
             }
             key = keys[key].previous
         }
@@ -51,7 +64,7 @@ extension EncodingLog {
     /// Whether some map has a key twice.
     func hasRepeatedKeys() -> Bool {
         (0..<items.count).contains { map in
-            guard items[map].mayRepeat else { return false }
+            guard items[map].mayRepeat, items[map].kind != .dropped else { return false }
             var slices = DistinctSlices(count: items[map].count)
             var key = items[map].lastKey
             while key >= 0 {
@@ -86,6 +99,9 @@ extension EncodingLog {
 }
 
 extension CodingKey {
+    /// Whether these are the keys of a dictionary, of which the standard library has a type that it tells nobody.
+    static var isOfDictionary: Bool { _typeName(Self.self, qualified: false) == "_DictionaryCodingKey" }
+
     /// The integer that says as much as the key does.
     fileprivate var integerToEncode: Int? {
         guard let intValue else { return nil }

@@ -61,10 +61,12 @@ final class EncodingLog {
     /// Where the three begin: enough for most values.
     private let memory: UnsafeMutableRawPointer
     /// The item that was written to last. It and those around it are open.
-    @exclusivity(unchecked) private(set) var current = 0
-    @exclusivity(unchecked) private(set) var detours: [Detour] = []
+    @exclusivity(unchecked) var current = 0
+    @exclusivity(unchecked) var detours: [Detour] = []
+    /// Stretches of values that failed when others had written since.
+    var cuts: [Range<Int>] = []
     /// What was current before the detour that is under way.
-    @exclusivity(unchecked) private var beforeDetour: Int?
+    @exclusivity(unchecked) var beforeDetour: Int?
     /// The first misuse that could not be thrown where it happened.
     @exclusivity(unchecked) private(set) var failure: (any Error)?
     /// The keys of which the strategy made others, by where these begin.
@@ -115,7 +117,7 @@ final class EncodingLog {
     }
 
     /// Goes on with what is around the current item, or was current before the detour to it.
-    private func leaveCurrent() {
+    func leaveCurrent() {
         if beforeDetour != nil, current == detours[detours.count - 1].item {
             endDetour()
         } else {
@@ -124,7 +126,7 @@ final class EncodingLog {
         }
     }
 
-    private func endDetour() {
+    func endDetour() {
         guard let before = beforeDetour else { return }
         let last = detours.count - 1
         while current != detours[last].item {
@@ -136,7 +138,7 @@ final class EncodingLog {
         current = before
     }
 
-    private func close(_ item: Int) {
+    func close(_ item: Int) {
         if items[item].kind == .undecided {
             items[item].start = bytes.count
             bytes.append(0)
@@ -167,7 +169,7 @@ final class EncodingLog {
     /// Says that the item is a container of this kind. Asked a second time, it is the same one.
     func open(_ item: Int, as kind: Item.Kind) {
         let known = items[item].kind
-        guard known != kind else { return }
+        guard known != kind, known != .dropped else { return }
         guard known == .undecided, items[item].depth < options.nestingLimit else {
             return fail(known == .undecided ? tooDeep(item) : decidedTwice(item))
         }
@@ -181,40 +183,10 @@ final class EncodingLog {
 
     /// Says that the item is what is written next.
     func openScalar(_ item: Int) throws {
+        if items[item].kind == .dropped { return resume(item) }
         guard items[item].kind == .undecided else { throw decidedTwice(item) }
         resume(item)
         items[item].kind = items[item].end < 0 ? .scalar : .lateScalar
-    }
-
-    /// What there was before an entry, to be there again if it fails.
-    struct Mark {
-        fileprivate var bytes: Int
-        fileprivate var items: Int
-        fileprivate var keys: Int
-        fileprivate var lastKey: Int
-        fileprivate var detours: Int
-    }
-
-    /// What there is. The container is current.
-    @inline(__always)
-    func mark(in container: Int) -> Mark {
-        Mark(bytes: bytes.count, items: items.count, keys: keys.count, lastKey: items[container].lastKey, detours: detours.count)
-    }
-
-    /// Takes back the entry of the container that was begun at the mark.
-    func rollBack(to mark: Mark, in container: Int) {
-        guard mark.detours == detours.count else {
-            return fail(error(container, "A value failed to encode, and someone went on, when a part of it stood somewhere else already."))
-        }
-        for item in mark.items..<items.count {
-            items[item].kind = .dropped
-            items[item].end = mark.bytes
-        }
-        bytes.truncate(to: mark.bytes)
-        keys.truncate(to: mark.keys)
-        items[container].count -= 1
-        items[container].lastKey = mark.lastKey
-        current = container
     }
 
     /// Counts an entry of the container, and makes it current.

@@ -46,7 +46,7 @@ extension GrowingBuffer<UInt8> {
     mutating func append<Number: FixedWidthInteger>(integer: Number) {
         if integer >= 0, let value = UInt64(exactly: integer) {
             appendHead(.unsigned, value)
-        } else if let value = UInt64(exactly: ~integer) {
+        } else if integer < 0, let value = UInt64(exactly: ~integer) {
             appendHead(.negative, value)
         } else {
             append(argument: UInt128(truncatingIfNeeded: integer < 0 ? ~integer : integer), isNegative: integer < 0)

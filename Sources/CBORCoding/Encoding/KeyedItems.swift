@@ -61,14 +61,14 @@ struct KeyedItems<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         log.resume(item)
-        let mark = log.mark(in: item)
+        let mark = log.mark(item)
         log.beginEntry(in: item)
         let keyStart = log.bytes.count
         log.addKey(key, to: item)
         do {
             try log.add(value, to: item, keyStart: keyStart)
         } catch {
-            log.rollBack(to: mark, in: item)
+            log.takeBackEntry(since: mark)
             throw error
         }
     }
@@ -90,13 +90,13 @@ struct KeyedItems<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// An item for the key: the one that it has already, or a new one.
     private func nested(_ key: some CodingKey, _ kind: EncodingLog.Item.Kind? = nil) -> Int {
         log.resume(item)
-        let mark = log.mark(in: item)
+        let mark = log.mark(item)
         log.beginEntry(in: item)
         let keyStart = log.bytes.count
         log.addKey(key, to: item)
         let nested: Int
         if let earlier = log.earlierItem(ofLastKeyIn: item) {
-            log.rollBack(to: mark, in: item)
+            log.takeBackEntry(since: mark)
             nested = earlier
         } else {
             nested = log.beginItem(in: item, keyStart: keyStart)

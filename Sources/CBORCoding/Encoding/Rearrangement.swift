@@ -1,51 +1,53 @@
 internal import Foundation
 
-/// Brings what came for items that had been left to its place.
+/// Brings what came for items that had been left to its place, and leaves out what failed.
 struct Rearrangement {
     private let log: EncodingLog
     /// The items with a head, in the order of the bytes.
     private let items: [Int]
     private let detours: [Int: [EncodingLog.Detour]]
+    private let cuts: [Range<Int>]
     private var output: GrowingBuffer<UInt8>
 
     init(_ log: EncodingLog) {
         self.log = log
         items = (0..<log.items.count).filter { log.items[$0].hasHead }.sorted { log.items[$0].start < log.items[$1].start }
         detours = Dictionary(grouping: log.detours) { $0.item }
+        cuts = log.cuts.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
         output = GrowingBuffer(capacity: log.bytes.count * 2)
     }
 
     consuming func data() -> Data {
         defer { output.free() }
-        append(0..<log.bytes.count, without: log.detours[...])
+        let holes = log.detours.map { $0.start..<$0.end } + cuts
+        append(0..<log.bytes.count, without: holes.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }[...])
         return Data(bytes: output.base, count: output.count)
     }
 
-    /// Writes a stretch of the bytes: each item with all that came for it, and nothing that came for others.
-    private mutating func append(_ stretch: Range<Int>, without others: ArraySlice<EncodingLog.Detour>) {
+    /// Writes a stretch of the bytes: each item in it with all that came for it, and nothing that lies in a hole.
+    private mutating func append(_ stretch: Range<Int>, without holes: ArraySlice<Range<Int>>) {
         var done = stretch.lowerBound
-        var others = others.drop { $0.start < done }
+        var holes = holes.drop { $0.lowerBound < done }
         while done < stretch.upperBound {
             let item = firstItem(from: done)
             let next = min(item.map { log.items[$0].start } ?? .max, stretch.upperBound)
-            if let detour = others.first, detour.start <= next {
-                copy(done..<detour.start)
-                done = detour.end
-                others.removeFirst()
+            if let hole = holes.first, hole.lowerBound <= next, hole.lowerBound < stretch.upperBound {
+                copy(done..<hole.lowerBound)
+                done = hole.upperBound
             } else {
                 copy(done..<next)
                 done = next
-                if let item, next < stretch.upperBound { done = append(item: item, without: others) }
-                others = others.drop { $0.start < done }
+                if let item, next < stretch.upperBound { done = append(item: item, without: holes) }
             }
+            holes = holes.drop { $0.lowerBound < done }
         }
     }
 
     /// Writes an item. Returns where what came for it at first ends.
-    private mutating func append(item: Int, without others: ArraySlice<EncodingLog.Detour>) -> Int {
+    private mutating func append(item: Int, without holes: ArraySlice<Range<Int>>) -> Int {
         let entries = log.appendHead(of: item, to: &output)
-        append(entries..<log.items[item].end, without: others)
-        for detour in detours[item] ?? [] { append(detour.start..<detour.end, without: []) }
+        append(entries..<log.items[item].end, without: holes)
+        for detour in detours[item] ?? [] { append(detour.start..<detour.end, without: cuts[...]) }
         return log.items[item].end
     }
 

@@ -48,5 +48,13 @@ struct SingleItem: SingleValueEncodingContainer {
     func encode(_ value: UInt64) throws { try encode(integer: value) }
     func encode(_ value: UInt128) throws { try encode(integer: value) }
 
-    func encode<Value: Encodable>(_ value: Value) throws { try log.encode(value, to: item) }
+    func encode<Value: Encodable>(_ value: Value) throws {
+        let mark = log.mark(item)
+        do {
+            try log.encode(value, to: item)
+        } catch {
+            log.takeBackItem(since: mark)
+            throw error
+        }
+    }
 }

@@ -56,12 +56,12 @@ struct UnkeyedItems: UnkeyedEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         log.resume(item)
-        let mark = log.mark(in: item)
+        let mark = log.mark(item)
         log.beginEntry(in: item)
         do {
             try log.add(value, to: item, keyStart: -1)
         } catch {
-            log.rollBack(to: mark, in: item)
+            log.takeBackEntry(since: mark)
             throw error
         }
     }

@@ -25,6 +25,18 @@ struct ByteSlice: Hashable {
         return native.withUTF8 { self == ByteSlice($0) }
     }
 
+    /// Whether the bytes are UTF-8. Almost all keys are ASCII.
+    var isUTF8: Bool {
+        var rest = UnsafeBufferPointer(start: start, count: count)[...]
+        while rest.count >= 8 {
+            let word = UnsafeRawPointer(start + rest.startIndex).loadUnaligned(as: UInt64.self)
+            guard word & 0x8080_8080_8080_8080 == 0 else { break }
+            rest = rest.dropFirst(8)
+        }
+        guard !rest.allSatisfy({ $0 < 0x80 }) else { return true }
+        return isText(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+    }
+
     /// The bit of a key with these bytes.
     @inline(__always)
     var keyBit: UInt64 { KeyMask.bit(start, count: count) }

@@ -117,15 +117,19 @@ struct WellFormedness {
             guard head.argument <= UInt64(count - offset) / 2 else { throw endsTooEarly }
             for _ in 0..<Int(head.argument) { offset = try pair(at: offset, level: level, &keys) }
         }
-        if keys.mayRepeat { try compareKeys(head, count: keys.count) }
+        if keys.mayRepeat || keys.hasLongForms { try compareKeys(head, keys) }
         return offset
     }
 
     /// Looks at a key and its value.
     @inline(__always)
     private func pair(at offset: Int, level: Int, _ keys: inout MapKeys) throws(Fault) -> Int {
+        let keyHead = try head(at: offset)
         let keyEnd = try item(at: offset, level: level)
-        keys.add(base + offset, count: keyEnd - offset)
+        if keyHead.type == .text, !keyHead.isIndefinite, !ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next).isUTF8 {
+            throw Fault(problem: "a key is not UTF-8", offset: offset)
+        }
+        keys.add(base + offset, count: keyEnd - offset, keyHead)
         return try item(at: keyEnd, level: level)
     }
 
@@ -140,7 +144,12 @@ struct WellFormedness {
             guard piece.type == head.type, !piece.isIndefinite else {
                 throw Fault(problem: "a string of indefinite length holds what is no string of its kind", offset: offset)
             }
-            offset = try string(piece, at: offset)
+            let end = try string(piece, at: offset)
+            // Not even a character may stand in two pieces (RFC 8949, 3.2.3).
+            guard head.type == .bytes || ByteSlice(base + piece.next, count: end - piece.next).isUTF8 else {
+                throw Fault(problem: "a piece of a text is not UTF-8", offset: offset)
+            }
+            offset = end
         }
         return offset + 1
     }
@@ -180,25 +189,57 @@ struct WellFormedness {
         private var mask = KeyMask()
         private(set) var count = 0
         private(set) var mayRepeat = false
+        /// Whether some key is longer than it must be, so that it may be another one in other bytes.
+        private(set) var hasLongForms = false
 
         @inline(__always)
-        mutating func add(_ key: UnsafePointer<UInt8>, count size: Int) {
+        mutating func add(_ key: UnsafePointer<UInt8>, count size: Int, _ head: ItemReader.Head) {
             count += 1
+            if head.information >= AdditionalInformation.oneByte { hasLongForms = hasLongForms || !head.isShortest }
             if !mask.insert(KeyMask.bit(key, count: size)) { mayRepeat = true }
         }
     }
 
     /// Compares the keys of a well-formed map.
-    private func compareKeys(_ head: ItemReader.Head, count keyCount: Int) throws(Fault) {
+    private func compareKeys(_ head: ItemReader.Head, _ keys: MapKeys) throws(Fault) {
         let reader = ItemReader(base, count: count)
-        var keys = DistinctSlices(count: keyCount)
+        var slices = DistinctSlices(count: keys.count)
+        var shortened: Set<[UInt8]> = []
         var offset = head.next
-        for _ in 0..<keyCount {
+        for _ in 0..<keys.count {
             let end = reader.end(of: offset)
-            guard keys.insert(ByteSlice(base + offset, count: end - offset)) else {
-                throw Fault(problem: "a map has a key twice", offset: offset)
-            }
+            let isNew =
+                keys.hasLongForms
+                ? shortened.insert(reader.shortened(offset, end)).inserted
+                : slices.insert(ByteSlice(base + offset, count: end - offset))
+            guard isNew else { throw Fault(problem: "a map has a key twice", offset: offset) }
             offset = reader.end(of: end)
+        }
+    }
+}
+
+extension ItemReader {
+    /// What two keys have in common that are one: the same for every form of a number or a string.
+    fileprivate func shortened(_ key: Int, _ end: Int) -> [UInt8] {
+        let head = head(at: key)
+        switch head.type {
+        case .unsigned, .negative: return [head.type.bits] + withUnsafeBytes(of: head.argument) { Array($0) }
+        case .bytes, .text: return [head.type.bits] + withBytes(head) { Array($0) }
+        case .array, .map, .tag, .simple: return Array(UnsafeBufferPointer(start: base + key, count: end - key))
+        }
+    }
+}
+
+extension ItemReader.Head {
+    /// Whether no shorter head says the same, as far as numbers and strings go.
+    fileprivate var isShortest: Bool {
+        switch information {
+        case AdditionalInformation.oneByte: argument >= UInt64(AdditionalInformation.oneByte)
+        case AdditionalInformation.twoBytes: argument > 0xFF
+        case AdditionalInformation.fourBytes: argument > 0xFFFF
+        case AdditionalInformation.eightBytes: argument > 0xFFFF_FFFF
+        case AdditionalInformation.indefinite: false
+        default: true
         }
     }
 }

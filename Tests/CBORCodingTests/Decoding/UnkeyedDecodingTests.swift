@@ -14,7 +14,7 @@ struct UnkeyedDecodingTests {
 
     @Test(arguments: ["83 01 6161 f6", "9f 01 6161 f6 ff", "c6 83 01 6161 f6"])
     func anArrayIsReadToItsEnd(_ hex: String) throws {
-        try withArray(hex) { array in
+        try withArray(hex) { (array) throws in
             #expect((array.count, array.currentIndex, array.isAtEnd) == (3, 0, false))
             #expect(try array.decode(Int.self) == 1)
             #expect(try array.decodeNil() == false)
@@ -34,7 +34,7 @@ struct UnkeyedDecodingTests {
     }
 
     @Test func aDecodingThatFailsDoesNotMoveOn() throws {
-        try withArray("84 6161 82 01 6162 a1 6161 02 05") { array in
+        try withArray("84 6161 82 01 6162 a1 6161 02 05") { (array) throws in
             #expect(throws: DecodingError.self) { try array.decode(Int.self) }
             #expect(throws: DecodingError.self) { try array.nestedUnkeyedContainer() }
             #expect(throws: DecodingError.self) { try array.nestedContainer(keyedBy: TextKey.self) }
@@ -51,7 +51,7 @@ struct UnkeyedDecodingTests {
     }
 
     @Test func nestedContainersAreReadInTurns() throws {
-        try withArray("83 82 01 02 82 03 04 a2 6161 05 6162 06") { array in
+        try withArray("83 82 01 02 82 03 04 a2 6161 05 6162 06") { (array) throws in
             var (first, second) = (try array.nestedUnkeyedContainer(), try array.nestedUnkeyedContainer())
             let map = try array.nestedContainer(keyedBy: TextKey.self)
             #expect(array.isAtEnd)
@@ -65,7 +65,7 @@ struct UnkeyedDecodingTests {
     }
 
     @Test func optionalsInAnArray() throws {
-        try withArray("83 f6 01 f7") { array in
+        try withArray("83 f6 01 f7") { (array) throws in
             #expect(try array.decodeIfPresent(Int.self) == nil)
             #expect(array.currentIndex == 1)
             #expect(try array.decodeIfPresent(Int.self) == 1)

@@ -11,7 +11,7 @@ struct TypesTests {
         let deterministic = try encoded(value) { $0.isDeterministic = true }
         #expect(try decoded(Value.self, deterministic) == value, sourceLocation: sourceLocation)
         let described = try encoded(value) { $0.isSelfDescribed = true }
-        #expect(described.starts(with: CBOREncoder.selfDescription), sourceLocation: sourceLocation)
+        #expect(described.starts(with: [0xD9, 0xD9, 0xF7]), sourceLocation: sourceLocation)
         #expect(try decoded(Value.self, described) == value, sourceLocation: sourceLocation)
         let integers = try encoded(value) { $0.keyEncodingStrategy = .useIntegerKeys }
         #expect(try decoded(Value.self, integers) == value, sourceLocation: sourceLocation)
@@ -20,7 +20,7 @@ struct TypesTests {
     // MARK: Texts
 
     @Test(arguments: [
-        "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈👨‍👩‍👧‍👦", "\u{FFFD}", "\u{10FFFF}", "\r\n",
+        "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈", "\u{FFFD}", "\u{10FFFF}", "\r\n",
         String(repeating: "ü", count: 70000),
     ])
     func aTextKeepsAllItsBytes(_ text: String) throws {

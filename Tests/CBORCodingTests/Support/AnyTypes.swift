@@ -3,6 +3,7 @@ import Foundation
 
 /// Decodings as types of all kinds.
 let anyTypes: [@Sendable (Data) throws -> any Sendable] = [
+    { try CBORDecoder().decode(CBORValue.self, from: $0) },
     { try CBORDecoder().decode(Bool.self, from: $0) }, { try CBORDecoder().decode(Int.self, from: $0) },
     { try CBORDecoder().decode(UInt8.self, from: $0) }, { try CBORDecoder().decode(Int128.self, from: $0) },
     { try CBORDecoder().decode(UInt128.self, from: $0) }, { try CBORDecoder().decode(Double.self, from: $0) },

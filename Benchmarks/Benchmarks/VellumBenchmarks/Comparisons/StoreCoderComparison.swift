@@ -54,12 +54,12 @@ enum StoreCoderComparison {
             // One of a thousand names, and one user.
             let name = "Ann Example 77"
             let email = User.make(77).email
-            func check(_ count: Int) { precondition(count == scale.rawValue / 1000, "\(count) objects") }
+            func check(_ count: Int, expected: Int? = nil) { precondition(count == expected ?? scale.rawValue / 1000, "\(count) objects") }
             return Course(
                 turns: [
                     Turn { check(try sides.own.fetch(where: #Predicate { $0.name == name }).count) },
                     Turn { check(try sides.inJSON.fetch(where: #Predicate { $0.name == name }).count) },
-                    Turn { precondition(try sides.own.fetch(where: #Predicate { $0.email == email }).count == 1) },
+                    Turn { check(try sides.own.fetch(where: #Predicate { $0.email == email }).count, expected: 1) },
                 ], end: sides.close)
         }
     }
