@@ -3,19 +3,48 @@ internal import Foundation
 extension DecodingSource {
     // MARK: Where an item is
 
-    /// The keys and places on the way to the item. Found by going there once more: nobody asks but errors and a type's own code.
+    /// The keys and places on the way to the item. Nobody asks but errors and a type's own code.
     func codingPath(of target: Int) -> [any CodingKey] {
+        codingPath(of: target, asRead: true) ?? codingPath(of: target, asRead: false) ?? []
+    }
+
+    /// Goes where the containers are being read, as far as these lie on the way, and looks for the rest.
+    ///
+    /// - Parameter asRead: False to look everywhere: what is being read may be beside the way.
+    private func codingPath(of target: Int, asRead: Bool) -> [any CodingKey]? {
+        guard isOpen else { return nil }
         var path: [any CodingKey] = []
         var item = 0
-        while isOpen, item != target, let step = step(from: item, to: target) {
+        while item != target {
+            let known = asRead ? self.entryBeingRead(in: item, depth: path.count) : nil
+            guard let step = known ?? step(from: item, to: target) else { return nil }
+            // In a key: the way ends at the map.
+            guard step.value <= target else { return asRead ? nil : path }
             path.append(step.key)
             item = step.value
         }
         return path
     }
 
+    private func entryBeingRead(in container: Int, depth: Int) -> (key: any CodingKey, value: Int)? {
+        if depth < cursors.count, cursors[depth].map == container, cursors[depth].isAtValue {
+            return (plainKey(at: cursors[depth].entry).map(pathKey) ?? CBORKey(stringValue: "?"), cursors[depth].offset)
+        }
+        if depth < places.count, places[depth].array == container {
+            return (CBORKey(place: places[depth].place), places[depth].element)
+        }
+        return nil
+    }
+
+    /// Notes which element of an array is being read.
+    @inline(__always)
+    func enter(_ place: ArrayPlace, depth: Int) {
+        while places.count <= depth { places.append(ArrayPlace()) }
+        places[depth] = place
+    }
+
     /// The keys and places on the way to the map that has an entry there.
-    func codingPath(ofMapWithEntry entry: Int) -> [any CodingKey] { Array(codingPath(of: entry).dropLast()) }
+    func codingPath(ofMapWithEntry entry: Int) -> [any CodingKey] { codingPath(of: entry, asRead: false) ?? [] }
 
     /// Which entry of a container holds the item.
     private func step(from container: Int, to target: Int) -> (key: any CodingKey, value: Int)? {

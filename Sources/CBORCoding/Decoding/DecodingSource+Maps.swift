@@ -32,6 +32,11 @@ extension DecodingSource {
 
     @inline(never)
     private func search(for key: some CodingKey, depth: Int, isRead: Bool) -> Int? {
+        // Who could not decode a value as one type tries the next.
+        if cursors[depth].entry >= 0, let value = value(of: key, at: cursors[depth].entry) {
+            if isRead { cursors[depth].moveBack(to: value) }
+            return value
+        }
         guard mayHave(key, depth: depth) else { return nil }
         // From here to the end, and from the beginning to here.
         var cursor = cursors[depth]

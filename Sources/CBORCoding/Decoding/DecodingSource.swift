@@ -11,6 +11,8 @@ final class DecodingSource {
     @exclusivity(unchecked) private(set) var isOpen = true
     /// The cursors of the maps that are being read, by depth. A map whose place another has taken begins anew.
     @exclusivity(unchecked) var cursors = GrowingBuffer<MapCursor>(capacity: 8)
+    /// The elements of the arrays that are being read, by depth: where errors are.
+    @exclusivity(unchecked) var places = GrowingBuffer<ArrayPlace>(capacity: 8)
     /// The item whose end was met last.
     @exclusivity(unchecked) private var finishedStart = -1
     @exclusivity(unchecked) private var finishedEnd = -1
@@ -20,7 +22,10 @@ final class DecodingSource {
         self.options = options
     }
 
-    deinit { cursors.free() }
+    deinit {
+        cursors.free()
+        places.free()
+    }
 
     /// Reads a value from the bytes by `body`, if they are well-formed.
     static func reading<Value>(

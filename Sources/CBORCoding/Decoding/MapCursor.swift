@@ -5,6 +5,8 @@ struct MapCursor: BitwiseCopyable {
     /// Where the next entry begins; if `isAtValue`, the value that is being read.
     private(set) var offset = -1
     private(set) var isAtValue = false
+    /// Where the entry begins whose value is being read, or was last.
+    private(set) var entry = -1
     /// How many entries come still; below zero if that comes to light at the end.
     private var remaining = 0
     /// Which keys the map may have, once somebody looked.
@@ -31,8 +33,16 @@ struct MapCursor: BitwiseCopyable {
 
     @inline(__always)
     mutating func moveToValue(_ value: Int) {
+        entry = offset
         offset = value
         isAtValue = true
+    }
+
+    /// Moves back to the value that was read last.
+    mutating func moveBack(to value: Int) {
+        offset = value
+        isAtValue = true
+        if remaining >= 0 { remaining += 1 }
     }
 
     /// Moves behind the value, which ends at `end`.
@@ -71,4 +81,11 @@ struct MapEntries: Sequence, IteratorProtocol {
         defer { cursor.pass(reader) }
         return cursor.offset
     }
+}
+
+/// The element of an array that is being read.
+struct ArrayPlace: BitwiseCopyable {
+    var array = -1
+    var element = -1
+    var place = 0
 }

@@ -30,6 +30,7 @@ struct UnkeyedEntries: UnkeyedDecodingContainer {
     private mutating func element<Element>(_ type: Any.Type, _ read: (ItemDecoder) throws -> Element) throws -> Element {
         guard source.isOpen else { throw source.closed }
         guard !isAtEnd else { throw isOver(type) }
+        source.enter(ArrayPlace(array: array, element: next, place: currentIndex), depth: depth)
         let element = try read(ItemDecoder(source, at: next, depth: depth + 1))
         next = source.end(of: next, depth: depth + 1)
         currentIndex += 1
