@@ -24,25 +24,15 @@ extension EncodingLog {
         switch options.keyEncodingStrategy {
         case .useIntegerKeys:
             if let integer = key.integerToEncode { bytes.append(integer: integer) } else { bytes.append(key.stringValue) }
-        case .convertToSnakeCase, .custom:
-            // The keys of a dictionary are data.
-            guard !Key.isOfDictionary else { return bytes.append(key.stringValue) }
-            addConvertedKey(key, to: map)
-        case .useDefaultKeys:
+        // The keys of a dictionary are data.
+        case .convertToSnakeCase where !Key.isOfDictionary:
+            bytes.append(SnakeCase.from(key.stringValue))
+        case .custom(let change) where !Key.isOfDictionary:
+            bytes.append(change(codingPath(of: map) + [key]).stringValue)
+        case .useDefaultKeys, .convertToSnakeCase, .custom:
             bytes.append(key.stringValue)
         }
         originalKeys[start] = key
-    }
-
-    private func addConvertedKey(_ key: some CodingKey, to map: Int) {
-        switch options.keyEncodingStrategy {
-        case .convertToSnakeCase:
-            bytes.append(SnakeCase.from(key.stringValue))
-        case .custom(let change):
-            bytes.append(change(codingPath(of: map) + [key]).stringValue)
-        case .useDefaultKeys, .useIntegerKeys:
-            bytes.append(key.stringValue)
-        }
     }
 
     /// The item that the map has under the key that came last, if it came before.
