@@ -10,9 +10,11 @@ final class DecodingSource {
     /// False when the decoding is over, and a decoder that somebody kept has nothing to read any more.
     @exclusivity(unchecked) private(set) var isOpen = true
     /// The cursors of the maps that are being read, by depth. A map whose place another has taken begins anew.
-    @exclusivity(unchecked) var cursors = GrowingBuffer<MapCursor>(capacity: 8)
+    @exclusivity(unchecked) var cursors: GrowingBuffer<MapCursor>
     /// The elements of the arrays that are being read, by depth: where errors are.
-    @exclusivity(unchecked) var places = GrowingBuffer<ArrayPlace>(capacity: 8)
+    @exclusivity(unchecked) var places: GrowingBuffer<ArrayPlace>
+    /// Where these two begin: enough for most values.
+    private let memory: UnsafeMutableRawPointer
     /// The item whose end was met last.
     @exclusivity(unchecked) private var finishedStart = -1
     @exclusivity(unchecked) private var finishedEnd = -1
@@ -20,11 +22,18 @@ final class DecodingSource {
     private init(_ reader: ItemReader, _ options: CBORDecoder) {
         self.reader = reader
         self.options = options
+        let depths = 6
+        let placesStart = depths * MemoryLayout<MapCursor>.stride
+        memory = .allocate(
+            byteCount: placesStart + depths * MemoryLayout<ArrayPlace>.stride, alignment: MemoryLayout<MapCursor>.alignment)
+        cursors = GrowingBuffer(in: memory, capacity: depths)
+        places = GrowingBuffer(in: memory + placesStart, capacity: depths)
     }
 
     deinit {
         cursors.free()
         places.free()
+        memory.deallocate()
     }
 
     /// Reads a value from the bytes by `body`, if they are well-formed.
