@@ -64,7 +64,10 @@ public struct CBORDecoder: Sendable {
     ///
     /// What comes before it is passed over, and what comes after it is not looked at: it need not even be well-formed.
     ///
-    /// - Parameter path: The texts of the keys on the way to the value, as they stand in the data.
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - path: The texts of the keys on the way to the value, as they stand in the data.
+    ///   - data: The bytes.
     /// - Returns: `nil` if there is no such key on the way, or something that has no keys. `null` is the value `nil`, if the type has one.
     /// - Complexity: O(n) in the bytes before the end of the value.
     /// - Throws: What ``decode(_:from:)`` throws.
