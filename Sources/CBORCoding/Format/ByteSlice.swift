@@ -26,15 +26,24 @@ struct ByteSlice: Hashable {
     }
 
     /// Whether the bytes are UTF-8. Almost all keys are ASCII.
+    @inline(__always)
     var isUTF8: Bool {
-        var rest = UnsafeBufferPointer(start: start, count: count)[...]
-        while rest.count >= 8 {
-            let word = UnsafeRawPointer(start + rest.startIndex).loadUnaligned(as: UInt64.self)
-            guard word & 0x8080_8080_8080_8080 == 0 else { break }
-            rest = rest.dropFirst(8)
+        var high: UInt64 = 0
+        var place = 0
+        while place + 8 <= count {
+            high |= UnsafeRawPointer(start + place).loadUnaligned(as: UInt64.self)
+            place += 8
         }
-        guard !rest.allSatisfy({ $0 < 0x80 }) else { return true }
-        return isText(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+        while place < count {
+            high |= UInt64(start[place])
+            place += 1
+        }
+        return high & 0x8080_8080_8080_8080 == 0 || isUTF8BeyondASCII
+    }
+
+    @inline(never)
+    private var isUTF8BeyondASCII: Bool {
+        isText(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
     }
 
     /// The bit of a key with these bytes.

@@ -125,9 +125,14 @@ struct WellFormedness {
     @inline(__always)
     private func pair(at offset: Int, level: Int, _ keys: inout MapKeys) throws(Fault) -> Int {
         let keyHead = try head(at: offset)
-        let keyEnd = try item(at: offset, level: level)
-        if keyHead.type == .text, !keyHead.isIndefinite, !ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next).isUTF8 {
-            throw Fault(problem: "a key is not UTF-8", offset: offset)
+        let keyEnd: Int
+        if keyHead.type == .text, !keyHead.isIndefinite {
+            keyEnd = try string(keyHead, at: offset)
+            guard ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next).isUTF8 else {
+                throw Fault(problem: "a key is not UTF-8", offset: offset)
+            }
+        } else {
+            keyEnd = try item(at: offset, level: level)
         }
         keys.add(base + offset, count: keyEnd - offset, keyHead)
         return try item(at: keyEnd, level: level)
