@@ -36,8 +36,9 @@ final class Housekeeper: Sendable {
     private let due = Locked<[Chore: DispatchTime]>([:])
 
     init() {
-        // Dispatch opens what it waits with when it is first asked to wait, and ends the process where it may open nothing any more.
-        queue.asyncAfter(deadline: .now()) {}
+        // Dispatch opens what it waits with when it is first asked to wait, and ends the process where it may open nothing any more. What is
+        // due at once it does without waiting.
+        queue.asyncAfter(deadline: .now() + .seconds(1)) {}
     }
 
     /// Runs `work` after the chore's delay, unless that is to happen before then already. `work` should hold its file weakly.
