@@ -33,14 +33,18 @@ public struct ArchiveField<Root> {
 
     /// The property as it is stored under a key.
     ///
-    /// - Parameter keys: The coding keys on the way to it: one, and one more for each object in between.
+    /// - Parameters:
+    ///   - property: A property that is stored as it is.
+    ///   - keys: The coding keys on the way to it: one, and one more for each object in between.
     public static func field<Property: Decodable>(_ property: KeyPath<Root, Property>, at keys: any CodingKey...) -> Self {
         Self(property: property, stored: StoredProperty<Property>(path: keys.map { $0.stringValue }))
     }
 
     /// The property as it is stored under a key.
     ///
-    /// - Parameter keys: The texts of the coding keys on the way to it: one, and one more for each object in between.
+    /// - Parameters:
+    ///   - property: A property that is stored as it is.
+    ///   - keys: The texts of the coding keys on the way to it: one, and one more for each object in between.
     public static func field<Property: Decodable>(_ property: KeyPath<Root, Property>, at keys: String...) -> Self {
         Self(property: property, stored: StoredProperty<Property>(path: keys))
     }
