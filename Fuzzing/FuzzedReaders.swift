@@ -108,7 +108,7 @@ enum FuzzedReaders {
         }
         _ = try? ValueCoding.decode(Data.self, from: input)
         _ = try? ValueCoding.decode([String: [Double?]].self, from: input)
-        if let text = try? ValueCoding.decode(String.self, from: input), let bytes = try? ValueCoding.encode(text) {
+        if let text = try? ValueCoding.decode(String.self, from: input), let bytes = try? ValueCoding.encode(text, as: .cbor) {
             require((try? ValueCoding.decode(String.self, from: bytes)) == text, "A value that was read is written and read again.")
         }
     }
