@@ -7,8 +7,7 @@ internal import Foundation
 /// ```
 ///
 /// With concurrent readers the order is exact to within the operations in flight. Evicted payloads are released
-/// outside the lock. Nothing outside this file knows that there is one lock: several pieces, each with a list and
-/// a lock of its own, would fit behind the same calls.
+/// outside the lock. Nobody else knows that there is one lock: several pieces, each with its own, would fit behind the same calls.
 ///
 /// - Complexity: O(1) for every call, but for those that say otherwise. A hit allocates nothing.
 public final class MemoryTier<Payload: Sendable>: Sendable {

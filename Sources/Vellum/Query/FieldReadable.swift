@@ -13,6 +13,8 @@ internal import Tiers
 ///
 /// This is for conditions that no index answers. It changes how fast a query is, never what it answers: an object that may
 /// satisfy the condition is decoded and asked itself, and so is one of which nothing certain can be read, as of data that is no CBOR.
+/// As with an index, an object that one part of a condition rules out is not asked the others, which might have thrown, and is not
+/// reported if it cannot be decoded. Reading a field is no use of an object.
 ///
 /// - Important: By naming a field a type says that it is what the property will be when the object is decoded, as it is for a
 ///   synthesized `Codable` conformance. What `init(from:)` makes of something else is no field.
