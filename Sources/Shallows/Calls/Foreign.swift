@@ -25,11 +25,14 @@ extension Reply {
     }
 
     /// Asks an asynchronous function, in a task that is cancelled with the call.
+    ///
+    /// It never has its answer at once, so a caller that waits inside a task is refused before it is asked.
     @usableFromInline
     static func foreign(
         layer: String, key: (any Sendable)? = nil, _ call: Call, _ ask: @escaping @Sendable () async throws -> Value
     ) -> Reply {
-        foreign(layer: layer, key: key, call) { completion in
+        guard !call.isRefusedWhenLate else { return .failure(.wouldBlock(layer: layer, key: key)) }
+        return foreign(layer: layer, key: key, call) { completion in
             let task = Task {
                 do { completion(.success(try await ask())) } catch { completion(.failure(error)) }
             }

@@ -47,6 +47,16 @@ struct SyncTests {
     }
 
     @Test
+    func anAsynchronousFunctionIsNotAskedForACallThatIsRefused() throws {
+        let asked = Counter()
+        let storage = MemoryStorage<String, Int>(storage: ["a": 1])
+        let validating = storage.validate { (_: Int) async in asked.add() > 0 }.makeSyncStorage()
+        expectRefusal { try validating.retrieve(forKey: "a") }
+        expectRefusal { try validating.set(2, forKey: "a") }
+        #expect(asked.value == 0 && storage.storage == ["a": 1])
+    }
+
+    @Test
     func aLateStorageIsWaitedForOutsideOfTasks() async throws {
         let storage = late.makeSyncStorage()
         let retrieving = Task { try await onThread { try storage.retrieve(forKey: "a") } }
@@ -86,21 +96,26 @@ struct SyncTests {
     @Test
     func aRefusedCallDoesNotFailThoseThatMayWait() async throws {
         // While the back is being asked by the call that will be refused, another comes for the same key.
-        let (others, asked, whole) = (Answers<Int>(), Counter(), Locker<Storage<String, Int>?>(nil))
+        let (others, whole) = (Answers<Int>(), Locker<Storage<String, Int>?>(nil))
+        let held = Locker<[@Sendable (ShallowsResult<Int>) -> Void]>([])
         let back = ReadOnlyStorage<String, Int>(storageName: "back") { key, completion in
-            if asked.add() == 1 {
-                let joined = DispatchSemaphore(value: 0)
-                Thread.detachNewThread {
-                    whole.locked.withLock { $0 }?.retrieve(forKey: key, completion: others.take)
-                    joined.signal()
-                }
-                joined.wait()
+            let isFirst = held.locked.withLock { held in
+                held.append(completion)
+                return held.count == 1
             }
-            DispatchQueue.global().async { completion(.success(1)) }
+            guard isFirst else { return }
+            let joined = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                whole.locked.withLock { $0 }?.retrieve(forKey: key, completion: others.take)
+                joined.signal()
+            }
+            joined.wait()
         }
         let storage = MemoryStorage<String, Int>().backed(by: back)
         whole.locked.withLock { $0 = storage }
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
+        #expect(others.isEmpty)
+        for completion in held.locked.withLock({ $0 }) { completion(.success(1)) }
         #expect(try await others.first().get() == 1)
     }
 
