@@ -62,7 +62,7 @@ struct LoadingFillTests {
         let store = try setup.store()
         let other = try RawDatabase(setup.url)
         try store.record(Data("theirs".utf8), forKey: "a")
-        try other.execute("CREATE TEMP TABLE theirs AS SELECT written, expires, checksum, bytes FROM entries_1")
+        try other.execute("CREATE TEMP TABLE theirs AS SELECT * FROM entries_1")
         try store.record(Data("old".utf8), forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
         let value = try await store.value(forKey: "a") { Data("loaded".utf8) }
@@ -73,7 +73,8 @@ struct LoadingFillTests {
         setup.clock.advance(by: .seconds(2))
         let gate = Gate(other)
         try await load(store) {
-            try gate.database.execute("UPDATE entries_1 SET (written, expires, checksum, bytes) = (SELECT * FROM theirs)")
+            // What expired may have been swept up already: an update would find nothing.
+            try gate.database.execute("INSERT OR REPLACE INTO entries_1 SELECT * FROM theirs")
         }
         #expect(try stored(store) == "theirs")
         #expect(try store.statistics().failures == 0)

@@ -53,14 +53,20 @@ struct ShallowsSyncTests {
 
     /// A storage of a user's own that answers later is not waited for inside a task, where that could stop every other.
     @Test func aTaskIsNotBlocked() async throws {
+        let isRefused = DispatchSemaphore(value: 0)
         let later = ReadOnlyStorage<String, Int>(
             storageName: "later",
             retrieve: { _, completion in
-                DispatchQueue.global().async { completion(.success(1)) }
+                Thread.detachNewThread {
+                    isRefused.wait()
+                    isRefused.signal()
+                    completion(.success(1))
+                }
             })
         let storage = later.makeSyncStorage()
         let error = #expect(throws: ShallowsError.self) { try storage.retrieve(forKey: "a") }
         #expect(error?.code == .wouldBlock)
+        isRefused.signal()
         let answers = Answers<Int>()
         func callSite() {
             DispatchQueue.global().async { answers.give((try? storage.retrieve(forKey: "a")) ?? -1) }
