@@ -43,6 +43,9 @@ final class StoreOwner<Value>: TierOwner {
     func pendingUses() -> [Use] { memory.pendingUses() }
 
     @usableFromInline
+    var untakenUseCount: Int { memory.untakenUseCount }
+
+    @usableFromInline
     func tierDidReport(_ event: StoreEvent) {
         switch event {
         case .failure, .damagedEntry:

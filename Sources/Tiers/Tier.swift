@@ -102,6 +102,9 @@ public protocol TierOwner: AnyObject, Sendable {
     /// All the uses that the tier may not have committed yet, without handing them out. O(uses).
     func pendingUses() -> [Use]
 
+    /// How many uses ``takeUses(limit:)`` has to hand out by now, or a few more. O(1).
+    var untakenUseCount: Int { get }
+
     /// Something happened that the owner's observers should know.
     func tierDidReport(_ event: StoreEvent)
 

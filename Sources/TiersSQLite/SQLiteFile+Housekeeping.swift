@@ -138,7 +138,7 @@ extension SQLiteFile {
     @discardableResult
     func writeAllUses() throws(SQLiteError) -> Bool {
         let archives = writer.withLock { writer in
-            writer?.allArchives.map { ($0.id, $0.owner?.pendingUses().count ?? 0) } ?? []
+            writer?.allArchives.map { ($0.id, $0.owner?.untakenUseCount ?? 0) } ?? []
         }
         var hasMore = false
         for (number, count) in archives {
@@ -153,7 +153,7 @@ extension SQLiteFile {
     /// valid. One that cannot be written is missing for the query, which must not fail for that.
     func writeUsesBeforeQuery(of number: Int64) throws(SQLiteError) {
         do throws(SQLiteError) {
-            var left = writer.withLock { $0?.archive(number)?.owner?.pendingUses().count ?? 0 }
+            var left = writer.withLock { $0?.archive(number)?.owner?.untakenUseCount ?? 0 }
             while left > 0, try writeUses(number) { left -= 256 }
         } catch {
             guard [.diskFull, .busy, .readOnly].contains(StoreError(error).code) else { throw error }

@@ -95,6 +95,8 @@ public final class TierDriver: TierOwner {
 
     public func pendingUses() -> [Use] { state.withLock { $0.uses.map { Use(row: $0.key, stamp: $0.value) } } }
 
+    public var untakenUseCount: Int { 0 }
+
     public func tierDidReport(_ event: StoreEvent) {}
 
     public func tierDidLoseWrites(_ error: StoreError) {}

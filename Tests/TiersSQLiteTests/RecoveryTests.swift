@@ -126,6 +126,7 @@ struct RecoveryTests {
         func takeUses(limit: Int) -> [Use] { [] }
         func finishUses(written: Bool) {}
         func pendingUses() -> [Use] { [] }
+        var untakenUseCount: Int { 0 }
         func tierDidReport(_ event: StoreEvent) { events.withLock { $0.append(event) } }
         func tierDidLoseWrites(_ error: StoreError) {}
     }

@@ -181,6 +181,9 @@ public struct LRUList<Key: Hashable, Payload> {
     @inlinable
     var hasUntold: Bool { firstUntold < untold.count }
 
+    /// How many uses ``takeUntold(_:)`` may have to hand out: at least as many as it has.
+    var untoldCount: Int { untold.count - firstUntold }
+
     /// The same, all of them, without handing them out. O(n).
     public func pendingUntold() -> [Use] {
         Set(untold[firstUntold...]).compactMap { slot in

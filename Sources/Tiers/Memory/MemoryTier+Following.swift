@@ -53,7 +53,7 @@ extension MemoryTier {
             if found.isShared { return forgetEverything(&shelf, &forgotten) }
             guard let key = found.key, let item = shelf.list.remove(key) else { continue }
             // What is under the key now may be the same entry, overwritten: it was used.
-            if item.row != 0, item.isUntold { shelf.departed[item.row] = item.stamp }
+            if item.row != 0, item.isUntold { shelf.backlog.add(row: item.row, stamp: item.stamp) }
             forgotten.append(item.payload)
         }
     }
@@ -71,7 +71,7 @@ extension MemoryTier {
 
     private func forgetEverything(_ shelf: inout Shelf, _ forgotten: inout [Payload]) {
         for stripe in shelf.generations.indices { shelf.generations[stripe] &+= 1 }
-        for use in shelf.list.pendingUntold() { shelf.departed[use.row] = use.stamp }
+        for use in shelf.list.pendingUntold() { shelf.backlog.add(row: use.row, stamp: use.stamp) }
         forgotten += shelf.list.removeAll()
         shelf.keysByHash = nil
     }

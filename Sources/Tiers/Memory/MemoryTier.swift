@@ -53,10 +53,8 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         // A write moves the generation of its key's stripe, so that an older read is not put over it. Two keys of one
         // stripe only cost each other a promotion.
         @usableFromInline var generations = ContiguousArray<UInt64>(repeating: 0, count: 64)
-        // Last uses, not yet told, of rows that are not in the list.
-        @usableFromInline var departed: [Int64: UseStamp] = [:]
-        // Uses that the disk is writing down and has not committed yet.
-        @usableFromInline var onTheirWay: [Int64: UseStamp] = [:]
+        // Last uses that the disk may not have written down, of rows that are not in the list.
+        @usableFromInline var backlog = UseBacklog()
 
         // Keys whose writes and removals someone wants to know of. Almost always none.
         @usableFromInline var watches = WatchedKeys()
@@ -66,7 +64,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         @usableFromInline var keysByHash: KeysByHash?
 
         // About three megabytes: more is not worth its memory.
-        @inlinable static var mostDeparted: Int { 65_536 }
+        @inlinable static var mostWaiting: Int { 65_536 }
         @usableFromInline var capacity: Capacity
 
         init(capacity: Capacity, heard: UInt64) {
@@ -173,7 +171,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             let isUntold = wasPresent && row != 0
             let item = LRUList<EntryKey, Payload>.Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: isUntold)
-            if isUntold { shelf.departed[row] = nil }
+            if isUntold { shelf.backlog.remove(row: row) }
             put(item, key, in: &shelf, &leftovers)
             return leftovers
         }
@@ -188,16 +186,16 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             var leftovers = Leftovers()
             let stamp = shelf.nextStamp(at: now)
             guard shelf.generations[ticket.stripe] == ticket.generation, cost <= shelf.capacity.bytes else {
-                leftovers.wakesDisk = shelf.departed.isEmpty
-                shelf.departed[row] = stamp
+                leftovers.wakesDisk = shelf.backlog.waitingCount == 0
+                shelf.backlog.add(row: row, stamp: stamp)
                 leftovers.payloads.append(payload)
                 return leftovers
             }
-            shelf.departed[row] = nil
+            shelf.backlog.remove(row: row)
             let item = LRUList<EntryKey, Payload>.Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
             put(item, key, in: &shelf, &leftovers)
-            leftovers.isPressing = shelf.departed.count > Shelf.mostDeparted
+            leftovers.isPressing = shelf.backlog.waitingCount > Shelf.mostWaiting
             return leftovers
         }
     }
@@ -250,8 +248,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             _ = take(change, in: &shelf)
             if isWrite { shelf.watches.didWriteAll() }
             for stripe in shelf.generations.indices { shelf.generations[stripe] &+= 1 }
-            shelf.departed = [:]
-            shelf.onTheirWay = [:]
+            shelf.backlog.removeAll()
             var leftovers = Leftovers()
             leftovers.payloads = shelf.list.removeAll()
             return leftovers
@@ -310,7 +307,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     public func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? {
         shelf.withLock { shelf in
             if let item = shelf.list.peek(key), item.row == row { return item.stamp }
-            return shelf.departed[row] ?? shelf.onTheirWay[row]
+            return shelf.backlog.stamp(row: row)
         }
     }
 
@@ -319,44 +316,48 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { $0.lastStamp = max($0.lastStamp, stamp) }
     }
 
-    /// Uses that the disk has not been told of, at most `limit`, until ``finishUses(written:)``. O(limit).
+    /// Uses that the disk has not been told of, at most `limit`, until ``finishUses(written:)``. O(limit), and O(n log n) for n uses
+    /// of entries that are not in memory, once for all of them.
     public func takeUses(limit: Int) -> [Use] {
-        shelf.withLock { shelf in
-            var uses = shelf.list.takeUntold(limit)
-            while uses.count < limit, let (row, stamp) = shelf.departed.popFirst() { uses.append(Use(row: row, stamp: stamp)) }
-            for use in uses { shelf.onTheirWay[use.row] = max(use.stamp, shelf.onTheirWay[use.row] ?? .never) }
-            return uses
+        var (uses, isMore) = ([Use](), true)
+        while uses.count < limit, isMore {
+            let left = limit - uses.count
+            let sorted = shelf.withLock { $0.backlog.leave() }.fromTheLast
+            let taken: [Use]
+            (taken, isMore) = shelf.withLock { shelf in
+                if !sorted.isEmpty { shelf.backlog.line(up: sorted) }
+                let present = shelf.list.takeUntold(left)
+                shelf.backlog.take(present)
+                return (present + shelf.backlog.take(left - present.count), shelf.backlog.waitingCount > 0)
+            }
+            uses += taken
         }
+        return uses
     }
 
     /// The uses that were taken are written down, or must be told again. O(uses taken).
     public func finishUses(written: Bool) {
-        shelf.withLock { shelf in
-            if !written { shelf.departed.merge(shelf.onTheirWay) { max($0, $1) } }
-            shelf.onTheirWay = [:]
-        }
+        shelf.withLock { $0.backlog.finish(written: written) }
     }
 
     /// All the uses that may not be written down yet, without taking them. O(uses).
     public func pendingUses() -> [Use] {
-        shelf.withLock { shelf in
-            let others = shelf.departed.merging(shelf.onTheirWay) { max($0, $1) }
-            return shelf.list.pendingUntold() + others.map { Use(row: $0.key, stamp: $0.value) }
-        }
+        let (present, others) = shelf.withLock { ($0.list.pendingUntold(), $0.backlog) }
+        return present + others.all.map { Use(row: $0.key, stamp: $0.value) }
     }
 
-    /// How many uses of entries that are not in memory wait to be taken.
-    public var departedCount: Int { shelf.withLock { $0.departed.count } }
+    /// How many uses are to be taken, or a few more.
+    public var untakenUseCount: Int { shelf.withLock { $0.list.untoldCount + $0.backlog.count } }
 
     // MARK: Inside the lock
 
     @inlinable
     func put(_ item: LRUList<EntryKey, Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
-        let hadUses = shelf.list.hasUntold || !shelf.departed.isEmpty
+        let hadUses = shelf.list.hasUntold || shelf.backlog.waitingCount > 0
         guard item.cost <= shelf.capacity.bytes else {
             if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
             if item.isUntold {
-                shelf.departed[item.row] = item.stamp
+                shelf.backlog.add(row: item.row, stamp: item.stamp)
                 leftovers.wakesDisk = !hadUses
             }
             return
@@ -382,7 +383,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         if item.row == 0 {
             leftovers.lostKeys.append(key)
         } else if item.isUntold {
-            shelf.departed[item.row] = item.stamp
+            shelf.backlog.add(row: item.row, stamp: item.stamp)
         }
         return true
     }

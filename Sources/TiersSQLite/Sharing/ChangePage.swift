@@ -181,7 +181,9 @@ struct ChangePage: @unchecked Sendable {
     func isChanging(_ hash: UInt64, of archive: Int64, notBy author: Author) -> Bool {
         let finished = finished.pointee.load(ordering: .acquiring)
         var number = cell(of: archive).pointee.load(ordering: .acquiring)
-        for _ in 0..<Self.changes where number > finished {
+        // Almost always there is none to look at.
+        for _ in 0..<Self.changes {
+            guard number > finished else { return false }
             guard let change = change(number) else { return true }
             number = change.previous
             guard change.archive == UInt32(truncatingIfNeeded: archive), change.author != author else { continue }

@@ -1,0 +1,91 @@
+/// Last uses of entries that are not in memory, until the disk has written them down.
+///
+/// New uses *wait*. When the disk asks, all that wait *leave* together, in the order of entries, because neighbours share pages; the
+/// disk takes them in parts. What it took is still known until the last of them is committed, and waits again if that failed.
+///
+/// Uses are not picked one by one from those that wait: a dictionary that is emptied from one end while it is filled everywhere becomes
+/// so dense at the other that each look at it takes microseconds.
+///
+/// - Complexity: O(1) for each use, but for sorting what leaves, which is done where no lock is held.
+@usableFromInline
+struct UseBacklog: Sendable {
+    @usableFromInline private(set) var waiting: [Int64: UseStamp] = [:]
+    // Those that are not committed yet, unless a later one is known.
+    @usableFromInline private(set) var leaving: [Int64: UseStamp] = [:]
+    // What left and was not taken yet, the last first.
+    private var untaken: [Use] = []
+
+    init() {}
+
+    /// How many the disk has not taken, or a few more.
+    var count: Int { waiting.count + untaken.count }
+
+    /// How many wait.
+    @inlinable var waitingCount: Int { waiting.count }
+
+    /// Adds a use, which is later than what is known of the entry.
+    @inlinable
+    mutating func add(row: Int64, stamp: UseStamp) {
+        waiting[row] = stamp
+        if !leaving.isEmpty { leaving[row] = nil }
+    }
+
+    /// Forgets the use of an entry of which memory holds a later one.
+    @inlinable
+    mutating func remove(row: Int64) {
+        // Most often there is none, and a look costs less than a removal.
+        if !waiting.isEmpty { waiting[row] = nil }
+        if !leaving.isEmpty { leaving[row] = nil }
+    }
+
+    mutating func removeAll() { self = UseBacklog() }
+
+    func stamp(row: Int64) -> UseStamp? { waiting[row] ?? leaving[row] }
+
+    /// Everything that may not be committed yet.
+    var all: [Int64: UseStamp] { waiting.merging(leaving) { max($0, $1) } }
+
+    // MARK: Telling the disk
+
+    /// Lets what waits leave, if everything that left before was taken: it is to be sorted, where no lock is held, and brought to
+    /// ``line(up:)``.
+    mutating func leave() -> [Int64: UseStamp] {
+        guard untaken.isEmpty else { return [:] }
+        let uses = waiting
+        if leaving.isEmpty { leaving = uses } else { leaving.merge(uses) { max($0, $1) } }
+        waiting = [:]
+        return uses
+    }
+
+    mutating func line(up sorted: [Use]) {
+        if untaken.isEmpty { untaken = sorted } else { untaken.insert(contentsOf: sorted, at: 0) }
+    }
+
+    /// Hands out the next of those that leave.
+    mutating func take(_ limit: Int) -> [Use] {
+        var uses: [Use] = []
+        while uses.count < limit, let use = untaken.popLast() {
+            if leaving[use.row] == use.stamp { uses.append(use) }
+        }
+        return uses
+    }
+
+    /// Notes uses that the disk takes without their having waited.
+    mutating func take(_ uses: [Use]) {
+        for use in uses { leaving[use.row] = max(use.stamp, leaving[use.row] ?? .never) }
+    }
+
+    /// What was taken is committed, or must be told again.
+    mutating func finish(written: Bool) {
+        if !written {
+            waiting.merge(leaving) { max($0, $1) }
+            untaken = []
+        }
+        if untaken.isEmpty { leaving = [:] }
+    }
+}
+
+extension [Int64: UseStamp] {
+    /// By entry, the last first.
+    var fromTheLast: [Use] { map { Use(row: $0.key, stamp: $0.value) }.sorted { $0.row > $1.row } }
+}
