@@ -82,6 +82,9 @@ extension DecodingSource {
     /// Where the entries of a map begin.
     func entries(of map: Int) -> MapEntries { MapEntries(MapCursor(map, reader), reader) }
 
+    /// Where the first entry of a map begins, if it has any.
+    func firstEntry(of map: Int) -> Int { reader.head(at: reader.content(at: map)).next }
+
     /// How many entries a map has.
     func count(of map: Int) -> Int {
         let head = reader.head(at: reader.content(at: map))

@@ -21,8 +21,13 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] {
         guard source.isOpen else { return [] }
-        // An array that grows looks up its own type with every step.
         let count = source.count(of: map)
+        // What an enum is read from. Such an array is made faster than others.
+        if count == 1 {
+            guard let key = source.key(at: source.firstEntry(of: map), as: Key.self) else { return [] }
+            return [key]
+        }
+        // An array that grows looks up its own type with every step.
         return [Key](unsafeUninitializedCapacity: count) { keys, found in
             for entry in source.entries(of: map) {
                 guard let key = source.key(at: entry, as: Key.self) else { continue }
@@ -41,12 +46,12 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// Where the value of the key begins, if there is one other than `nil`.
+    /// What is read where the value of the key begins, if there is one other than `nil`.
     @inline(__always)
-    private func valueIfPresent(_ key: Key) throws -> Int? {
+    private func ifPresent<Value>(_ key: Key, _ read: (Int) throws -> Value) throws -> Value? {
         guard source.isOpen else { throw source.closed }
-        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { return nil }
-        return source.reader.isNil(at: value) ? nil : value
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: true), !source.reader.isNil(at: value) else { return nil }
+        return try read(value)
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -73,14 +78,24 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try source.integer(type, at: value(key)) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try source.integer(type, at: value(key)) }
 
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try valueIfPresent(key).map { try source.bool(at: $0) } }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try valueIfPresent(key).map { try source.string(at: $0) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try ifPresent(key) { try source.bool(at: $0) } }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try ifPresent(key) { try source.string(at: $0) } }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try ifPresent(key) { try source.double(at: $0) } }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try ifPresent(key) { try source.float(at: $0) } }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try ifPresent(key) { try source.integer(type, at: $0) } }
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+        try ifPresent(key) { try source.integer(type, at: $0) }
     }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try valueIfPresent(key).map { try source.double(at: $0) }
-    }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try valueIfPresent(key).map { try source.float(at: $0) } }
 
     // MARK: Values
 
@@ -89,7 +104,7 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        try valueIfPresent(key).map { try source.decode(type, at: $0, depth: depth + 1) }
+        try ifPresent(key) { try source.decode(type, at: $0, depth: depth + 1) }
     }
 
     // MARK: Containers
