@@ -129,4 +129,36 @@ struct KeyedDecodingTests {
         }
         #expect(read == Outer())
     }
+
+    /// Each type is read by a function of its own.
+    @Test func anOptionalScalarIsThereOrNilOrAbsentOrOfAnotherType() throws {
+        // 1, nil, "a" and true
+        try withDecoder(Data(hex: "a4 616e 01 617a f6 6174 6161 6162 f5")) {
+            let map = try $0.container(keyedBy: TextKey.self)
+            func check<Value: Equatable>(_ decode: (TextKey) throws -> Value?, _ key: TextKey, _ value: Value) throws {
+                for name in ["n", "t", "b"] where TextKey(stringValue: name) != key {
+                    #expect(throws: DecodingError.self) { try decode(TextKey(stringValue: name)) }
+                }
+                #expect(try decode("z") == nil)
+                #expect(try decode("absent") == nil)
+                #expect(try decode(key) == value)
+            }
+            try check({ try map.decodeIfPresent(Bool.self, forKey: $0) }, "b", true)
+            try check({ try map.decodeIfPresent(String.self, forKey: $0) }, "t", "a")
+            try check({ try map.decodeIfPresent(Double.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Float.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Int.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Int8.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Int16.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Int32.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Int64.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(Int128.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(UInt.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(UInt8.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(UInt16.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(UInt32.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(UInt64.self, forKey: $0) }, "n", 1)
+            try check({ try map.decodeIfPresent(UInt128.self, forKey: $0) }, "n", 1)
+        }
+    }
 }
