@@ -62,11 +62,10 @@ let package = Package(
         .testTarget(name: "TiersTests", dependencies: ["Tiers", "TiersTesting"]),
         .testTarget(
             name: "TiersSQLiteTests",
-            dependencies: ["TiersSQLite", "TiersTesting", "CChecksum", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+            dependencies: ["TiersSQLite", "TiersTesting", "CChecksum", "RawDatabase"]),
         .testTarget(name: "VellumTests", dependencies: ["Vellum", "TiersTesting"]),
         .testTarget(
-            name: "MiniCacheTests",
-            dependencies: ["MiniCache", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+            name: "MiniCacheTests", dependencies: ["MiniCache", "TiersTesting", "RawDatabase"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "TiersTesting"]),
         .testTarget(name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "TiersTesting"]),
         .testTarget(
@@ -80,6 +79,9 @@ let package = Package(
             name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
+        // A database as SQLite alone sees it, for tests that look behind a store or damage it.
+        .target(
+            name: "RawDatabase", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Tests/RawDatabase"),
         // What tests of reliability run: a disk that fails and forgets as it is told, a script of operations and what it must leave.
         .target(
             name: "ScriptedDisk", dependencies: ["Tiers", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
@@ -90,8 +92,7 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript", "CrashChild",
-                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript", "CrashChild", "RawDatabase",
             ]),
         .testTarget(
             name: "ReliabilityTests",
@@ -101,7 +102,7 @@ let package = Package(
         .testTarget(
             name: "DamageTests",
             dependencies: [
-                "Tiers", "TiersSQLite", "TiersTesting", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "Tiers", "TiersSQLite", "TiersTesting", "RawDatabase", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
     ],
     swiftLanguageModes: [.v6]

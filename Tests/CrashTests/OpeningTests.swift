@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import RawDatabase
 import Testing
 import Tiers
 import TiersSQLite
@@ -22,7 +23,7 @@ struct OpeningTests {
     private func fill(_ count: Int) throws {
         let (file, _) = try open()
         try file.close()
-        try RawDatabase(Library.url(in: folder.url.path).path).execute(
+        try RawDatabase(Library.url(in: folder.url.path)).execute(
             """
             WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < \(count))
             INSERT INTO entries_1(id, key, written, stamp, checksum, bytes)

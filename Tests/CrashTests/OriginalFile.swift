@@ -1,11 +1,12 @@
 import Foundation
+import RawDatabase
 
 /// A file as the original MiniCache made it, with Core Data: in the mode with a log, which is still beside it.
 enum OriginalFile {
     /// Makes one at the path, with so many entries of the cache "safe", and two that nobody can read.
     static func make(at path: String, entries: Int) throws {
         let scratch = path + "-scratch"
-        let database = try RawDatabase(scratch)
+        let database = try RawDatabase(URL(filePath: scratch))
         let rows = (0..<entries).map { "(1, 1, 700000000.0, 'safe', '1', 'k\($0)', '\($0)')" }.joined(separator: ",\n")
         try database.execute(
             """
@@ -20,5 +21,5 @@ enum OriginalFile {
     }
 
     /// How many entries there are in one.
-    static func count(at path: String) throws -> Int { try RawDatabase(path).ints("SELECT count(*) FROM ZCACHEENTRY").first ?? 0 }
+    static func count(at path: String) throws -> Int { try RawDatabase(URL(filePath: path)).int("SELECT count(*) FROM ZCACHEENTRY") }
 }

@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import RawDatabase
 import Testing
 import Tiers
 import TiersSQLite
@@ -57,7 +58,7 @@ struct RecoveryKillTests {
             try bytes.write(to: URL(fileURLWithPath: path))
         }
         switch damage {
-        case .totals: try RawDatabase(path).execute("UPDATE archives SET bytes = bytes + 7")
+        case .totals: try RawDatabase(URL(filePath: path)).execute("UPDATE archives SET bytes = bytes + 7")
         case .pages:
             for _ in 0..<3 {
                 let page = Int.random(in: 2...60, using: &random)

@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import RawDatabase
 import Tiers
 import TiersTesting
 
@@ -39,7 +40,7 @@ final class Template: Sendable {
 
     /// Takes away what later formats have added.
     private func bringToFirstFormat() throws {
-        let database = try RawDatabase(Library.url(in: folder).path)
+        let database = try RawDatabase(Library.url(in: folder))
         for archive in try database.ints("SELECT id FROM archives") {
             try database.execute("ALTER TABLE entries_\(archive) DROP COLUMN idle")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Tiers
 import TiersSQLite
 import TiersTesting

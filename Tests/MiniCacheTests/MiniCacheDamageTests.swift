@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import RawDatabase
 import Testing
 import TiersTesting
 

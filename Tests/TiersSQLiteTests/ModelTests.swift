@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Testing
 import Tiers
 import TiersSQLite

@@ -13,15 +13,6 @@ struct PlaceTests {
 
     init() throws { setup = try Setup() }
 
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     /// As after a few milliseconds.
     private func forgetLastLook(_ file: SQLiteFile) { file.lastLook.store(.min / 2, ordering: .relaxed) }
 

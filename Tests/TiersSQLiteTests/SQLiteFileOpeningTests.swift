@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Testing
 import Tiers
 import TiersSQLite
@@ -9,15 +10,6 @@ struct SQLiteFileOpeningTests {
     private let setup: Setup
 
     init() throws { setup = try Setup() }
-
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
 
     // MARK: One store for a file
 

@@ -31,3 +31,13 @@ extension Data {
     /// So many bytes that differ from key to key.
     init(_ number: Int, count: Int) { self.init(repeating: UInt8(truncatingIfNeeded: number), count: count) }
 }
+
+/// The code of the error with which `body` fails, if it does.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}

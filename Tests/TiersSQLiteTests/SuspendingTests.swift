@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Testing
 import Tiers
 import TiersTesting
@@ -11,15 +12,6 @@ struct SuspendingTests {
     private let setup: Setup
 
     init() throws { setup = try Setup() }
-
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
 
     /// The locks and open files of this process on files of the folder, as the system tells them.
     private func held() throws -> [String] {

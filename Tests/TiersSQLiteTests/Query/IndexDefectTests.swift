@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Synchronization
 import Testing
 import TiersTesting

@@ -1,1 +1,0 @@
-../TiersSQLiteTests/RawDatabase.swift

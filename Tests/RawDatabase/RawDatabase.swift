@@ -1,0 +1,52 @@
+public import Foundation
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// A connection of the tests' own, to look at a file and to damage it. Through SQLite, because opening and closing the
+/// file by itself would drop the locks of the store under test (P50).
+public final class RawDatabase {
+    public struct Failure: Error, CustomStringConvertible { public let description: String }
+
+    private var handle: OpaquePointer?
+
+    /// Opens the file, or makes it.
+    public init(_ url: URL) throws {
+        guard sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK else {
+            throw Failure(description: "\(url.path) cannot be opened")
+        }
+        sqlite3_busy_timeout(handle, 5000)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(handle))) }
+
+    public func execute(_ sql: String) throws {
+        guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
+    }
+
+    /// The first column of every row.
+    public func ints(_ sql: String) throws -> [Int] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+        defer { sqlite3_finalize(statement) }
+        var ints: [Int] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: ints.append(Int(sqlite3_column_int64(statement, 0)))
+            case SQLITE_DONE: return ints
+            default: throw failure
+            }
+        }
+    }
+
+    /// The first column of the first row.
+    public func int(_ sql: String) throws -> Int {
+        guard let int = try ints(sql).first else { throw Failure(description: "no row") }
+        return int
+    }
+}
