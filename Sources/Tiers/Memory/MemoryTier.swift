@@ -64,7 +64,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         @usableFromInline var keysByHash: KeysByHash?
 
         // About three megabytes: more is not worth its memory.
-        @inlinable static var mostWaiting: Int { 65_536 }
+        @inlinable static var mostUntaken: Int { 65_536 }
         @usableFromInline var capacity: Capacity
 
         init(capacity: Capacity, heard: UInt64) {
@@ -186,7 +186,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             var leftovers = Leftovers()
             let stamp = shelf.nextStamp(at: now)
             guard shelf.generations[ticket.stripe] == ticket.generation, cost <= shelf.capacity.bytes else {
-                leftovers.wakesDisk = shelf.backlog.waitingCount == 0
+                leftovers.wakesDisk = !shelf.backlog.hasWaiting
                 shelf.backlog.add(row: row, stamp: stamp)
                 leftovers.payloads.append(payload)
                 return leftovers
@@ -195,7 +195,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
             let item = LRUList<EntryKey, Payload>.Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isUntold: true)
             put(item, key, in: &shelf, &leftovers)
-            leftovers.isPressing = shelf.backlog.waitingCount > Shelf.mostWaiting
+            leftovers.isPressing = shelf.backlog.count > Shelf.mostUntaken
             return leftovers
         }
     }
@@ -328,7 +328,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
                 if !sorted.isEmpty { shelf.backlog.line(up: sorted) }
                 let present = shelf.list.takeUntold(left)
                 shelf.backlog.take(present)
-                return (present + shelf.backlog.take(left - present.count), shelf.backlog.waitingCount > 0)
+                return (present + shelf.backlog.take(left - present.count), shelf.backlog.hasWaiting)
             }
             uses += taken
         }
@@ -353,7 +353,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
 
     @inlinable
     func put(_ item: LRUList<EntryKey, Payload>.Item, _ key: EntryKey, in shelf: inout Shelf, _ leftovers: inout Leftovers) {
-        let hadUses = shelf.list.hasUntold || shelf.backlog.waitingCount > 0
+        let hadUses = shelf.list.hasUntold || shelf.backlog.hasWaiting
         guard item.cost <= shelf.capacity.bytes else {
             if let old = shelf.list.remove(key) { leftovers.payloads.append(old.payload) }
             if item.isUntold {

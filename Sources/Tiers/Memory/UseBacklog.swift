@@ -13,15 +13,15 @@ struct UseBacklog: Sendable {
     // Those that are not committed yet, unless a later one is known.
     @usableFromInline private(set) var leaving: [Int64: UseStamp] = [:]
     // What left and was not taken yet, the last first.
-    private var untaken: [Use] = []
+    @usableFromInline private(set) var untaken: [Use] = []
 
     init() {}
 
     /// How many the disk has not taken, or a few more.
-    var count: Int { waiting.count + untaken.count }
+    @inlinable var count: Int { waiting.count + untaken.count }
 
-    /// How many wait.
-    @inlinable var waitingCount: Int { waiting.count }
+    /// Whether any wait.
+    @inlinable var hasWaiting: Bool { !waiting.isEmpty }
 
     /// Adds a use, which is later than what is known of the entry.
     @inlinable

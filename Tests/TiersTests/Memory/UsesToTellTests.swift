@@ -47,6 +47,22 @@ struct UsesToTellTests {
         #expect(first.isEmpty)
     }
 
+    /// One caller in so many writes a part: not each of them until all are written.
+    @Test func whoeverAddsOneTooManyWritesAPartAndTheNextDoNot() {
+        func isPressing(_ row: Int64) -> Bool {
+            let key = EntryKey("\(row)")
+            return tier.fill(0, forKey: key, cost: 1, row: row, validity: .forever, ticket: tier.ticket(forMissed: key), at: now).isPressing
+        }
+        let most = 65_536
+        // One is in memory.
+        #expect(!(1...Int64(most + 1)).contains { isPressing($0) })
+        #expect(isPressing(1 << 20))
+        #expect(tier.takeUses(limit: 100).count == 100)
+        tier.finishUses(written: true)
+        #expect(tier.untakenUseCount <= most)
+        #expect(!(1...50 as ClosedRange<Int64>).contains { isPressing(1 << 21 + $0) })
+    }
+
     @Test func whatCouldNotBeWrittenIsToldAgain() {
         let stamps = (1...20).map { use(Int64($0)) }
         #expect(tier.takeUses(limit: 5).count == 5)
