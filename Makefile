@@ -24,7 +24,7 @@ endif
 
 # Every test under a sanitizer: races, and memory that is used as it must not be. What kills, forks or counts what the process holds
 # runs by itself, without one.
-SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge'
+SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack'
 tsan: setup
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan
 	$(SWIFT) test --skip-build --sanitize=thread --scratch-path .build/tsan --filter Shallows

@@ -22,11 +22,9 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] {
         guard source.isOpen else { return [] }
         let count = source.count(of: map)
-        // What an enum is read from. Such an array is made faster than others.
-        if count == 1 {
-            guard let key = source.key(at: source.firstEntry(of: map), as: Key.self) else { return [] }
-            return [key]
-        }
+        // Arrays of none, which all share their memory, and of one, as enums are read from, are made faster than others.
+        guard count > 0 else { return [] }
+        if count == 1 { return source.key(at: source.firstEntry(of: map), as: Key.self).map { [$0] } ?? [] }
         // An array that grows looks up its own type with every step.
         return [Key](unsafeUninitializedCapacity: count) { keys, found in
             for entry in source.entries(of: map) {
