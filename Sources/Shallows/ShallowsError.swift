@@ -35,6 +35,8 @@ public struct ShallowsError: EngineError, StorageMiss {
     @usableFromInline var standing: Standing
     /// Whether the documented verbs throw the cause in its place.
     @usableFromInline var isTransparent = false
+    /// Whether the layer was asked all the same, and may do what the caller does not wait for.
+    var mayStillBeDone = false
 
     @usableFromInline
     enum Standing: Sendable {
@@ -97,7 +99,7 @@ extension ShallowsError {
     var isOfTheCall: Bool { code == .cancelled || code == .wouldBlock }
 
     /// Whether a set failed because the call was refused in a layer, which may take the value all the same.
-    var isOfRefusedSet: Bool { (cause as? ShallowsError)?.code == .wouldBlock }
+    var isOfRefusedSet: Bool { (cause as? ShallowsError)?.mayStillBeDone ?? false }
 
     /// What the documented verbs throw: the error as whoever made it made it.
     @usableFromInline var surfaced: any Error { isTransparent ? (cause ?? self) : self }

@@ -69,11 +69,9 @@ public final class TieredStore<Value>: Sendable {
     }
 
     deinit {
-        // The disk holds the owner weakly and can ask no more: what it was not told of goes now.
-        while case let uses = memory.takeUses(limit: 4096), !uses.isEmpty {
-            disk.record(uses: uses)
-            memory.finishUses(written: true)
-        }
+        // Nobody will ask for them once the owner is gone. Not taken: the disk may be taking some at this moment, and is the only taker.
+        let uses = memory.pendingUses().sorted { $0.row < $1.row }
+        for start in stride(from: 0, to: uses.count, by: 4096) { disk.record(uses: Array(uses[start..<min(start + 4096, uses.count)])) }
         // Released here and not with the owner, whom the disk may be asking inside a lock of its own.
         _ = memory.removeAll()
         events.finish()

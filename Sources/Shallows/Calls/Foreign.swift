@@ -31,7 +31,7 @@ extension Reply {
     static func foreign(
         layer: String, key: (any Sendable)? = nil, _ call: Call, _ ask: @escaping @Sendable () async throws -> Value
     ) -> Reply {
-        guard !call.isRefusedWhenLate else { return .failure(.wouldBlock(layer: layer, key: key)) }
+        guard !call.isRefusedWhenLate else { return .failure(.wouldBlock(layer: layer, key: key, wasAsked: false)) }
         return foreign(layer: layer, key: key, call) { completion in
             let task = Task {
                 do { completion(.success(try await ask())) } catch { completion(.failure(error)) }
@@ -72,14 +72,13 @@ private final class OneAnswer<Value: Sendable>: Sendable {
 }
 
 extension ShallowsError {
-    static func wouldBlock(layer: String, key: (any Sendable)?) -> ShallowsError {
-        ShallowsError(
-            .wouldBlock,
-            """
-            The storage answers later, and a task must not be blocked until then: use its async verbs here. \
-            What it was asked for may still be done.
-            """,
-            layer: layer, key: key)
+    static func wouldBlock(layer: String, key: (any Sendable)?, wasAsked: Bool = true) -> ShallowsError {
+        var error = ShallowsError(
+            .wouldBlock, "The storage answers later, and a task must not be blocked until then: use its async verbs here.", layer: layer,
+            key: key)
+        error.mayStillBeDone = wasAsked
+        if wasAsked { error.message += " What it was asked for may still be done." }
+        return error
     }
 
     static func cancelled(layer: String, key: (any Sendable)?) -> ShallowsError {

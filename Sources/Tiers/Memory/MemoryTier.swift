@@ -63,7 +63,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         @usableFromInline var heard: UInt64
         @usableFromInline var keysByHash: KeysByHash?
 
-        // About three megabytes: more is not worth its memory.
+        // Three or four megabytes: more is not worth its memory.
         @inlinable static var mostUntaken: Int { 65_536 }
         @usableFromInline var capacity: Capacity
 
@@ -322,7 +322,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         var (uses, isMore) = ([Use](), true)
         while uses.count < limit, isMore {
             let left = limit - uses.count
-            let sorted = shelf.withLock { $0.backlog.leave() }.fromTheLast
+            let sorted = shelf.withLock { $0.backlog.leave() }.sorted { $0.row > $1.row }
             let taken: [Use]
             (taken, isMore) = shelf.withLock { shelf in
                 if !sorted.isEmpty { shelf.backlog.line(up: sorted) }

@@ -1,19 +1,20 @@
 /// Last uses of entries that are not in memory, until the disk has written them down.
 ///
 /// New uses *wait*. When the disk asks, all that wait *leave* together, in the order of entries, because neighbours share pages; the
-/// disk takes them in parts. What it took is still known until the last of them is committed, and waits again if that failed.
+/// disk takes them in parts. What it took is still known until it is committed, and waits again if that failed.
 ///
 /// Uses are not picked one by one from those that wait: a dictionary that is emptied from one end while it is filled everywhere becomes
 /// so dense at the other that each look at it takes microseconds.
 ///
-/// - Complexity: O(1) for each use, but for sorting what leaves, which is done where no lock is held.
+/// - Complexity: O(1) for each use, but for sorting what leaves, which is done outside the lock around this.
 @usableFromInline
 struct UseBacklog: Sendable {
     @usableFromInline private(set) var waiting: [Int64: UseStamp] = [:]
-    // Those that are not committed yet, unless a later one is known.
+    // Those that left and are not committed yet, unless a later one is known.
     @usableFromInline private(set) var leaving: [Int64: UseStamp] = [:]
     // What left and was not taken yet, the last first.
     @usableFromInline private(set) var untaken: [Use] = []
+    private var taken: [Use] = []
 
     init() {}
 
@@ -23,9 +24,10 @@ struct UseBacklog: Sendable {
     /// Whether any wait.
     @inlinable var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// Adds a use, which is later than what is known of the entry.
+    /// Adds a use.
     @inlinable
     mutating func add(row: Int64, stamp: UseStamp) {
+        guard stamp >= self.stamp(row: row) ?? .never else { return }
         waiting[row] = stamp
         if !leaving.isEmpty { leaving[row] = nil }
     }
@@ -40,23 +42,25 @@ struct UseBacklog: Sendable {
 
     mutating func removeAll() { self = UseBacklog() }
 
-    func stamp(row: Int64) -> UseStamp? { waiting[row] ?? leaving[row] }
+    /// The last use of the entry that may not be committed yet.
+    @inlinable
+    func stamp(row: Int64) -> UseStamp? { waiting[row] ?? (leaving.isEmpty ? nil : leaving[row]) }
 
     /// Everything that may not be committed yet.
     var all: [Int64: UseStamp] { waiting.merging(leaving) { max($0, $1) } }
 
     // MARK: Telling the disk
 
-    /// Lets what waits leave, if everything that left before was taken: it is to be sorted, where no lock is held, and brought to
-    /// ``line(up:)``.
-    mutating func leave() -> [Int64: UseStamp] {
-        guard untaken.isEmpty else { return [:] }
-        let uses = waiting
-        if leaving.isEmpty { leaving = uses } else { leaving.merge(uses) { max($0, $1) } }
+    /// Lets what waits leave, if everything that left before was taken: it is to be sorted, outside the lock, and brought to ``line(up:)``.
+    mutating func leave() -> [Use] {
+        guard untaken.isEmpty, !waiting.isEmpty else { return [] }
+        let uses = waiting.map { Use(row: $0.key, stamp: $0.value) }
+        if leaving.isEmpty { leaving = waiting } else { leaving.merge(waiting) { max($0, $1) } }
         waiting = [:]
         return uses
     }
 
+    /// - Parameter sorted: By entry, the last first.
     mutating func line(up sorted: [Use]) {
         if untaken.isEmpty { untaken = sorted } else { untaken.insert(contentsOf: sorted, at: 0) }
     }
@@ -67,25 +71,22 @@ struct UseBacklog: Sendable {
         while uses.count < limit, let use = untaken.popLast() {
             if leaving[use.row] == use.stamp { uses.append(use) }
         }
+        taken += uses
         return uses
     }
 
     /// Notes uses that the disk takes without their having waited.
     mutating func take(_ uses: [Use]) {
         for use in uses { leaving[use.row] = max(use.stamp, leaving[use.row] ?? .never) }
+        taken += uses
     }
 
     /// What was taken is committed, or must be told again.
     mutating func finish(written: Bool) {
-        if !written {
-            waiting.merge(leaving) { max($0, $1) }
-            untaken = []
+        for use in taken where leaving[use.row] == use.stamp {
+            leaving[use.row] = nil
+            if !written { waiting[use.row] = use.stamp }
         }
-        if untaken.isEmpty { leaving = [:] }
+        taken = []
     }
-}
-
-extension [Int64: UseStamp] {
-    /// By entry, the last first.
-    var fromTheLast: [Use] { map { Use(row: $0.key, stamp: $0.value) }.sorted { $0.row > $1.row } }
 }

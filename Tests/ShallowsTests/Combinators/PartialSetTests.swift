@@ -52,6 +52,18 @@ struct PartialSetTests {
         #expect(!reports.events.isEmpty && reports.events.allSatisfy { $0 == .undone })
     }
 
+    /// One that was asked and is only not waited for may do it all the same: then the front is right.
+    @Test
+    func aSetOfWhichALateBackWasNotAskedIsUndone() {
+        first.contents = ["a": 1]
+        let back = second.removable.validate { (_: Int) async in true }
+        let storage = first.removable.combined(with: back, undoingPartialSets: true).makeSyncStorage()
+        let error = #expect(throws: ShallowsError.self) { try storage.set(2, forKey: "a") }
+        #expect(error?.code == .partiallySet && error?.reached == [])
+        #expect((error?.cause as? ShallowsError)?.code == .wouldBlock)
+        #expect(first.contents == ["a": 1] && second.contents.isEmpty)
+    }
+
     @Test(arguments: [0, 1])
     func aLayerThatHadNothingHasNothingAgain(_ nesting: Int) {
         third.always(.set, .failing(Outage()))

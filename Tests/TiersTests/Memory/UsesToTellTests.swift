@@ -63,6 +63,17 @@ struct UsesToTellTests {
         #expect(!(1...50 as ClosedRange<Int64>).contains { isPressing(1 << 21 + $0) })
     }
 
+    /// Also where there is more at every time.
+    @Test func whatIsCommittedIsForgotten() {
+        for row in 1...300 as ClosedRange<Int64> { _ = use(row) }
+        for round in 1...50 {
+            #expect(tier.takeUses(limit: 256).count == 256)
+            tier.finishUses(written: true)
+            #expect(tier.pendingUses().count <= 45)
+            for number in 0..<256 { _ = use(Int64(round * 1000 + number)) }
+        }
+    }
+
     @Test func whatCouldNotBeWrittenIsToldAgain() {
         let stamps = (1...20).map { use(Int64($0)) }
         #expect(tier.takeUses(limit: 5).count == 5)
