@@ -88,5 +88,6 @@ struct UseBacklog: Sendable {
             if !written { waiting[use.row] = use.stamp }
         }
         taken = []
+        if leaving.isEmpty { leaving = [:] }  // An empty one keeps its memory.
     }
 }
