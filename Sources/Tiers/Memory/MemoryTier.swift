@@ -316,8 +316,7 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
         shelf.withLock { $0.lastStamp = max($0.lastStamp, stamp) }
     }
 
-    /// Uses that the disk has not been told of, at most `limit`, until ``finishUses(written:)``. O(limit), and O(n log n) for n uses
-    /// of entries that are not in memory, once for all of them.
+    /// Uses that the disk has not been told of, at most `limit`, until ``finishUses(written:)``. O(limit), and O(n log n) once for n that wait.
     public func takeUses(limit: Int) -> [Use] {
         var (uses, isMore) = ([Use](), true)
         while uses.count < limit, isMore {
