@@ -28,12 +28,16 @@ let package = Package(
         .target(
             name: "TiersSQLite",
             dependencies: [
-                "Tiers", "CChecksum",
+                "Tiers", "CChecksum", "CSQLiteConfig",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(name: "CChecksum"),
+        // Calls of SQLite's C API that Swift does not import.
+        .target(
+            name: "CSQLiteConfig", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))],
+            linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "TiersTesting", dependencies: ["Tiers"]),
 
@@ -118,7 +122,9 @@ if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
 
 /// One language for every target of ours. The parity tests are compiled as clients are, with no setting of ours.
 for target in package.targets
-where [.regular, .executable, .test].contains(target.type) && target.name != "CChecksum" && !target.name.hasPrefix("Parity") {
+where [.regular, .executable, .test].contains(target.type) && !["CChecksum", "CSQLiteConfig"].contains(target.name)
+    && !target.name.hasPrefix("Parity")
+{
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

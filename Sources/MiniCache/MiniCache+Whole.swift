@@ -51,7 +51,7 @@ extension MiniCache {
 
     /// How many bytes of encoded values memory and the disk may hold.
     public var limits: (memory: DataSize, disk: DataSize) {
-        let (memory, disk) = core.opened?.capacities ?? core.limits
+        let (memory, disk) = core.limits
         return (DataSize(bytes: memory.bytes), DataSize(bytes: disk.bytes))
     }
 

@@ -32,6 +32,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     private let engineIfReady: TieredStore<CachedValue>?
     /// The same, for reading: counting a reference to what others hold weakly costs as much as the rest of a hit.
     @usableFromInline let ready: UncountedStore<CachedValue>?
+    /// Whether the manager of this handle was closed, where the engine could be opened.
+    @usableFromInline let mark: ClosedMark?
     /// What makes this handle of no use, if anything: an age or a limit that makes no sense.
     private let trouble: MiniCacheError?
 
@@ -42,6 +44,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.keepsValues = keepsValues
         engineIfReady = trouble == nil ? core.opened : nil
         ready = engineIfReady.map { UncountedStore($0) }
+        mark = trouble == nil ? core.mark : nil
     }
 
     // MARK: The subscript
@@ -135,7 +138,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @inlinable
     func find(_ key: Key) throws(MiniCacheError) -> Value? {
-        guard let ready else { return try findLate(key) }
+        guard let ready, let mark else { return try findLate(key) }
+        guard !mark.isClosed else { throw MiniCacheError(.closed) }
         let entryKey = try CacheKey.of(key)
         let cached: CachedValue
         do throws(StoreError) {
@@ -202,7 +206,10 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @usableFromInline
     func engine() throws(MiniCacheError) -> TieredStore<CachedValue> {
-        if let engineIfReady { return engineIfReady }
+        if let engineIfReady {
+            if let mark, mark.isClosed { throw MiniCacheError(.closed) }
+            return engineIfReady
+        }
         if let trouble { throw trouble }
         return try strictly { () throws(StoreError) in try core.store(claiming: expiration) }
     }

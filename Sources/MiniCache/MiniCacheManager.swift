@@ -66,19 +66,22 @@ public final class MiniCacheManager: Sendable {
     ///   - cacheVersion: Caches of one name and different versions are separate, too.
     ///   - maxAge: For how long this handle takes values that were set without an age of their own. Handles on one cache may
     ///     have different ages: each judges by its own.
-    ///   - memoryLimit: How many bytes of encoded values memory may hold. The limits of the first handle count.
-    ///   - diskLimit: How many bytes of encoded values the disk may hold; the least recently used leave for new ones.
+    ///   - memoryLimit: How many bytes of encoded values memory may hold; nil for what is open, or 1 MB. It can be raised while the cache
+    ///     is open, and not lowered.
+    ///   - diskLimit: How many bytes of encoded values the disk may hold; the least recently used leave for new ones. The limit belongs to
+    ///     the cache and is stored in its file: nil for what it has, or 20 MB where nobody ever gave it one. A larger one is granted at
+    ///     any time; a smaller one counts for the first handle in a process, and is reported and does not count while the cache is open.
     public func cache<Key: Codable, Value: Codable>(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 1.megaByte,
-        diskLimit: DataSize = 20.megaByte
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
         makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepingValues: false)
     }
 
     /// The same; memory keeps decoded values, where their type is no class.
     public func cache<Key: Codable, Value: Codable & Sendable>(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 1.megaByte,
-        diskLimit: DataSize = 20.megaByte
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
         makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepingValues: !(Value.self is AnyObject.Type))
     }
@@ -107,11 +110,12 @@ public final class MiniCacheManager: Sendable {
         }
     }
 
-    /// Flushes every cache and lets go of the file, for every handle on it in this process: what they are asked afterwards fails
-    /// with ``StoreError/Code/closed``. Asking for a cache opens the file again.
+    /// Closes every cache of this manager, and the file if no other manager has it open: what the caches are asked afterwards fails with
+    /// ``StoreError/Code/closed``. Those of other managers go on. Everything acknowledged survives power loss then. Asking this manager
+    /// for a cache opens the file again.
     public func close() throws(MiniCacheError) {
         try strictly { () throws(StoreError) in
-            for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.close() }
+            for core in cores.withLock({ Array($0.values) }) { try core.close() }
             try file.close()
         }
         cores.withLock { $0 = [:] }
@@ -146,12 +150,12 @@ public final class MiniCacheManager: Sendable {
     // MARK: Making
 
     private func makeCache<Key: Codable, Value: Codable>(
-        _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize, _ disk: DataSize, keepingValues: Bool
+        _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize?, _ disk: DataSize?, keepingValues: Bool
     ) -> MiniCache<Key, Value> {
         let place = CachePlace(name: name, version: version.text)
         var expiration = Expiration.never
         do throws(StoreError) {
-            let core = self.core(place, memory: try Capacity(memory), disk: try Capacity(disk))
+            let core = self.core(place, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
             do throws(StoreError) {
                 expiration = try maxAge.expiration()
                 _ = try core.store(claiming: expiration)
@@ -163,24 +167,20 @@ public final class MiniCacheManager: Sendable {
             return MiniCache(core, expiration, nil, keepsValues: keepingValues)
         } catch {
             // Limits that hold nothing: no cache of this manager's, only a place to tell of it.
-            let core = CacheCore(place, memory: .unlimited, disk: .unlimited, in: file)
+            let core = CacheCore(place, memory: nil, disk: nil, in: file)
             return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
         }
     }
 
     /// What handles on one cache share. Strongly held, so that it and what its engine remembers outlive the handles.
-    private func core(_ place: CachePlace, memory: Capacity, disk: Capacity) -> CacheCore {
-        let (core, isOther) = cores.withLock { cores -> (CacheCore, Bool) in
-            if let core = cores[place], !core.isClosed { return (core, core.limits != (memory, disk)) }
+    private func core(_ place: CachePlace, memory: Capacity?, disk: Capacity?) -> CacheCore {
+        let (core, isNew) = cores.withLock { cores -> (CacheCore, Bool) in
+            if let core = cores[place], !core.isClosed { return (core, false) }
             let core = CacheCore(place, memory: memory, disk: disk, in: file)
             cores[place] = core
-            return (core, false)
+            return (core, true)
         }
-        if isOther {
-            let error = MiniCacheError(.contradiction, "The cache is open with other limits; those of the first to ask for it count.")
-            Report.failure(error, verb: "cache")
-            core.failures.send(error)
-        }
+        if !isNew { core.ask(memory: memory, disk: disk) }
         return core
     }
 }

@@ -46,11 +46,11 @@ extension SQLiteStorage {
         try layer.whole(.waiting) { (store) throws(StoreError) in try store.flush() }.outcomeAtOnce.get()
     }
 
-    /// Does what was asked for before, flushes, and lets go of the file, for every storage on it in this process: what they are asked
-    /// afterwards fails with ``Tiers/StoreError/Code/closed``. A storage that is made afterwards opens the file anew. Where this
-    /// storage has not opened the file yet, it never will, and nothing else happens.
+    /// Does what was asked for before, flushes, and closes this storage: what it is asked afterwards fails with
+    /// ``Tiers/StoreError/Code/closed``. Other storages on the file go on; with the last one the file is closed. A storage that is made
+    /// afterwards opens the file anew.
     ///
-    /// There is no need for it: a storage that is let go of closes by itself, once it has done what it was asked for. Closing twice is
+    /// There is no need for it: a storage that is released closes by itself, once it has done what it was asked for. Closing twice is
     /// closing once.
     public func close() async throws(ShallowsError) {
         try await storage.cancelling { layer.close($0) }.get()

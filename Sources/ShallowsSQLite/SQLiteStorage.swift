@@ -28,7 +28,7 @@ public import Tiers
 /// call fails with the reason, and the next one tries again. A failure is never taken for a miss, and a composition stops at it.
 ///
 /// Two storages on one file share it and what is in memory; where they name it by the same path, their calls are in one order, too.
-/// They must have equal limits and be of one type, or whatever is asked of the second fails with
+/// The second may ask for larger limits and not for smaller ones, and must be of the same type, or whatever is asked of it fails with
 /// ``Tiers/StoreError/Code/contradiction``. Several processes may have the file open.
 ///
 /// A file that is no database, or one of another program, is left as it is, and every call fails with
@@ -52,16 +52,17 @@ public final class SQLiteStorage<Value: Codable & Sendable>: Sendable {
     ///   - name: What a folder of files would be called; a `/` in it leads to a folder inside.
     ///   - directory: As for `DiskStorage.main.folder(_:in:)`.
     ///   - domainMask: Where to look for that directory.
-    ///   - memoryLimit: How many bytes of encoded values memory may hold.
-    ///   - diskLimit: How many bytes of encoded values the file may hold, the least recently used leaving for new ones; `nil` is no
-    ///     limit. A value that is larger lives in memory alone, or is refused with ``Tiers/StoreError/Code/tooLarge`` where it does
+    ///   - memoryLimit: How many bytes of encoded values memory may hold; `nil` for what is open, or 1 MB.
+    ///   - diskLimit: How many bytes of encoded values the file may hold, the least recently used leaving for new ones. The limit is
+    ///     stored in the file: `nil` for what it has, or no limit where nobody ever gave it one. A larger one is granted at any time; a
+    ///     smaller one counts for the first storage on the file in a process. A value that is larger lives in memory alone, or is refused with ``Tiers/StoreError/Code/tooLarge`` where it does
     ///     not fit there either.
     ///   - expiration: How long a value is valid that is set through this storage. One that is not is a miss, and leaves by itself.
     ///   - durability: What a set survives once it was answered.
     ///   - clock: Where instants come from; for tests.
     public convenience init(
         _ name: String, in directory: FileManager.SearchPathDirectory, domainMask: FileManager.SearchPathDomainMask = .userDomainMask,
-        memoryLimit: DataSize = 1.megaByte, diskLimit: DataSize? = nil, expiration: Expiration = .never,
+        memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration = .never,
         durability: Durability = .crashSafe, clock: WallClock = .system
     ) {
         let place = SQLitePlace(
@@ -74,7 +75,7 @@ public final class SQLiteStorage<Value: Codable & Sendable>: Sendable {
     ///
     /// - Parameter fileURL: A file on a local disk. Its folder is made with mode 0700 if it is missing, the file with 0600.
     public convenience init(
-        fileURL: URL, memoryLimit: DataSize = 1.megaByte, diskLimit: DataSize? = nil, expiration: Expiration = .never,
+        fileURL: URL, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration = .never,
         durability: Durability = .crashSafe, clock: WallClock = .system
     ) {
         let place = SQLitePlace(

@@ -42,6 +42,9 @@ public struct DataSize: Hashable, Sendable {
 // MARK: Making a size
 
 extension DataSize {
+    /// No limit: the largest size that there is.
+    public static let unlimited = DataSize(bytes: .max)
+
     public static func bits(_ count: Int) -> DataSize { DataSize(count, perByte: 8) }
     public static func nibbles(_ count: Int) -> DataSize { DataSize(count, perByte: 2) }
     public static func bytes(_ count: Int) -> DataSize { DataSize(bytes: count) }
@@ -111,8 +114,9 @@ extension DataSize: Codable {
 }
 
 extension DataSize: CustomStringConvertible {
-    /// The size in the largest unit of which it holds at least one: `"1.5 MB"`, `"12 bytes"`.
+    /// The size in the largest unit of which it holds at least one: `"1.5 MB"`, `"12 bytes"`; `"unlimited"` for ``unlimited``.
     public var description: String {
+        guard self != .unlimited else { return "unlimited" }
         let units: [(size: Double, name: String)] = [(gigaBytes, "GB"), (megaBytes, "MB"), (kiloBytes, "kB")]
         for unit in units where abs(unit.size) >= 1 {
             let tenths = (unit.size * 10).rounded() / 10

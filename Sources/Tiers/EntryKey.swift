@@ -6,7 +6,8 @@ public import Foundation
 /// EntryKey("é") == EntryKey("e\u{301}")   // true: one key, however it was typed
 /// ```
 ///
-/// Every string is a key: empty, with NUL, `/` or `..` in it, emoji, 64 KiB long. Two keys are one when their NFC
+/// Every string is a key: empty, with NUL, `/` or `..` in it, emoji, up to ``maximumLength`` bytes long. Nothing can be recorded under a
+/// longer one, so nothing is found there. Two keys are one when their NFC
 /// forms (Unicode Standard Annex 15) are the same bytes, which is Swift's `==` except for marks newer than
 /// Foundation's Unicode tables. The form is computed once, here; every tier compares these bytes. A hash is never
 /// an identity.
@@ -14,6 +15,9 @@ public import Foundation
 /// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is only looked at.
 @frozen
 public struct EntryKey: Sendable {
+    /// How many bytes of UTF-8 the normal form of a key may have: 64 KiB. No limit of a store counts keys, so their length is bounded.
+    public static let maximumLength = 65_536
+
     /// The key in normal form, in contiguous UTF-8.
     public let normalized: String
 

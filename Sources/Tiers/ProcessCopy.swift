@@ -58,8 +58,8 @@ extension StoreError {
         StoreError(
             .forked,
             """
-            The store was opened before this process was forked, and cannot be used here. Open stores after forking, or let the new \
-            process execute a program.
+            The file was open when this process was forked, and its locks stayed with the parent: it cannot be used or opened here. Let the \
+            new process execute a program (exec, posix_spawn), which can open it, or fork before this process opens it.
             """)
     }
 }

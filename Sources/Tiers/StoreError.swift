@@ -26,6 +26,8 @@ public struct StoreError: EngineError {
         public static let invalidDuration = Code("invalidDuration")
         /// The value is larger than every limit.
         public static let tooLarge = Code("tooLarge")
+        /// The key is longer than ``EntryKey/maximumLength``.
+        public static let keyTooLong = Code("keyTooLong")
         /// The value could not be encoded.
         public static let notEncodable = Code("notEncodable")
         /// The stored bytes could not be decoded as the type asked for.
@@ -36,6 +38,8 @@ public struct StoreError: EngineError {
         public static let notADatabase = Code("notADatabase")
         /// The file is a database of another program; it was left untouched.
         public static let foreignFile = Code("foreignFile")
+        /// The file holds something else than what it was opened for: caches instead of archives, say. It was left untouched.
+        public static let wrongKind = Code("wrongKind")
         /// The file was written by a newer version of this package; it was left untouched.
         public static let newerFormat = Code("newerFormat")
         /// Parts of the file cannot be read.
@@ -58,7 +62,7 @@ public struct StoreError: EngineError {
         public static let forked = Code("forked")
         /// The system failed to read or write.
         public static let inputOutput = Code("inputOutput")
-        /// The same archive is already open with other limits or for another type.
+        /// The same archive is already open with larger limits, another durability or for another type.
         public static let contradiction = Code("contradiction")
         /// A query asks for something that there cannot be, such as a negative limit.
         public static let invalidQuery = Code("invalidQuery")
@@ -91,6 +95,9 @@ extension StoreError {
     /// What a face tells of ``StoreEvent/onNetwork``.
     package static let onNetwork = StoreError(
         .networkFileSystem, "The file lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
+
+    /// What a handle that was closed answers.
+    public static let closed = StoreError(.closed, "The archive was closed. Open it again.")
 
     /// An entry whose bytes are not those that were written.
     public static var unsoundEntry: StoreError {

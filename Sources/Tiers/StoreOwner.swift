@@ -51,9 +51,12 @@ final class StoreOwner<Value>: TierOwner {
         case .failure, .damagedEntry:
             counters.withLock { $0.failures += 1 }
             events.send(event)
+        case .limitLowered(let change):
+            counters.withLock { $0.removals[.limitLowered, default: 0] += change.removed.entries }
+            events.keep(event)
         case .setAside, .onNetwork:
             events.keep(event)  // It happens while a store opens, before anyone can listen.
-        case .recorded, .removed, .removedAll, .indexed:
+        case .recorded, .removed, .removedAll, .indexed, .logHeldBack:
             events.send(event)
         }
     }

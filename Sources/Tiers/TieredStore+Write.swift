@@ -86,11 +86,13 @@ public struct StoreTransaction {
     ///
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to leave a valid value that is there when the transaction commits.
-    /// - Throws: ``StoreError`` if the value cannot be encoded or is larger than every limit; the transaction is as before.
+    /// - Throws: ``StoreError`` if the key is too long, or the value cannot be encoded or is larger than every limit; the transaction is as
+    ///   before.
     @inlinable
     public mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: TieredStore<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
     ) throws(StoreError) {
+        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
         let bytes = try store.encode(value)
         let (memory, disk) = store.capacities
         guard bytes.count <= max(memory.bytes, disk.bytes) else {
@@ -228,6 +230,16 @@ extension StoreError {
             """
             An object of \(size) is larger than every limit (memory \(DataSize(bytes: memory.bytes)), \
             disk \(DataSize(bytes: disk.bytes))). Raise a limit; what was recorded before is still there.
+            """)
+    }
+
+    @usableFromInline
+    static func keyTooLong(_ key: EntryKey) -> StoreError {
+        StoreError(
+            .keyTooLong,
+            """
+            A key of \(key.normalized.utf8.count) bytes is longer than \(EntryKey.maximumLength). Use a shorter one: a hash of it, say, with \
+            the long text in the object.
             """)
     }
 

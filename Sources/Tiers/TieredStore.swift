@@ -84,12 +84,34 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline var keepsValues: Bool { remembrance.withLock { $0.keepsValues } }
 
     /// Changes what memory and the disk may hold, and what memory keeps from now on. What is over a limit leaves now.
-    public func reconfigure(memory: Capacity, disk: Capacity, remembering: Remembrance<Value>) throws(StoreError) {
-        let evicted = try self.disk.resize(to: disk)
-        didRemove(self.memory.markAlone(evicted), .evicted)
+    ///
+    /// - Parameter disk: `nil` for what it may hold already.
+    public func reconfigure(memory: Capacity, disk: Capacity?, remembering: Remembrance<Value>) throws(StoreError) {
+        if let disk { try resize(disk: disk) }
         release(self.memory.setCapacity(memory))
         remembrance.withLock { $0 = remembering }
     }
+
+    private func resize(disk capacity: Capacity) throws(StoreError) {
+        let (before, held) = (disk.capacity, try disk.totals())
+        let evicted = try disk.resize(to: capacity)
+        let lost = memory.markAlone(evicted)
+        guard capacity.bytes < before.bytes else { return didRemove(lost, .evicted) }
+        let left = try disk.totals()
+        owner.tierDidReport(
+            .limitLowered(
+                LimitChange(
+                    from: DataSize(bytes: before.bytes), to: DataSize(bytes: capacity.bytes),
+                    removed: TierTotals(entries: lost.count, bytes: max(0, held.bytes - left.bytes)))))
+        guard events.isObserved else { return }
+        for key in lost { events.send(.removed(key, .limitLowered)) }
+    }
+
+    /// Lets memory hold more.
+    package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity)) }
+
+    /// Lets the disk hold no less. The size counts as one that was given.
+    package func raise(disk capacity: Capacity) throws(StoreError) { _ = try disk.resize(to: capacity) }
 
     /// What memory and the disk may hold.
     @inlinable

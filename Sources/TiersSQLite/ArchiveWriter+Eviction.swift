@@ -10,41 +10,37 @@ internal import Tiers
 // at most once for each use that the disk was not told of.
 
 extension ArchiveWriter {
-    /// Whether the archive holds more than it may, by what the file says now.
-    func isOverLimit(reading connection: Connection) throws(SQLiteError) -> Bool {
-        var totals = try ArchiveReader(id: id, checksum: checksum, connection: connection).totals()
+    /// What the archive and those that it replaces hold, in the open transaction.
+    var held: TierTotals {
+        var held = TierTotals(entries: Int(row.entries), bytes: Int(row.bytes))
         for relative in relatives {
-            let others = try ArchiveReader(id: relative.archive.id, checksum: checksum, connection: connection).totals()
-            totals.bytes += others.bytes
-            totals.entries += others.entries
+            held.entries += Int(relative.archive.row.entries)
+            held.bytes += Int(relative.archive.row.bytes)
         }
-        return capacity.isExceeded(byBytes: totals.bytes, entries: totals.entries)
+        return held
     }
 
     /// Whether the archive holds more than it may, in the open transaction.
     var isOverLimit: Bool {
-        var (bytes, entries) = (row.bytes, row.entries)
-        for relative in relatives {
-            bytes += relative.archive.row.bytes
-            entries += relative.archive.row.entries
-        }
-        return capacity.isExceeded(byBytes: Int(bytes), entries: Int(entries))
+        let held = held
+        return capacity.isExceeded(byBytes: held.bytes, entries: held.entries)
     }
 
     /// Removes the coldest entries until the archive keeps its limit.
     ///
-    /// - Returns: The keys of what left this archive, and how many entries left it and its relatives.
-    func evict(atMost limit: Int = .max) throws(SQLiteError) -> (keys: [EntryKey], count: Int) {
-        var keys: [EntryKey] = []
+    /// - Returns: What left this archive, and how many entries left it and its relatives.
+    func evict(atMost limit: Int = .max) throws(SQLiteError) -> (removed: [RemovedEntry], count: Int) {
+        var removed: [RemovedEntry] = []
         var count = 0
         while isOverLimit, count < limit {
             if try !evictFromRelative() {
-                guard let key = try removeColdest(before: UseStamp(rawValue: .max)) else { break }
-                keys.append(key)
+                guard let entry = try removeColdestEntry(before: UseStamp(rawValue: .max)) else { break }
+                removed.append(entry)
             }
             count += 1
         }
-        return (keys, count)
+        if count > 0, row.limit.isGiven == 0 { hasEvictedByDefault = true }
+        return (removed, count)
     }
 
     /// Removes the coldest entry of a relative, if there is one.

@@ -6,8 +6,16 @@ internal import Tiers
 /// `+Eviction` removes the coldest, `+Recency` keeps the order of use.
 final class ArchiveWriter {
     let id: Int64
+    let name: String
     let checksum: Checksum
-    var capacity: Capacity
+    /// How many entries the archive may hold. The bytes stand in ``row``.
+    var entryLimit = Int.max
+    /// Whether no limit counts, because what a damaged or foreign file holds is being copied.
+    var isUnlimited = false
+    /// Whether the open transaction evicted something though nobody ever gave the archive a size.
+    var hasEvictedByDefault = false
+    /// Whether that was logged.
+    var hasToldOfDefault = false
     /// Whom to ask for uses that were not written yet.
     weak var owner: (any TierOwner)?
     /// Uses of entries that were overwritten in the open transaction: their owner learns of them after it.
@@ -45,7 +53,13 @@ final class ArchiveWriter {
     /// The tier that this serves, if any.
     private(set) var tier: ObjectIdentifier?
 
-    func serve(_ tier: SQLiteTier) { self.tier = ObjectIdentifier(tier) }
+    private var mirror: LimitMirror?
+
+    func serve(_ tier: SQLiteTier) {
+        self.tier = ObjectIdentifier(tier)
+        mirror = tier.mirror
+        entryLimit = tier.mirror.capacity.entries
+    }
 
     private(set) var connection: Connection
     private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
@@ -66,10 +80,12 @@ final class ArchiveWriter {
         var marks: Int64 = 0
         /// Whether there ever was an entry that expires: 0 or 1.
         var expiring: Int64 = 0
+        var limit = StoredLimit.unknown
 
         var isPossible: Bool {
             let possible = 0...Int64(1) << 48
             return [entries, bytes, settled, marks].allSatisfy(possible.contains) && next > 0 && possible.contains(next)
+                && settled < next && entries < next && 0...1 ~= expiring && limit.isPossible
         }
     }
 
@@ -100,10 +116,10 @@ final class ArchiveWriter {
         }
     }
 
-    init(id: Int64, name: String, capacity: Capacity, connection: Connection) {
+    init(id: Int64, name: String, connection: Connection) {
         self.id = id
+        self.name = name
         self.checksum = Checksum(archiveName: name)
-        self.capacity = capacity
         self.connection = connection
         index = IndexWriter(archive: id, connection: connection)
     }
@@ -140,7 +156,7 @@ final class ArchiveWriter {
         if try load.step() {
             row = Row(
                 entries: load.int(0), bytes: load.int(1), next: load.int(2), settled: load.int(3), marks: load.int(4),
-                expiring: load.int(5))
+                expiring: load.int(5), limit: StoredLimit(bytes: load.int(6), isGiven: load.int(7)))
             // Sums and ranges are made of these.
             guard row.isPossible else { throw SQLiteError(code: SQLiteError.corrupt, message: "The totals of an archive are none.") }
         } else {
@@ -149,7 +165,11 @@ final class ArchiveWriter {
             row = Row()
         }
         storedRow = row
+        mirror?.update(bytes: row.limit.bytes)
     }
+
+    /// How much the archive may hold. Loaded with the totals.
+    var capacity: Capacity { isUnlimited ? .unlimited : Capacity(bytes: Int(row.limit.bytes), entries: entryLimit) }
 
     /// Writes ``row`` if it changed, at the end of the transaction.
     func store() throws(SQLiteError) {
@@ -163,6 +183,8 @@ final class ArchiveWriter {
         store.bind(row.settled, at: 5)
         store.bind(row.marks, at: 6)
         store.bind(row.expiring, at: 7)
+        store.bind(row.limit.bytes, at: 8)
+        store.bind(row.limit.isGiven, at: 9)
         try store.run()
         self.storedRow = row
     }
@@ -174,11 +196,13 @@ final class ArchiveWriter {
         changed = ChangedKeys()
         usesInTransaction.removeAll()
         lostToRelative.removeAll()
+        hasEvictedByDefault = false
     }
 
     /// The tier is closed, but the archive may still be a relative of another.
     func retire(at now: WallInstant) {
         tier = nil
+        mirror = nil
         owner = nil
         claims = []
         seen = now
@@ -273,7 +297,7 @@ final class ArchiveWriter {
         if entry.validity.isOwn { row.expiring = 1 }
         noteEnd(outcome.row, entry, lastUse: stamp)
         CrashPoint.reached(.entryIndexed)
-        outcome.evicted = try evict().keys
+        outcome.evicted = try evict().removed.map(\.key)
         CrashPoint.reached(.roomMade)
     }
 

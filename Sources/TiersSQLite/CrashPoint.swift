@@ -35,7 +35,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // The order of use.
     case usesTaken, useAdded, useMoved, markRemoved, usesWritten, usesCommitted
     // Opening.
-    case filePlaced, fileConnected, logStarted, formatStepTaken, formatWritten, formatCommitted
+    case filePlaced, fileConnected, logStarted, fileTablesCreated, formatWritten, formatCommitted
     case archiveAdded, archiveCreated, archiveCommitted
     // Indexes.
     case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored

@@ -16,13 +16,13 @@ struct FileHeader {
     }
 
     /// Whether the file is one of ours, by what is left of its header.
-    static func isOurs(_ path: String) throws -> Bool {
+    static func isOurs(_ path: String, _ kind: FileKind) throws -> Bool {
         guard let header = try FileHeader(path: path) else { return false }
-        return header.fixed.count { header.bytes[$0.offset] != $0.byte } <= 8
+        return header.fixed(kind).count { header.bytes[$0.offset] != $0.byte } <= 8
     }
 
     /// What the header of a file of ours must hold, whatever is in the file: all but the size of a page, counters, and places.
-    private var fixed: [(offset: Int, byte: UInt8)] {
+    private func fixed(_ kind: FileKind) -> [(offset: Int, byte: UInt8)] {
         var fixed: [(offset: Int, byte: UInt8)] = []
         func add(_ offset: Int, _ bytes: some Sequence<UInt8>) { fixed += bytes.enumerated().map { (offset + $0.offset, $0.element) } }
         add(0, Array("SQLite format 3".utf8) + [0])
@@ -32,7 +32,7 @@ struct FileHeader {
         add(44, [0, 0, 0, 4])
         add(56, [0, 0, 0, 1])
         add(64, [0, 0, 0, 1])
-        add(68, withUnsafeBytes(of: Schema.applicationID.bigEndian) { Array($0) })
+        add(68, withUnsafeBytes(of: kind.applicationID.bigEndian) { Array($0) })
         add(72, [UInt8](repeating: 0, count: 20))
         return fixed
     }
@@ -41,24 +41,33 @@ struct FileHeader {
     /// be in the log.
     ///
     /// - Returns: Where the copy is; `nil` if nothing is wrong with the header.
-    static func mendedCopy(of path: String) throws -> String? {
+    static func mendedCopy(of path: String, _ kind: FileKind) throws -> String? {
         let present = try FileHeader(path: path)
         var header = present ?? FileHeader(bytes: [UInt8](repeating: 0, count: Self.size))
-        for (offset, byte) in header.fixed { header.bytes[offset] = byte }
-        if !(1...Schema.formatVersion ~= header.number(at: 60)) { header.set(Schema.formatVersion, at: 60) }
+        for (offset, byte) in header.fixed(kind) { header.bytes[offset] = byte }
+        header.set(Schema.formatVersion, at: 60)
         let size = try logPageSize(path) ?? header.pageSize(ofFile: FileSystem.size(path))
         header.bytes.replaceSubrange(16..<18, with: [UInt8(size >> 8 & 0xFF), UInt8(size >> 16)])
         guard header.bytes != present?.bytes else { return nil }
-        let copy = path + "-mended"
-        try removeCopy(copy)
-        for suffix in ["", "-wal"] where FileIdentity(path: path + suffix) != nil {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
-        }
+        let copy = try copy(of: path)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: copy))
         defer { file.closeFile() }
         try file.write(contentsOf: header.bytes)
         // One page there must be, or the log is not looked at.
         if FileSystem.size(copy) < size { try file.truncate(atOffset: UInt64(size)) }
+        return copy
+    }
+
+    /// What a copy of a damaged file is called.
+    static let copySuffix = "-mended"
+
+    /// Makes a copy of the file with its log, and returns where it is.
+    static func copy(of path: String) throws -> String {
+        let copy = path + copySuffix
+        try removeCopy(copy)
+        for suffix in ["", "-wal"] where FileIdentity(path: path + suffix) != nil {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
         return copy
     }
 

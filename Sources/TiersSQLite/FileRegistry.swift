@@ -17,18 +17,25 @@ final class FileRegistry: Sendable {
     }
 
     private let files = Locked<[FileIdentity: Weak]>([:])
-    private let opening = Locked(())
+    /// Held while a file is opened or closed.
+    let opening = Locked(())
 
     /// The open file, or a new one. One file is opened at a time.
-    func file(_ identity: () throws -> FileIdentity, open: (FileIdentity) throws -> SQLiteFile) throws -> SQLiteFile {
+    ///
+    /// - Parameter holding: Called with the file while none can be closed.
+    func file(
+        _ identity: () throws -> FileIdentity, open: (FileIdentity) throws -> SQLiteFile, holding: (SQLiteFile) throws -> Void
+    ) throws -> SQLiteFile {
         try opening.withLock { _ in
             let identity = try identity()
             if let file = files.withLock({ $0[identity]?.file }) {
                 // SQLite counts the locks of a file for the whole process, and would count those of the other.
                 guard file.birth.isThisProcess else { throw StoreError.forked }
+                try holding(file)
                 return file
             }
             let file = try open(identity)
+            try holding(file)
             // Opening may have put a new file in the place of a damaged one.
             files.withLock { $0[file.identity] = Weak(file) }
             return file

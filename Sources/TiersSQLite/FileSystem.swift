@@ -35,6 +35,24 @@ enum FileSystem {
         guard rename(path, target) == 0 else { throw lastError }
     }
 
+    /// Makes a folder for its owner alone, with every folder above it that is missing, and brings the name of each to the disk.
+    ///
+    /// - Parameter sync: Syncs the folder that a file lies in.
+    static func makeFolder(_ path: String, sync: (String) throws -> Void = syncFolder) throws {
+        if mkdir(path, 0o700) == 0 { return try sync(path) }
+        switch errno {
+        case EEXIST: return  // What is there is no folder, or is one: whoever opens a file in it finds out.
+        case ENOENT:
+            let parent = (path as NSString).deletingLastPathComponent
+            guard !parent.isEmpty, parent != path else { throw POSIXError(.ENOENT) }
+            try makeFolder(parent, sync: sync)
+            // Another process may have been faster.
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw lastError }
+            try sync(path)
+        default: throw lastError
+        }
+    }
+
     /// Brings the names in the folder of a file to the disk, where the file system can.
     static func syncFolder(of path: String) throws {
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

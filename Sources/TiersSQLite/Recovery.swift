@@ -27,11 +27,11 @@ enum Recovery {
     /// written down of it is taken back.
     ///
     /// - Throws: ``SQLiteError`` if the device fails to read; then nothing is known of the file.
-    static func isSoundAfterAll(_ path: String) throws -> Bool {
+    static func isSoundAfterAll(_ path: String, _ kind: FileKind) throws -> Bool {
         guard !isLogWithoutDatabase(path) else { return false }
         if let failure = readFailure(of: path) { throw failure }
         do {
-            let connection = try SQLiteFile.connect(path)
+            let connection = try SQLiteFile.connect(path, kind)
             try connection.execute(SQL.begin)  // Others may write meanwhile.
             let report = try SQLiteFile.report(reading: connection)
             guard !report.mustBeMadeAnew else { return false }
@@ -60,6 +60,14 @@ enum Recovery {
     /// between leaves a database whose log is gone, never a log without its database.
     private static let parts = ["-wal", "-shm", "-journal", ChangesFile.suffix, "", markSuffix]
 
+    /// Whether a file that SQLite does not take for a database may be what is left of one of ours: by its header, by a log beside it, or by
+    /// the definition of a table of ours anywhere in it.
+    static func mayHoldEntries(_ path: String, _ kind: FileKind) throws -> Bool {
+        if try FileSystem.size(path + "-wal") > 0 || FileHeader.isOurs(path, kind) { return true }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        return bytes.range(of: Data(SQL.beginningOfArchivesTable.utf8)) != nil
+    }
+
     /// Whether there is a log of a database that is gone. SQLite would remove it.
     static func isLogWithoutDatabase(_ path: String) -> Bool {
         FileSystem.size(path) < FileHeader.size && FileSystem.size(path + "-wal") > 0
@@ -87,9 +95,6 @@ enum Recovery {
             }
             CrashPoint.reached(.damagedFileMoved)
         }
-        if kind == "damaged" {
-            Log.warning("A damaged archive file was set aside; what can be read of it is taken over into a new one.")
-        }
         return aside
     }
 
@@ -108,14 +113,14 @@ enum Recovery {
     /// Puts a new file, with everything that can be read of the damaged one, in the place of that.
     ///
     /// - Returns: What there is to tell.
-    static func mend(_ path: String, at now: WallInstant) throws -> [StoreEvent] {
+    static func mend(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent] {
         let replacement = replacement(of: path)
         markDamaged(path)
         // From here on nobody writes to it any more.
         try ChangesFile.retire(besides: path)
         CrashPoint.reached(.damagedFileRetired)
         try replacement.begin()
-        _ = try salvage(path, into: replacement.partial, at: now)
+        _ = try salvage(path, into: replacement.partial, kind, at: now)
         let aside = freeName(path, "damaged", now)
         try FileSystem.write(aside, to: path + markSuffix)
         CrashPoint.reached(.asideNamed)
@@ -140,6 +145,7 @@ enum Recovery {
     {
         let path = replacement.path
         let aside = try setAside(path, at: now, to: aside, isResumed: isResumed)
+        Log.warning("A damaged archive file was moved to \(aside); what can be read of it is taken over into a new one.")
         CrashPoint.reached(.damagedFileAside)
         let salvaged = try Connection(path: replacement.complete).int(SQL.entryCount) ?? 0
         try replacement.moveToPlace()
@@ -149,19 +155,29 @@ enum Recovery {
     /// Takes over every entry that can still be read and matches its checksum.
     ///
     /// - Returns: How many.
-    static func salvage(_ aside: String, into path: String, at now: WallInstant) throws -> Int {
+    static func salvage(_ aside: String, into path: String, _ kind: FileKind, at now: WallInstant) throws -> Int {
         let target = try Connection(path: path)
-        try Schema.prepare(target)
+        try Schema.prepare(target, kind)
         let writer = try Writer(target)
-        let mended = try FileHeader.mendedCopy(of: aside)
-        defer { forget(mended) }
-        guard let source = try openForReading(mended ?? aside) else { return 0 }
+        var copy = try FileHeader.mendedCopy(of: aside, kind)
+        defer { forget(copy) }
+        guard var source = try openForReading(copy ?? aside) else { return 0 }
+        // A schema that is not ours could make whoever reads a table run what stands there.
+        if let check = try foreignSchema(of: source) {
+            Log.warning("The schema of a damaged archive file holds what this package did not write. None of it is run.")
+            let place = try copy ?? FileHeader.copy(of: aside)
+            copy = place
+            try SchemaRepair.run(place, check)
+            guard let repaired = try openForReading(place) else { return 0 }
+            source = repaired
+        }
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
-        for (archive, family) in try archives(in: source) {
-            let number = try writer.archiveNumber(named: archive.name)
-            let rows = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: target)
-            rows.family = family
+        for (archive, found) in try archives(in: source) {
+            let number = try writer.archiveNumber(named: archive.name, withLimit: found.limit ?? .unknown)
+            let rows = ArchiveWriter(id: number, name: archive.name, connection: target)
+            rows.isUnlimited = true
+            rows.family = found.family
             try writer.transaction { () throws(SQLiteError) in try rows.writePresence(at: now) }
             writer.add(rows)
             prepareForSalvage(archive.number, source)
@@ -181,6 +197,17 @@ enum Recovery {
         return salvaged
     }
 
+    /// The schema of the file, if it holds anything that is not ours; `nil` also if it cannot be read.
+    private static func foreignSchema(of source: Connection) throws(SQLiteError) -> SchemaCheck? {
+        do throws(SQLiteError) {
+            let check = try SchemaCheck(source)
+            return check.items.allSatisfy(check.isOurs) ? nil : check
+        } catch {
+            guard error.isDamage else { throw error }
+            return nil
+        }
+    }
+
     private static func forget(_ copy: String?) {
         guard let copy else { return }
         do {
@@ -192,15 +219,8 @@ enum Recovery {
 
     /// - Throws: ``SQLiteError`` if it is not the file that cannot be read: the process may have no descriptor or no memory left.
     private static func openForReading(_ path: String) throws(SQLiteError) -> Connection? {
-        do {
-            let connection = try Connection(path: path)
-            // Of an older format it lacks columns that are read.
-            try Schema.prepare(connection)
-        } catch {
-            Log.warning("A damaged archive file could not be brought to today's format; what can be read of it as it is is taken over.")
-        }
         do throws(SQLiteError) {
-            let connection = try Connection(path: path)
+            let connection = try Connection(path: path, isDefensive: false)
             try connection.execute(SQL.salvageSettings)
             do throws(SQLiteError) {
                 _ = try connection.int(SQL.tableCount)
@@ -235,17 +255,26 @@ enum Recovery {
         var name: String
     }
 
-    /// The archives of the file and their families, by whatever way can be read. Ways that disagree are all tried: no entry matches
-    /// its checksum under the name of another archive.
-    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: Archive, family: String?)] {
-        var archives: [Archive: String?] = [:]
+    /// What else the list of archives says of one.
+    private struct Description {
+        var family: String?
+        var limit: StoredLimit?
+    }
+
+    /// The archives of the file, by whatever way can be read. Ways that disagree are all tried: no entry matches its checksum under the
+    /// name of another archive.
+    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: Archive, description: Description)] {
+        var archives: [Archive: Description] = [:]
         for sql in [SQL.listArchivesByName, SQL.listArchivesBackwards, SQL.listArchives] {
             do throws(SQLiteError) {
                 let list = try source.prepare(sql)
                 while try list.step() {
                     guard let name = list.text(1), list.int(0) > 0 else { continue }
-                    let archive = Archive(number: list.int(0), name: name)
-                    archives[archive] = .some(list.text(2) ?? archives[archive] ?? nil)
+                    let limit = StoredLimit(bytes: list.int(3), isGiven: list.int(4))
+                    var description = archives[Archive(number: list.int(0), name: name)] ?? Description()
+                    description.family = list.text(2) ?? description.family
+                    if limit.isPossible { description.limit = limit }
+                    archives[Archive(number: list.int(0), name: name)] = description
                 }
             } catch {
                 guard error.isDamage else { throw error }

@@ -38,40 +38,65 @@ extension SQLiteFile {
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try giveSpaceBack()
         defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
-        try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
-            guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return }
+        let isHeldBack = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
+            guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return false }
             if connection == nil {
                 let new = try Connection(path: path)
                 try new.execute(SQL.writerSettings)
                 connection = new
             }
-            guard let connection else { return }
+            guard let connection else { return false }
             CrashPoint.reached(.checkpointBegins)
             let logged = try connection.checkpoint()
             CrashPoint.reached(.logCopied)
-            guard logged >= LogLimit.checkpointAt else { return }
-            try readers.withoutLeases { () throws(SQLiteError) in
-                // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
-                try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
-                    guard let writer else { return }
-                    try writer.commitBatch()
-                    hasOpenBatch.store(false, ordering: .releasing)
-                    do throws(SQLiteError) {
-                        CrashPoint.reached(.restartBegins)
-                        // The snapshots of other processes last for some milliseconds, or until these have a processor again.
-                        let patience: Int64 = logged >= 2 * LogLimit.checkpointAt ? 250 : 40
-                        changes.page.askForLog(until: CoarseClock.milliseconds + patience)
-                        defer { changes.page.askForLog(until: 0) }
-                        try writer.connection.restartLog(patience: patience)
-                        CrashPoint.reached(.logRestarted)
-                        writer.keptLogFrames = 0
-                    } catch  where StoreError(error).code == .busy {
-                        // Another process reads what is in the log: try again when it has grown by as much again.
-                        writer.keptLogFrames = writer.connection.logFrames
-                    }
+            guard logged >= LogLimit.checkpointAt else { return false }
+            return try restartLog(of: logged)
+        }
+        if isHeldBack { tellOfLogHeldBack() }
+    }
+
+    /// Copies the rest of a log of so many pages while writers wait, unless a reader of another process is in the way.
+    ///
+    /// - Returns: Whether readers have been in the way for so long that someone should know.
+    private func restartLog(of pages: Int) throws(SQLiteError) -> Bool {
+        let patience = restarts.withLock { $0.patience(isLong: pages >= 2 * LogLimit.checkpointAt) }
+        let isBusy = try readers.withoutLeases { () throws(SQLiteError) in
+            // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> Bool in
+                guard let writer else { return false }
+                try writer.commitBatch()
+                hasOpenBatch.store(false, ordering: .releasing)
+                do throws(SQLiteError) {
+                    CrashPoint.reached(.restartBegins)
+                    // The snapshots of other processes last for some milliseconds, or until these have a processor again.
+                    changes.page.askForLog(until: CoarseClock.milliseconds + patience)
+                    defer { changes.page.askForLog(until: 0) }
+                    try writer.connection.restartLog(patience: patience)
+                    CrashPoint.reached(.logRestarted)
+                    return false
+                } catch  where StoreError(error).code == .busy {
+                    return true
                 }
             }
         }
+        let (next, isTime) = restarts.withLock { restarts -> (Int64, Bool) in
+            guard isBusy else {
+                restarts.succeed()
+                return (.min, false)
+            }
+            let isTime = restarts.fail(at: CoarseClock.milliseconds)
+            return (restarts.nextTry, isTime)
+        }
+        nextRestart.store(next, ordering: .relaxed)
+        return isTime
+    }
+
+    /// Tells who holds the log back: a process that is stopped while it reads, most often.
+    private func tellOfLogHeldBack() {
+        let process = presence.readingProcess.flatMap { $0 > 0 ? $0 : nil }
+        let size = DataSize(bytes: FileSystem.size(path + "-wal"))
+        Log.logHeldBack(path, process, size)
+        for owner in writer.withLock({ $0?.owners }) ?? [] { owner.tierDidReport(.logHeldBack(process: process, logSize: size)) }
     }
 
     /// Runs a write, and once more with an empty log if the disk was full: the space that the log has is then there for it.
@@ -98,7 +123,6 @@ extension SQLiteFile {
                     try writer.commitBatch()
                     hasOpenBatch.store(false, ordering: .releasing)
                     try writer.connection.restartLog()
-                    writer.keptLogFrames = 0
                 }
             }
         }

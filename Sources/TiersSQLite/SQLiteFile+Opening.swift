@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 public import Tiers
 
 extension SQLiteFile {
@@ -20,6 +21,7 @@ extension SQLiteFile {
     /// folders with 0700.
     ///
     /// - Parameters:
+    ///   - kind: What the file holds.
     ///   - url: A file on a local disk. On a network file system SQLite's locks cannot be trusted: a warning is logged, and
     ///     ``StoreEvent/onNetwork`` reported.
     ///   - policy: What to do about a file that is no database at all.
@@ -30,8 +32,16 @@ extension SQLiteFile {
     ///   database of another program, or one of a newer version of this package.
     /// - Complexity: O(archives in the file), whatever they hold.
     public static func open(
-        at url: URL, ifNotADatabase policy: ForeignFilePolicy = .refuse, takingOver original: OriginalCache? = nil,
-        clock: WallClock = .system
+        at url: URL, kind: FileKind = .archives, ifNotADatabase policy: ForeignFilePolicy = .refuse,
+        takingOver original: OriginalCache? = nil, clock: WallClock = .system
+    ) throws(StoreError) -> SQLiteFile {
+        try open(at: url, kind: kind, ifNotADatabase: policy, takingOver: original, isHeld: false, clock: clock)
+    }
+
+    /// The same, for a handle that holds the file (``FileHold``) or not.
+    static func open(
+        at url: URL, kind: FileKind, ifNotADatabase policy: ForeignFilePolicy, takingOver original: OriginalCache?, isHeld: Bool,
+        clock: WallClock
     ) throws(StoreError) -> SQLiteFile {
         guard url.isFileURL else { throw StoreError(.cannotOpen, "An archive lies in a file of this machine: give a file URL.") }
         var path = ""
@@ -41,8 +51,12 @@ extension SQLiteFile {
                 return try identity(of: path)
             } open: { _ in
                 try FolderLock.hold(folderOf: path) {
-                    try open(path, policy, original.map { Takeover(path: path, original: $0) }, clock)
+                    try FilePaths.checkAll(path)
+                    return try open(path, kind, policy, original.map { Takeover(path: path, original: $0) }, clock)
                 }
+            } holding: { file in
+                guard file.kind == kind else { throw StoreError.wrongKind(file.kind, wanted: kind, file.path) }
+                if isHeld { file.holds.wrappingAdd(1, ordering: .acquiringAndReleasing) }
             }
         } catch let error as StoreError {
             throw error
@@ -57,33 +71,38 @@ extension SQLiteFile {
 
     /// Opens what lies at the path, after mending it where it must be.
     private static func open(
-        _ path: String, _ policy: ForeignFilePolicy, _ takeover: Takeover?, _ clock: WallClock
+        _ path: String, _ kind: FileKind, _ policy: ForeignFilePolicy, _ takeover: Takeover?, _ clock: WallClock
     ) throws -> SQLiteFile {
         _ = try takeover?.resume()
-        if let news = try Recovery.resume(path, at: clock.now()) { return try open(path, news: news, clock) }
+        if let news = try Recovery.resume(path, at: clock.now()) { return try open(path, kind, news: news, clock) }
         do {
             guard !Recovery.isMarkedDamaged(path), !Recovery.isLogWithoutDatabase(path) else { throw SQLiteError.foundDamaged }
-            return try open(path, news: [], clock)
+            return try open(path, kind, news: [], clock)
         } catch let error as SQLiteError where error.isDamage {
-            guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path) else {
+            guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path, kind) else {
                 throw StoreError(error)
             }
-            if try Recovery.isSoundAfterAll(path) { return try open(path, news: [], clock) }
-            return try open(path, news: try Recovery.mend(path, at: clock.now()), clock)
+            if StoreError(error).code == .notADatabase, try !Recovery.mayHoldEntries(path, kind) {
+                let aside = try Recovery.setAside(path, at: clock.now())
+                Log.warning("A file that is no database lay at \(path). It was moved to \(aside), and a new file was begun.")
+                return try open(path, kind, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
+            }
+            if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, news: [], clock) }
+            return try open(path, kind, news: try Recovery.mend(path, kind, at: clock.now()), clock)
         } catch let error as StoreError where error.code == .foreignFile {
-            if let news = try takeover?.news(try identity(of: path), at: clock.now()) { return try open(path, news: news, clock) }
+            if let news = try takeover?.news(try identity(of: path), at: clock.now()) { return try open(path, kind, news: news, clock) }
             guard policy == .setAsideAlways else { throw error }
             let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
             Log.warning("A database of another program was set aside for a new file.")
-            return try open(path, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
+            return try open(path, kind, news: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
         }
     }
 
-    private static func open(_ path: String, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
+    private static func open(_ path: String, _ kind: FileKind, news: [StoreEvent], _ clock: WallClock) throws -> SQLiteFile {
         // Where the old one was set aside there is none yet.
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
-        let connection = try connect(path)
+        let connection = try connect(path, kind)
         var news = news
         if FileSystem.isOnNetwork(path) {
             Log.warning("An archive lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
@@ -92,15 +111,17 @@ extension SQLiteFile {
         let changes = try ChangesFile(besides: path)
         // Whoever was to mend the file was killed, or found it sound: it is not set aside after all.
         if changes.page.isRetired { changes.page.reset() }
-        return try SQLiteFile(
-            path: path, identity: try identity(of: path), connection: connection, changes: changes, news: news, clock: clock)
+        let file = try SQLiteFile(
+            path: path, kind: kind, identity: try identity(of: path), connection: connection, changes: changes, news: news, clock: clock)
+        try file.waitForOpenBatches()
+        return file
     }
 
     /// A connection to a file of ours, of today's format.
-    static func connect(_ path: String) throws -> Connection {
+    static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
         let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)
-        try Schema.prepare(connection)
+        try Schema.prepare(connection, kind)
         if connection.isReadOnly, FileSystem.isWritable(path) {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
         }
@@ -110,7 +131,7 @@ extension SQLiteFile {
     /// Makes sure that there is a file, readable by its owner alone, and returns its path without symbolic links.
     private static func place(of url: URL) throws -> String {
         let folder = url.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileSystem.makeFolder(folder.path)
         let path = try FileSystem.resolved(folder.path) + "/" + url.lastPathComponent
         // Made here, because SQLite would let others read it.
         _ = try FileSystem.createIfMissing(path)

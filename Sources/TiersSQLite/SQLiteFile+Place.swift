@@ -101,6 +101,7 @@ extension SQLiteFile {
             writer = nil
             return owners
         }
+        presence.close()
         FileRegistry.shared.remove(self, identity)
         for owner in owners { owner.tierDidLoseWrites(.vanished) }
     }

@@ -9,51 +9,97 @@ extension SQLiteFile {
     public enum DifferencePolicy: Sendable {
         /// Throw ``StoreError/Code/contradiction``.
         case refuse
-        /// Share it as it is, and report the difference.
+        /// Share it, with whatever can be granted, and report the rest.
         case share
     }
 
-    /// The store over the archive of that name: the one that is open, or a new one.
+    /// What an archive may hold for which nobody says a size.
+    public struct DefaultLimits: Sendable {
+        public var memory: Capacity
+        public var disk: Capacity
+
+        public init(memory: Capacity, disk: Capacity) {
+            self.memory = memory
+            self.disk = disk
+        }
+
+        public static let unlimited = DefaultLimits(memory: .unlimited, disk: .unlimited)
+    }
+
+    /// Opens the archive of that name, or returns the store that is open over it.
+    ///
+    /// The disk limit belongs to the archive and is stored in the file. A size that is given counts: a larger one at any time, a smaller
+    /// one only for the first opening in a process, which logs and reports what it removed (``StoreEvent/limitLowered(_:)``). The memory
+    /// limit belongs to the open store, and can only be raised while that is open.
     ///
     /// - Parameters:
     ///   - name: Any string; names are compared as keys are.
     ///   - codec: Turns values into bytes and back.
     ///   - family: What it has in common with archives that it replaces. They count toward its limit on disk, their entries leave
-    ///     first where room is needed, and all of them do when nobody has opened the archive for a week.
-    ///   - memory: What memory may hold. The limits of whoever opens the archive first count.
-    ///   - disk: What the disk may hold. If it holds more, the coldest leave now.
+    ///     first where room is needed, and all of them do when nobody has opened the archive for a week. A new archive has the limit of
+    ///     the one that was opened last.
+    ///   - memory: What memory may hold; `nil` for what is open, or the default.
+    ///   - disk: What the disk may hold; `nil` for what the file says, or the default where nobody ever gave the archive a size.
+    ///   - defaults: What counts for an archive for which nobody says a size.
     ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
     ///   - catalog: What is indexed of the values, and an empty one for nothing; then an index that is there is dropped. `nil` says
     ///     nothing, and leaves it.
     ///   - durability: What an acknowledged write survives.
-    ///   - policy: What to do when the archive is open with other limits.
+    ///   - policy: What to do when the archive is open with larger limits or another durability.
     /// - Throws: ``StoreError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
     public func store<Value>(
         named name: String,
         codec: any Codec<Value>,
         inFamily family: String? = nil,
-        memory: Capacity,
-        disk: Capacity,
+        memory: Capacity? = nil,
+        disk: Capacity? = nil,
+        defaults: DefaultLimits = .unlimited,
         remembering remembrance: Remembrance<Value> = .bytes,
         indexing catalog: IndexCatalog<Value>? = nil,
         durability: Durability = .crashSafe,
         whenDifferent policy: DifferencePolicy = .refuse
     ) throws(StoreError) -> TieredStore<Value> {
-        let (store, tier) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, SQLiteTier?) in
+        let (store, tier, refused) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, SQLiteTier?, StoreError?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
-                return (try shared(open, memory, disk, durability, policy), nil)
+                guard let store = open as? TieredStore<Value> else { throw .openForAnotherType(Value.self) }
+                return (store, nil, try grant(memory, disk, durability, to: store, name, policy))
             }
-            let tier = try self.tier(named: name, inFamily: family, capacity: disk)
+            let tier = try self.tier(named: name, inFamily: family, disk: disk, otherwise: defaults.disk)
             let store = TieredStore(
-                disk: tier, codec: codec, memory: memory, remembering: remembrance, indexing: catalog, durability: durability,
-                clock: clock)
+                disk: tier, codec: codec, memory: memory ?? defaults.memory, remembering: remembrance, indexing: catalog,
+                durability: durability, clock: clock)
             stores.add(store, key, ObjectIdentifier(tier))
-            return (store, tier)
+            return (store, tier, nil)
         }
         // Outside the lock: it may ask the codec about a few entries.
         if let tier, let catalog { try declareIndex(catalog.shape, of: tier, for: store) }
+        if let refused {
+            Log.notice("\(refused)")
+            store.report(refused)
+        }
         return store
+    }
+
+    /// Raises the limits of an open store where more is asked for.
+    ///
+    /// - Returns: What could not be granted, where `policy` is to share the store all the same.
+    private func grant<Value>(
+        _ memory: Capacity?, _ disk: Capacity?, _ durability: Durability, to store: TieredStore<Value>, _ name: String,
+        _ policy: DifferencePolicy
+    ) throws(StoreError) -> StoreError? {
+        let open = store.capacities
+        let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
+        let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
+        var refused: StoreError?
+        if !isMemoryGranted || !isDiskGranted || durability != store.durability {
+            let asked = (memory: memory ?? open.memory, disk: disk ?? open.disk)
+            refused = .openOtherwise(name, path, open, store.durability, asked: asked, durability)
+        }
+        if let refused, policy == .refuse { throw refused }
+        if let memory, isMemoryGranted { store.raise(memory: memory) }
+        if let disk, isDiskGranted { try store.raise(disk: disk) }
+        return refused
     }
 
     /// Where there is no room to change the index, the archive opens all the same: queries are right without it.
@@ -75,51 +121,42 @@ extension SQLiteFile {
         return store
     }
 
-    private func shared<Value>(
-        _ open: AnyObject, _ memory: Capacity, _ disk: Capacity, _ durability: Durability, _ policy: DifferencePolicy
-    ) throws(StoreError) -> TieredStore<Value> {
-        guard let store = open as? TieredStore<Value> else {
-            throw .openForAnotherType(Value.self)
-        }
-        guard store.capacities != (memory, disk) || store.durability != durability else { return store }
-        let error = StoreError(
-            .contradiction,
-            """
-            The archive is open with other limits or another durability; those of the first to open it count. \
-            Ask for the same, or close it first.
-            """)
-        guard policy == .share else { throw error }
-        Log.notice("\(error)")
-        store.report(error)
-        return store
-    }
-
     /// The tier of the archive of that name, to stand under a store of one's own.
     ///
     /// - Important: Make one tier for a name at a time: it has one owner to ask.
     public func tier(named name: String, inFamily family: String? = nil, capacity: Capacity) throws(StoreError) -> SQLiteTier {
+        try tier(named: name, inFamily: family, disk: capacity, otherwise: capacity)
+    }
+
+    func tier(
+        named name: String, inFamily family: String?, disk: Capacity?, otherwise fallback: Capacity
+    ) throws(StoreError) -> SQLiteTier {
         let normal = EntryKey(name).normalized
         let tier = try entering { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
                 guard let writer else { return nil }
-                let number = try writer.archiveNumber(named: normal)
+                let family = family.map { EntryKey($0).normalized }
+                let number = try writer.archiveNumber(named: normal, inFamily: family)
                 // An older writer of the archive may hold totals that relaxed writes have not committed.
                 try writer.commitBatch()
                 hasOpenBatch.store(false, ordering: .releasing)
                 CrashPoint.reached(.archiveCommitted)
-                let archive = ArchiveWriter(id: number, name: normal, capacity: capacity, connection: writer.connection)
-                if let family { try writer.join(EntryKey(family).normalized, archive, at: clock.now()) }
+                let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
+                if let family { try writer.join(family, archive, at: clock.now()) }
                 try archive.beginSweeping()
                 if archive.family != nil || archive.sweepMap.hasUnread { scheduleSweep() }
                 // Only once nothing can fail any more: a tier that is let go of takes the writer's lock.
-                let tier = SQLiteTier(file: self, number: number, name: normal, capacity: capacity)
+                let tier = SQLiteTier(file: self, number: number, name: normal, entryLimit: (disk ?? fallback).entries)
                 archive.serve(tier)
                 writer.add(archive)
                 return tier
             }
         }
         guard let tier else { throw .closed }
-        _ = try entering { () throws(SQLiteError) in try resize(tier, to: capacity) }
+        let outcome = try entering { () throws(SQLiteError) in
+            try setLimit(of: tier) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
+        }
+        tier.keep(outcome)
         return tier
     }
 
@@ -132,33 +169,76 @@ extension SQLiteFile {
         return names
     }
 
-    /// Changes how much an archive may hold, and lets it keep that, a few entries at a time.
-    func resize(_ tier: SQLiteTier, to capacity: Capacity) throws(SQLiteError) -> [EntryKey] {
-        var evicted: [EntryKey] = []
+    /// Changes the disk limit of an archive and makes the archive keep it, a few entries at a time.
+    ///
+    /// - Parameter change: The new limit, by the one that is stored and the bytes that are held.
+    func setLimit(
+        of tier: SQLiteTier, _ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+    ) throws(SQLiteError) -> LimitOutcome {
+        var outcome: LimitOutcome?
         var isOver = true
         while isOver {
-            let (removed, over, state) = try writer.withLock {
-                (writer: inout Writer?) throws(SQLiteError) -> ((keys: [EntryKey], count: Int), Bool, WriteState?) in
-                guard let writer, let archive = writer.archive(tier.number) else { return (([], 0), false, nil) }
-                archive.capacity = capacity
-                // Most often nothing is over the limit, and nothing need be written.
-                if writer.batch == nil, try !archive.isOverLimit(reading: writer.connection) { return (([], 0), false, nil) }
-                let removed = try writer.transaction { () throws(SQLiteError) in
-                    try archive.load()
-                    return try archive.evict(atMost: 512)
+            let isFirst = outcome == nil
+            let step = try makingRoom { () throws(SQLiteError) in
+                try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+                    guard let writer, let archive = writer.archive(tier.number) else { throw .closedArchive }
+                    defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+                    return try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
                 }
-                writer.tellOfLosses()
-                hasOpenBatch.store(false, ordering: .releasing)
-                return (removed, archive.isOverLimit, WriteState(writer))
             }
             CrashPoint.reached(.shrinkBatchCommitted)
-            evicted += removed.keys
+            if outcome == nil {
+                outcome = step.outcome
+            } else {
+                outcome?.removed += step.outcome.removed
+                outcome?.lost.entries += step.outcome.lost.entries
+                outcome?.lost.bytes += step.outcome.lost.bytes
+            }
             // Totals that promise more than can be found are damage.
-            if over, removed.count == 0 { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
-            isOver = over
-            if let state { lookAfter(state) }
+            if step.isOver, step.outcome.lost.entries == 0 {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.")
+            }
+            isOver = step.isOver
+            if let state = step.state { lookAfter(state) }
         }
-        return evicted
+        guard let outcome else { throw .closedArchive }
+        tier.mirror.update(bytes: outcome.after.bytes)
+        if outcome.isLowered { Log.limitLowered(tier.name, outcome.change) }
+        return outcome
+    }
+
+    private struct LimitStep: Sendable {
+        var outcome: LimitOutcome
+        var isOver = false
+        var state: WriteState?
+
+        /// The same with what is to be done outside the lock.
+        func afterCommit(of writer: Writer) -> LimitStep {
+            writer.tellOfLosses()
+            return LimitStep(outcome: outcome, isOver: isOver, state: WriteState(writer))
+        }
+    }
+
+    private static func setLimit(
+        of archive: ArchiveWriter, _ writer: Writer, _ change: (StoredLimit, Int64) -> StoredLimit
+    ) throws(SQLiteError) -> LimitStep {
+        // Most often nothing changes and nothing is over the limit: then nothing need be written.
+        try writer.commitBatch()
+        archive.invalidate()
+        try archive.load()
+        var outcome = LimitOutcome(before: archive.row.limit, after: archive.row.limit)
+        outcome.after = change(outcome.before, Int64(archive.held.bytes))
+        guard outcome.after != outcome.before || archive.isOverLimit else { return LimitStep(outcome: outcome) }
+        return try writer.transaction { () throws(SQLiteError) in
+            try archive.load()
+            outcome.before = archive.row.limit
+            outcome.after = change(outcome.before, Int64(archive.held.bytes))
+            archive.change { $0.limit = outcome.after }
+            let held = archive.held
+            outcome.removed = try archive.evict(atMost: 512).removed
+            outcome.lost = TierTotals(entries: held.entries - archive.held.entries, bytes: held.bytes - archive.held.bytes)
+            return LimitStep(outcome: outcome, isOver: archive.isOverLimit)
+        }.afterCommit(of: writer)
     }
 
     func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
@@ -218,21 +298,41 @@ extension StoreError {
     fileprivate static func openForAnotherType(_ type: Any.Type) -> StoreError {
         StoreError(.contradiction, "The archive is open for another type than \(type). Give one of the types another name.")
     }
+
+    fileprivate static func openOtherwise(
+        _ name: String, _ path: String, _ open: (memory: Capacity, disk: Capacity), _ openDurability: Durability,
+        asked: (memory: Capacity, disk: Capacity), _ durability: Durability
+    ) -> StoreError {
+        func list(_ limits: (memory: Capacity, disk: Capacity), _ durability: Durability) -> String {
+            "\(limits.memory) of memory, \(limits.disk) of disk and the durability \(durability)"
+        }
+        return StoreError(
+            .contradiction,
+            """
+            The archive \(Log.displayed(name)) in \(path) is open with \(list(open, openDurability)), and was asked for with \
+            \(list(asked, durability)). While an archive is open its limits can be raised and nothing else. Ask for no less, or close it \
+            first.
+            """)
+    }
 }
 
 /// Which stores are open over which archives.
 final class StoreTable: Sendable {
     /// Held while a store is opened, so that two who ask at once get one.
     let opening = Locked(())
-    private let table = Locked<[EntryKey: OpenStore]>([:])
+    let table = Locked<[EntryKey: OpenStore]>([:])
 
     // A class, because a weak existential in an optional struct is misread by the compiler of Swift 6.3.
-    private final class OpenStore {
+    final class OpenStore {
         weak var store: (any AnyObject & Sendable)?
+        let id: ObjectIdentifier
         let tier: ObjectIdentifier
+        /// How many handles hold it.
+        var holds = 0
 
         init(_ store: any AnyObject & Sendable, _ tier: ObjectIdentifier) {
             self.store = store
+            self.id = ObjectIdentifier(store)
             self.tier = tier
         }
     }
@@ -251,18 +351,29 @@ final class StoreTable: Sendable {
 }
 
 extension Writer {
-    func archiveNumber(named name: String) throws(SQLiteError) -> Int64 {
+    /// The number of an archive, which is made where there is none yet.
+    ///
+    /// - Parameters:
+    ///   - family: Archives that the new one replaces: it has the limit of the one that was opened last.
+    ///   - limit: The limit of the new one otherwise.
+    func archiveNumber(
+        named name: String, inFamily family: String? = nil, withLimit limit: StoredLimit = .unknown
+    ) throws(SQLiteError) -> Int64 {
         if let number = try findArchive(name) { return number }
         return try transaction { () throws(SQLiteError) in
             // Once more, now that no other process can add it.
             if let number = try findArchive(name) { return number }
+            var limit = limit
+            if let family, let present = try self.limit(ofFamily: family) { limit = present }
             let add = try connection.prepare(SQL.addArchive)
             add.bind(name, at: 1)
+            add.bind(limit.bytes, at: 2)
+            add.bind(limit.isGiven, at: 3)
             guard try add.step() else { throw .closedArchive }
             let number = add.int(0)
             add.reset()
             CrashPoint.reached(.archiveAdded)
-            try connection.execute(SQL.createArchive(number))
+            for table in SQL.archiveTables(number) { try connection.execute(table) }
             CrashPoint.reached(.archiveCreated)
             return number
         }

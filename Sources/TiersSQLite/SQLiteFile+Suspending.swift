@@ -27,6 +27,7 @@ extension SQLiteFile {
                         try writer?.commitBatch()
                         hasOpenBatch.store(false, ordering: .releasing)
                         try writer?.letGo()
+                        presence.close()
                     }
                 }
             }
@@ -56,6 +57,7 @@ extension SQLiteFile {
         } catch {
             throw StoreError(error)
         }
+        try entering { () throws(SQLiteError) in try waitForOpenBatches() }
         scheduleWritingOfUses()
         if writer.withLock({ $0?.nextSweep }) != nil { scheduleSweep() }
         if writer.withLock({ $0?.allArchives.contains { $0.index.shape != nil } ?? false }) { scheduleBuilding() }

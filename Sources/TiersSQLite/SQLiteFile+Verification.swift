@@ -45,6 +45,8 @@ extension SQLiteFile {
             let report = try Self.report(reading: connection)
             if report.mustBeMadeAnew {
                 if let failure = connection.readFailure() { throw failure }
+                // Closing the file meanwhile took this connection's locks.
+                guard !isClosed else { throw .closedArchive }
                 Recovery.markDamaged(path)
             }
             return report
@@ -55,6 +57,7 @@ extension SQLiteFile {
     static func report(reading connection: Connection) throws(SQLiteError) -> VerificationReport {
         var report = VerificationReport()
         do throws(SQLiteError) {
+            try SchemaCheck(connection).run()
             let check = try connection.prepare(SQL.integrityCheck)
             while try check.step() {
                 if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
@@ -86,7 +89,7 @@ extension SQLiteFile {
         _ archive: inout VerificationReport.Archive, _ number: Int64, _ connection: Connection
     ) throws(SQLiteError) {
         // What it is described by, as whoever writes reads it.
-        let writer = ArchiveWriter(id: number, name: archive.name, capacity: .unlimited, connection: connection)
+        let writer = ArchiveWriter(id: number, name: archive.name, connection: connection)
         try writer.load()
         _ = try writer.claimsInFile()
 

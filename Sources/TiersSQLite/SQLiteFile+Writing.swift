@@ -27,10 +27,15 @@ extension SQLiteFile {
                     if durability == .relaxed {
                         defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
                         let bytes = writes.reduce(0) { $0 + $1.size }
-                        let outcomes = try writer.relaxedTransaction(bytes: bytes, work)
+                        var outcomes = try writer.relaxedTransaction(bytes: bytes, work)
                         // Before memory forgets an old value: whoever misses there must not read it from disk.
                         hasOpenBatch.store(true, ordering: .releasing)
                         CrashPoint.reached(.relaxedWriteApplied)
+                        // Asked while we hold SQLite's lock: whoever opens the file from now on waits for it (``waitForOpenBatches()``).
+                        if presence.hasOthers {
+                            try writer.commitBatch()
+                            for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
+                        }
                         committed(outcomes)
                         CrashPoint.reached(.relaxedWriteHeard)
                         writer.tellOfLosses()
@@ -73,33 +78,46 @@ extension SQLiteFile {
 
     /// What a caller does on the way out, without a lock.
     func lookAfter(_ state: WriteState) {
+        for (name, limit) in state.evictionsByDefault { Log.evictsByDefault(name, limit) }
         if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
         if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
+        let hasLongLog = state.logFrames >= LogLimit.checkpointAt
+        if hasLongLog, CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) { return }
         if state.logFrames >= LogLimit.waitFor {
             // The log has outgrown the thread that empties it: whoever writes now waits for it.
             runChore { (file) throws(SQLiteError) in try file.checkpoint() }
-        } else if state.logFrames >= LogLimit.checkpointAt || state.bytesRemoved >= 1 << 20 {
+        } else if hasLongLog || state.bytesRemoved >= 1 << 20 {
             schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() }
         }
     }
 
     struct WriteState: Sendable {
         var commits: UInt64
-        /// Pages that the log has grown by since the last checkpoint.
+        /// Pages that the log held after the last commit.
         var logFrames: Int
         var hasBatch: Bool
         var bytesRemoved: Int64
         /// When the first entry of all that is known of will not be wanted any more.
         var earliestEnd: WallInstant
+        /// Archives that began to evict though nobody ever gave them a size.
+        var evictionsByDefault: [(name: String, limit: DataSize)]
 
         init(_ writer: Writer) {
             commits = writer.commits
-            // A log that began anew holds fewer pages than were kept.
-            let frames = writer.connection.logFrames
-            logFrames = frames >= writer.keptLogFrames ? frames - writer.keptLogFrames : frames
+            logFrames = writer.connection.logFrames
             hasBatch = writer.batch != nil
             bytesRemoved = writer.bytesRemoved
             earliestEnd = writer.earliestEnd
+            evictionsByDefault = writer.takeEvictionsByDefault()
+        }
+    }
+
+    /// Waits for relaxed writes that other processes acknowledged before this one opened the file: 20 milliseconds, unless the process is
+    /// stopped. From now on they commit before they answer.
+    func waitForOpenBatches() throws(SQLiteError) {
+        guard presence.hasOthers else { return }
+        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            try writer?.connection.waitForWriters(patience: 2000)
         }
     }
 
@@ -140,8 +158,4 @@ extension TierWrite {
 extension SQLiteError {
     /// An archive was closed by another of its handles.
     static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
-}
-
-extension StoreError {
-    static let closed = StoreError(.closed, "The archive was closed. Open it again.")
 }

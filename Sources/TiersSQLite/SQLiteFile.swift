@@ -18,10 +18,14 @@ public final class SQLiteFile: Sendable {
     /// Where the file is, with every symbolic link resolved.
     public var url: URL { URL(fileURLWithPath: path) }
 
+    /// What the file holds.
+    public let kind: FileKind
     let path: String
     let identity: FileIdentity
     /// What other processes change, and are told of.
     let changes: ChangesFile
+    /// Which other processes have the file open.
+    let presence: Presence
     let birth = ProcessCopy()
     let place = Locked(Place())
     let lastLook = Atomic(Int64.min / 2)
@@ -38,14 +42,22 @@ public final class SQLiteFile: Sendable {
     let syncing = Locked(LogSync())
     let syncQueue = Locked(SyncQueue())
     let checkpointing: Locked<Connection?> = Locked(nil)
+    let restarts = Locked(RestartBackoff())
+    /// Before this moment, in milliseconds of a clock that only grows, the log is not copied.
+    let nextRestart = Atomic(Int64.min)
     let stores = StoreTable()
+    /// How many handles hold the file.
+    let holds = Atomic(0)
     /// What happened while opening, for the first to ask.
     let news: Locked<[StoreEvent]>
 
     init(
-        path: String, identity: FileIdentity, connection: sending Connection, changes: ChangesFile, news: [StoreEvent], clock: WallClock
+        path: String, kind: FileKind, identity: FileIdentity, connection: sending Connection, changes: ChangesFile, news: [StoreEvent],
+        clock: WallClock
     ) throws(SQLiteError) {
         self.path = path
+        self.kind = kind
+        presence = Presence(database: path)
         self.changes = changes
         self.identity = identity
         self.clock = clock
@@ -113,6 +125,7 @@ public final class SQLiteFile: Sendable {
                         }
                         // The last connection to go copies the log into the database and removes it.
                         writer = nil
+                        presence.close()
                     }
                 }
             }
@@ -126,6 +139,7 @@ public final class SQLiteFile: Sendable {
     private func letGoOfAll() {
         readers.close()
         writer.withLock { $0 = nil }
+        presence.close()
         FileRegistry.shared.remove(self, identity)
     }
 }

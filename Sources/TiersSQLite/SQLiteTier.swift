@@ -14,6 +14,7 @@ public final class SQLiteTier: Tier {
     public let file: SQLiteFile
 
     let number: Int64
+    let name: String
     let checksum: Checksum
     public let changes: (any ChangeFeed)?
     private let shape = Locked<IndexShape?>(nil)
@@ -21,30 +22,38 @@ public final class SQLiteTier: Tier {
     /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
     let hasSlidingUses = Atomic(false)
     private let owner = Locked(WeakOwner())
-    private let limit: Locked<Capacity>
+    /// The disk limit, which the writer keeps up to date.
+    let mirror: LimitMirror
+    /// What happened to the archive while it was opened, for the first owner.
+    private let openingOutcome: Locked<LimitOutcome?> = Locked(nil)
 
     private struct WeakOwner {
         weak var value: (any TierOwner)?
     }
 
-    init(file: SQLiteFile, number: Int64, name: String, capacity: Capacity) {
+    init(file: SQLiteFile, number: Int64, name: String, entryLimit: Int) {
         self.file = file
         self.number = number
-        limit = Locked(capacity)
+        self.name = name
+        mirror = LimitMirror(entries: entryLimit)
         checksum = Checksum(archiveName: name)
         changes = ArchiveChanges(file.changes, archive: number)
     }
 
     deinit { file.remove(self) }
 
-    public var capacity: Capacity { limit.withLock { $0 } }
+    public var capacity: Capacity { mirror.capacity }
 
     public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
         try checkOpen()
-        let evicted = try file.entering { () throws(SQLiteError) in try file.resize(self, to: capacity) }
-        limit.withLock { $0 = capacity }
-        return evicted
+        mirror.update(entries: capacity.entries)
+        let outcome = try file.entering { () throws(SQLiteError) in
+            try file.setLimit(of: self) { _, _ in StoredLimit(given: capacity) }
+        }
+        return outcome.removed.map(\.key)
     }
+
+    func keep(_ outcome: LimitOutcome) { openingOutcome.withLock { $0 = outcome } }
 
     // MARK: Reading
 
@@ -137,6 +146,16 @@ public final class SQLiteTier: Tier {
     public func attach(to owner: any TierOwner) {
         self.owner.withLock { $0.value = owner }
         file.attach(owner, to: self)
+        let outcome = openingOutcome.withLock { outcome in
+            defer { outcome = nil }
+            return outcome
+        }
+        guard let outcome else { return }
+        if outcome.isLowered {
+            owner.tierDidReport(.limitLowered(outcome.change))
+        } else if !outcome.removed.isEmpty {
+            owner.tierDidRemove(outcome.removed, .evicted)
+        }
     }
 
     public func usesAreWaiting(isPressing: Bool) {

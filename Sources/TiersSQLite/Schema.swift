@@ -1,33 +1,21 @@
 internal import Tiers
 
-/// What the file is, and how an older one becomes today's.
+/// What the file is, and how an empty one becomes ours.
 enum Schema {
-    /// "VELM", written into the file's header, so that a database of another program is not taken for ours.
-    static let applicationID: Int32 = 0x5645_4C4D
-    /// The format that this version writes. A higher number than this is refused.
-    static let formatVersion = 4
+    /// The format that this version reads and writes. A higher number than this is refused.
+    static let formatVersion = 5
 
-    /// The step from a format to the next; the first makes an empty file one of ours.
-    private static func migrate(_ connection: Connection, from version: Int) throws(SQLiteError) {
-        switch version {
-        case 0: try connection.execute(SQL.createFile)
-        case 1: try connection.execute(SQL.createIndexes)
-        case 2:
-            for number in try connection.ints(SQL.archiveNumbers) { try connection.execute(SQL.addIdleAge(number)) }
-            try connection.execute(SQL.createClaims)
-        default: break  // The tables are the same; but whoever writes now tells others of it (decision 26).
-        }
-    }
-
-    /// Makes sure that the connection's file is an archive file of today's format. Several processes may do so at once.
+    /// Makes sure that the connection's file is one of ours, of this format and kind, and that nothing in its schema is not ours. Several
+    /// processes may do so at once.
     ///
     /// - Throws: ``SQLiteError``, or ``StoreError`` for a file that is not ours to change; then it was not changed.
-    static func prepare(_ connection: Connection) throws {
+    static func prepare(_ connection: Connection, _ kind: FileKind) throws {
         // In one transaction, because another process may be making the file.
         try connection.execute(SQL.begin)
-        let present = try version(of: connection)
+        let isPresent = try isOurs(connection, kind)
+        if isPresent { try SchemaCheck(connection).run() }
         try connection.execute(SQL.commit)
-        if present == formatVersion {
+        if isPresent {
             try connection.execute(SQL.writerSettings)
             return
         }
@@ -36,28 +24,26 @@ enum Schema {
         try startLog(connection)
         CrashPoint.reached(.logStarted)
         try connection.execute(SQL.writerSettings)
+        // What was begun is rolled back when the connection closes.
         try connection.execute(SQL.beginWriting)
-        do {
-            // Once more, now that no other process can change it.
-            for version in try version(of: connection)..<formatVersion {
-                try migrate(connection, from: version)
-                CrashPoint.reached(.formatStepTaken)
-            }
-            try connection.execute(SQL.setApplicationID(applicationID))
+        // Once more, now that no other process can make it.
+        if try !isOurs(connection, kind) {
+            for table in SQL.fileTables { try connection.execute(table) }
+            CrashPoint.reached(.fileTablesCreated)
+            try connection.execute(SQL.setApplicationID(kind.applicationID))
             try connection.execute(SQL.setFormatVersion(formatVersion))
             CrashPoint.reached(.formatWritten)
-            try connection.execute(SQL.commit)
-            CrashPoint.reached(.formatCommitted)
-        } catch {
-            throw error  // What was begun is rolled back when the connection closes.
         }
+        try connection.execute(SQL.commit)
+        CrashPoint.reached(.formatCommitted)
     }
 
-    /// The format of the file: 0 for an empty one.
-    private static func version(of connection: Connection) throws -> Int {
-        let application = try connection.int(SQL.applicationID) ?? 0
+    /// Whether the file is one of ours already: an empty one is not.
+    private static func isOurs(_ connection: Connection, _ kind: FileKind) throws -> Bool {
+        let application = Int32(truncatingIfNeeded: try connection.int(SQL.applicationID) ?? 0)
         let version = Int(try connection.int(SQL.formatVersion) ?? 0)
-        if application == applicationID {
+        if let present = FileKind(rawValue: application) {
+            guard present == kind else { throw StoreError.wrongKind(present, wanted: kind, connection.path) }
             guard version <= formatVersion || version >= 1 << 16 else {
                 throw StoreError(
                     .newerFormat,
@@ -66,10 +52,8 @@ enum Schema {
                     It was left as it is; update the package.
                     """)
             }
-            guard 1...formatVersion ~= version else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The format's number is none.")
-            }
-            return version
+            guard version == formatVersion else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid format version.") }
+            return true
         }
         if 1...formatVersion ~= version, try connection.int(SQL.hasOurTables) ?? 0 > 0 {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The mark of an archive file is damaged.")
@@ -77,11 +61,21 @@ enum Schema {
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {
             throw StoreError(.foreignFile, "The file is a database of another program. It was left as it is; give another place.")
         }
-        return 0
+        return false
     }
 
     /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so the waiting is ours.
     private static func startLog(_ connection: Connection) throws {
         try Pause.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
+    }
+}
+
+extension StoreError {
+    static func wrongKind(_ present: FileKind, wanted: FileKind, _ path: String) -> StoreError {
+        StoreError(
+            .wrongKind,
+            """
+            The file \(path) holds \(present.name) and cannot hold \(wanted.name), too. It was left as it is; choose another name or folder.
+            """)
     }
 }

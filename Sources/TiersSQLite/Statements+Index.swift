@@ -1,7 +1,7 @@
 /// The SQL of an archive's index: a table of columns with SQLite's own indexes over them, a table for the elements of each
 /// collection, and a list of strays.
 extension SQL {
-    static let createIndexes = """
+    static let indexesTable = """
         CREATE TABLE indexes(
             archive INTEGER PRIMARY KEY,
             definition TEXT NOT NULL,
@@ -11,8 +11,7 @@ extension SQL {
             until INTEGER NOT NULL,
             built INTEGER NOT NULL,
             strays INTEGER NOT NULL
-        );
-        ALTER TABLE archives ADD COLUMN expiring INTEGER NOT NULL DEFAULT 1;
+        )
         """
 
     // MARK: The index as a whole
@@ -36,17 +35,28 @@ extension SQL {
         """
 
     static func createIndexTables(_ n: Int64, columns: Int, collections: Int, indexes: [[Int]]) -> String {
-        let names = ["id INTEGER PRIMARY KEY"] + columnNames(columns, collections)
-        var sql = ["CREATE TABLE columns_\(n)(\(names.joined(separator: ", ")));"]
-        for (number, columns) in indexes.enumerated() {
-            sql.append("CREATE INDEX index_\(n)_\(number) ON columns_\(n)(\(columns.map { "c\($0)" }.joined(separator: ", ")));")
-        }
-        for number in 0..<collections {
-            sql.append("CREATE TABLE elements_\(n)_\(number)(value, id INTEGER NOT NULL, PRIMARY KEY(value, id)) WITHOUT ROWID;")
-        }
-        sql.append("CREATE TABLE strays_\(n)(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL);")
-        return sql.joined(separator: "\n")
+        let tables = [columnsTable(n, columns, collections)]
+        let orders = indexes.enumerated().map { index(n, $0.offset, columns: $0.element) }
+        let elements = (0..<collections).map { elementsTable(n, $0) }
+        return (tables + orders + elements + [straysTable(n)]).joined(separator: ";\n")
     }
+
+    static func columnsTable(_ n: Int64, _ columns: Int, _ collections: Int) -> String {
+        "CREATE TABLE columns_\(n)(\((["id INTEGER PRIMARY KEY"] + columnNames(columns, collections)).joined(separator: ", ")))"
+    }
+
+    static func index(_ n: Int64, _ number: Int, columns: [Int]) -> String {
+        "CREATE INDEX index_\(n)_\(number) ON columns_\(n)(\(columns.map { "c\($0)" }.joined(separator: ", ")))"
+    }
+
+    static func elementsTable(_ n: Int64, _ collection: Int) -> String {
+        "CREATE TABLE elements_\(n)_\(collection)(value, id INTEGER NOT NULL, PRIMARY KEY(value, id)) WITHOUT ROWID"
+    }
+
+    static func straysTable(_ n: Int64) -> String { "CREATE TABLE strays_\(n)(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL)" }
+
+    /// What the indexes hold, for whoever checks their tables.
+    static let indexSizes = "SELECT archive, columns, collections FROM indexes"
 
     static func dropIndexTables(_ n: Int64, collections: Int) -> String {
         indexTables(n, collections).map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n")
@@ -107,6 +117,9 @@ extension SQL {
 
     // MARK: Statistics
 
+    /// The tables that ANALYZE makes (sqlite.org/fileformat2.html, 2.6.3 and 2.6.5).
+    static let statisticsTable = "CREATE TABLE sqlite_stat1(tbl,idx,stat)"
+    static let samplesTable = "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
     static let hasStatistics = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'"
     static func isAnalysed(_ n: Int64) -> String { "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'columns_\(n)'" }
     /// Looks at some hundreds of rows of each index (sqlite.org/lang_analyze.html, 4.1).

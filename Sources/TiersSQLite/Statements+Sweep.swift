@@ -1,10 +1,7 @@
 /// The SQL of what nobody wants any more: claims on the entries of an archive, and archives that replace one another.
 extension SQL {
-    /// `family` is what archives that replace one another have in common; `seen` is when one was last opened. A claim says that
-    /// someone takes the entries of an archive for so long, and may ask for them for a grace beyond that.
-    static let createClaims = """
-        ALTER TABLE archives ADD COLUMN family TEXT;
-        ALTER TABLE archives ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+    /// A claim says that someone takes the entries of an archive for so long, and may ask for them for a grace beyond that.
+    static let claimsTable = """
         CREATE TABLE claims(
             archive INTEGER NOT NULL,
             age INTEGER NOT NULL,
@@ -12,7 +9,7 @@ extension SQL {
             grace INTEGER NOT NULL,
             seen INTEGER NOT NULL,
             PRIMARY KEY(archive, age, idle, grace)
-        ) WITHOUT ROWID;
+        ) WITHOUT ROWID
         """
 
     // MARK: Claims
@@ -34,6 +31,10 @@ extension SQL {
     static let family = "SELECT family, seen FROM archives WHERE id = ?1"
     static let storeFamily = "UPDATE archives SET family = ?2, seen = ?3 WHERE id = ?1"
     static let relatives = "SELECT id, name, entries, seen FROM archives WHERE family = ?1 AND id <> ?2 ORDER BY seen, id"
+    /// The limit of the archive of a family that was opened last.
+    static let limitOfFamily = """
+        SELECT max_bytes, is_max_given FROM archives WHERE family = ?1 ORDER BY seen DESC, id DESC LIMIT 1
+        """
     static let lastArchive = "SELECT max(id) FROM archives"
     static let deleteArchive = "DELETE FROM archives WHERE id = ?1"
     static func dropArchive(_ n: Int64) -> String { "DROP TABLE entries_\(n); DROP TABLE uses_\(n); DROP TABLE marks_\(n);" }

@@ -9,6 +9,7 @@ enum SQL {
     static let formatVersion = "PRAGMA user_version"
     static let archiveTableCount = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB 'entries_[0-9]*'"
     static let tableCount = "SELECT count(*) FROM sqlite_schema"
+    static let schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
     /// Whether the tables are there that no other program's file has.
     static let hasOurTables = """
         SELECT count(*) FROM sqlite_schema
@@ -51,10 +52,9 @@ enum SQL {
 
     // MARK: Schema
 
-    static let archiveNumbers = "SELECT id FROM archives"
-    static func addIdleAge(_ n: Int64) -> String { "ALTER TABLE entries_\(n) ADD COLUMN idle INTEGER" }
-
-    static let createFile = """
+    /// `max_bytes` is the disk limit of an archive, and `is_max_given` whether anyone gave it. `family` is what archives that replace
+    /// one another have in common, and `seen` is when one was last opened.
+    static let archivesTable = """
         CREATE TABLE archives(
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
@@ -62,16 +62,29 @@ enum SQL {
             bytes INTEGER NOT NULL DEFAULT 0,
             next INTEGER NOT NULL DEFAULT 1,
             settled INTEGER NOT NULL DEFAULT 0,
-            marks INTEGER NOT NULL DEFAULT 0
-        );
+            marks INTEGER NOT NULL DEFAULT 0,
+            expiring INTEGER NOT NULL DEFAULT 0,
+            max_bytes INTEGER NOT NULL,
+            is_max_given INTEGER NOT NULL,
+            family TEXT,
+            seen INTEGER NOT NULL DEFAULT 0
+        )
         """
+
+    /// What the schema of every file of ours holds.
+    static let beginningOfArchivesTable = "CREATE TABLE archives("
+
+    /// The tables of a file without archives.
+    static let fileTables = [archivesTable, indexesTable, claimsTable]
 
     static let findArchive = "SELECT id FROM archives WHERE name = ?1"
     static let archiveName = "SELECT name FROM archives WHERE id = ?1"
-    static let addArchive = "INSERT INTO archives(name, expiring) VALUES (?1, 0) RETURNING id"
-    static let listArchives = "SELECT id, name, family FROM archives ORDER BY id"
+    static let addArchive = "INSERT INTO archives(name, max_bytes, is_max_given) VALUES (?1, ?2, ?3) RETURNING id"
+    static let listArchives = "SELECT id, name, family, max_bytes, is_max_given FROM archives ORDER BY id"
 
-    static func createArchive(_ n: Int64) -> String {
+    static func archiveTables(_ n: Int64) -> [String] { [entriesTable(n), usesTable(n), marksTable(n)] }
+
+    static func entriesTable(_ n: Int64) -> String {
         """
         CREATE TABLE entries_\(n)(
             id INTEGER PRIMARY KEY,
@@ -82,18 +95,22 @@ enum SQL {
             checksum INTEGER NOT NULL,
             bytes BLOB NOT NULL,
             idle INTEGER
-        );
-        CREATE TABLE uses_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
-        CREATE TABLE marks_\(n)(stamp INTEGER PRIMARY KEY, id INTEGER NOT NULL);
+        )
         """
     }
+
+    static func usesTable(_ n: Int64) -> String { "CREATE TABLE uses_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)" }
+    static func marksTable(_ n: Int64) -> String { "CREATE TABLE marks_\(n)(stamp INTEGER PRIMARY KEY, id INTEGER NOT NULL)" }
 
     // MARK: Totals
 
     static let entryCount = "SELECT sum(entries) FROM archives"
-    static let loadTotals = "SELECT entries, bytes, next, settled, marks, expiring FROM archives WHERE id = ?1"
+    static let loadTotals = """
+        SELECT entries, bytes, next, settled, marks, expiring, max_bytes, is_max_given FROM archives WHERE id = ?1
+        """
     static let storeTotals = """
-        UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6, expiring = ?7 WHERE id = ?1
+        UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6, expiring = ?7, max_bytes = ?8, is_max_given = ?9
+        WHERE id = ?1
         """
 
     // MARK: Entries
@@ -228,9 +245,11 @@ enum SQL {
         PRAGMA trusted_schema = OFF;
         PRAGMA cell_size_check = OFF;
         """
+    static let forgetSchemaItem = "DELETE FROM sqlite_schema WHERE type = ?1 AND name = ?2"
+    static let redefineTable = "UPDATE sqlite_schema SET sql = ?3 WHERE type = ?1 AND name = ?2"
     /// By the index on the names, for when the table cannot be read.
-    static let listArchivesByName = "SELECT id, name, NULL FROM archives ORDER BY name"
-    static let listArchivesBackwards = "SELECT id, name, family FROM archives ORDER BY id DESC"
+    static let listArchivesByName = "SELECT id, name, NULL, NULL, NULL FROM archives ORDER BY name"
+    static let listArchivesBackwards = "SELECT id, name, family, max_bytes, is_max_given FROM archives ORDER BY id DESC"
     /// Stands in for a table that is missing.
     static func createNoUses(_ n: Int64) -> String { "CREATE TEMP TABLE uses_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)" }
     static func entriesBefore(_ n: Int64) -> String { entriesWithKeys(n, "id < ?1 ORDER BY id DESC") }

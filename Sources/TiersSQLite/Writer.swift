@@ -6,8 +6,6 @@ final class Writer {
     private(set) var connection: Connection
     /// Transactions committed so far: what a sync of the log covers.
     private(set) var commits: UInt64 = 0
-    /// How many pages of the log the last checkpoint left there, because someone was reading them.
-    var keptLogFrames = 0
     /// What the open transaction of relaxed writes holds, if there is one.
     private(set) var batch: Batch?
 
@@ -57,7 +55,6 @@ final class Writer {
         connection = new
         connection.watchLog()
         dataVersion = nil
-        keptLogFrames = 0
     }
 
     /// What others committed before now is in the log, too, and counts as a commit of this process where it is to be synced.
@@ -124,6 +121,15 @@ final class Writer {
     private(set) var bytesRemoved: Int64 = 0
 
     func forgetRemovals() { bytesRemoved = 0 }
+
+    /// Archives that began to evict though nobody ever gave them a size, and their limits: to be logged outside the lock.
+    private var evictionsByDefault: [(name: String, limit: DataSize)] = []
+
+    func takeEvictionsByDefault() -> [(name: String, limit: DataSize)] {
+        guard !evictionsByDefault.isEmpty else { return [] }
+        defer { evictionsByDefault = [] }
+        return evictionsByDefault
+    }
 
     // MARK: Transactions
 
@@ -225,6 +231,10 @@ final class Writer {
         for archive in archives.values {
             bytesRemoved += archive.bytesRemoved
             archive.bytesRemoved = 0
+            if archive.hasEvictedByDefault, !archive.hasToldOfDefault {
+                archive.hasToldOfDefault = true
+                evictionsByDefault.append((archive.name, archive.row.limit.size))
+            }
         }
     }
 

@@ -34,7 +34,8 @@ public import Tiers
 ///
 /// The methods run on the thread of whoever records or accesses, and never under a lock.
 public protocol Archivable: SendableMetatype {
-    /// The key that the object is recorded under. Any string; equal keys are those that Swift's `==` says are equal.
+    /// The key that the object is recorded under: any string of at most 64 KiB. Keys are compared by canonical equivalence, like Swift's
+    /// `==`.
     var primaryKey: String { get }
 
     /// The object as data. Their count is what every limit counts.

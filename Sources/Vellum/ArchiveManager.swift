@@ -123,7 +123,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
             case .setAside(_, let salvaged):
                 VellumError(.damagedFile, "A damaged file was set aside; \(salvaged) objects of it were taken over.")
             case .onNetwork: VellumError(.onNetwork)
-            case .recorded, .removed, .removedAll, .indexed: nil
+            case .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: nil
             }
         }
     }

@@ -94,6 +94,7 @@ extension ArchiveStore where Archive: Sendable {
     @inlinable
     func hit(_ key: String, _ staleFor: Duration, _ failSafe: Duration) throws(VellumError) -> Archive? {
         do throws(StoreError) {
+            guard !mark.isClosed else { throw .closed }
             return try engine.hit(forKey: EntryKey(key), under: .never, staleFor: staleFor, failSafe: failSafe)
         } catch {
             throw VellumError(error)

@@ -1,5 +1,6 @@
 public import Foundation
 public import Tiers
+internal import TiersSQLite
 
 /// An archive of objects, told strictly: a miss is `nil`, a failure is an error.
 ///
@@ -17,6 +18,9 @@ public import Tiers
 /// - Note: Every verb is synchronous and blocks for the disk for some microseconds, or for a sync of it under
 ///   ``Durability/powerSafe``. From an `async` function that must not wait, use ``perform(_:)``.
 public final class ArchiveStore<Archive: Archivable>: Sendable {
+    private let hold: StoreHold<Archive>
+    /// Whether this handle was closed.
+    @usableFromInline let mark: ClosedMark
     @usableFromInline let engine: TieredStore<Archive>
     /// The same, for reading.
     @usableFromInline let uncounted: UncountedStore<Archive>
@@ -26,8 +30,10 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// How long an object is valid that is recorded through this handle without an age of its own; `nil` is for ever.
     public let expiration: Expiration?
 
-    init(engine: TieredStore<Archive>, factory: ArchivesFactory, expiration: Expiration?) {
-        self.engine = engine
+    init(_ hold: StoreHold<Archive>, factory: ArchivesFactory, expiration: Expiration?) {
+        self.hold = hold
+        mark = hold.mark
+        engine = hold.store
         uncounted = UncountedStore(engine)
         self.factory = factory
         self.expiration = expiration
@@ -69,6 +75,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     @inlinable
     func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration? = nil) throws(StoreError) {
+        guard !mark.isClosed else { throw .closed }
         try transaction.record(object, forKey: EntryKey(object.primaryKey), in: engine, expiration: expiration ?? self.expiration)
         try nesting.add(propertiesOf: object, to: &transaction, factory)
     }
@@ -82,6 +89,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @inlinable
     public func access(archiveWithKey key: String) throws -> Archive? {
         do throws(StoreError) {
+            guard !mark.isClosed else { throw .closed }
             return try uncounted.find(EntryKey(key))
         } catch {
             throw VellumError(error)
@@ -169,9 +177,16 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         try strictly { () throws(StoreError) in try engine.flush() }
     }
 
-    /// Flushes and lets go of the archive, for every handle on it; every later call throws ``StoreError/Code/closed``.
+    /// Closes this handle: every later call of it throws ``StoreError/Code/closed``. Other handles on the archive go on, and with the last
+    /// one the archive is closed. Everything acknowledged survives power loss then. Blocks for the disk. Closing twice is closing once.
+    ///
+    /// - Throws: ``VellumError`` if it cannot be flushed; then the handle is not closed.
     public func close() throws {
-        try strictly { () throws(StoreError) in try engine.close() }
+        do throws(StoreError) {
+            try hold.close()
+        } catch {
+            throw VellumError(error)
+        }
         factory.forget(engine, of: Archive.self)
     }
 
@@ -191,6 +206,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @inlinable
     func strictly<Value>(_ body: () throws(StoreError) -> Value) throws(VellumError) -> Value {
         do throws(StoreError) {
+            guard !mark.isClosed else { throw .closed }
             return try body()
         } catch {
             throw VellumError(error)
@@ -201,6 +217,9 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 // MARK: For the forgiving face
 
 extension ArchiveStore {
+    /// Whether neither the handle nor its file was closed.
+    var isOpen: Bool { !mark.isClosed && !engine.isClosed }
+
     var now: Date { engine.now }
 
     /// Tells observers of a failure that no caller was told. Damaged entries told them by themselves.

@@ -1,4 +1,4 @@
-internal import Tiers
+public import Tiers
 
 /// A property whose value is recorded when it is assigned, and loaded when it is first read.
 ///
@@ -20,11 +20,14 @@ public struct Archived<Value: Archivable> {
         var key: String?
         var value: Value?
         var isLoaded: Bool
+        /// The archive, once it could be opened.
+        var manager: ArchiveManager<Value>?
 
-        init(key: String?, value: Value?, isLoaded: Bool) {
+        init(key: String?, value: Value?, isLoaded: Bool, manager: ArchiveManager<Value>? = nil) {
             self.key = key
             self.value = value
             self.isLoaded = isLoaded
+            self.manager = manager
         }
     }
 
@@ -32,15 +35,22 @@ public struct Archived<Value: Archivable> {
     ///
     /// - Parameters:
     ///   - initialPrimaryKey: The key of the object to load at the first read.
+    ///   - memoryLimit: How many bytes of encoded objects memory may hold; `nil` for what is open, or the default.
+    ///   - diskLimit: How many bytes of encoded objects the disk may hold; `nil` for what the archive has, or the default. A smaller one
+    ///     than an open archive has is reported and does not count.
     ///   - factory: Whose archive of the type it is.
-    public init(initialPrimaryKey: String? = nil, in factory: ArchivesFactory = .shared) {
-        archives = { try factory.archives(for: Value.self) }
+    public init(
+        initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
+    ) {
+        archives = { try factory.archives(for: Value.self, trySetMaxMemorySize: memoryLimit, trySetMaxDiskSize: diskLimit) }
         state = State(key: initialPrimaryKey, value: nil, isLoaded: initialPrimaryKey == nil)
     }
 
     /// The same; memory keeps values, where the type is no class.
-    public init(initialPrimaryKey: String? = nil, in factory: ArchivesFactory = .shared) where Value: Sendable {
-        archives = { try factory.archives(for: Value.self) }
+    public init(
+        initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
+    ) where Value: Sendable {
+        archives = { try factory.archives(for: Value.self, trySetMaxMemorySize: memoryLimit, trySetMaxDiskSize: diskLimit) }
         state = State(key: initialPrimaryKey, value: nil, isLoaded: initialPrimaryKey == nil)
     }
 
@@ -56,7 +66,7 @@ public struct Archived<Value: Archivable> {
             } else if let recorded = state.key {
                 manager?.delete(archiveWithKey: recorded)
             }
-            state = State(key: key, value: newValue, isLoaded: true)
+            state = State(key: key, value: newValue, isLoaded: true, manager: state.manager)
         }
     }
 
@@ -71,8 +81,11 @@ public struct Archived<Value: Archivable> {
     }
 
     private var manager: ArchiveManager<Value>? {
+        if let manager = state.manager, manager.store.isOpen { return manager }
         do {
-            return try archives()
+            let manager = try archives()
+            state.manager = manager
+            return manager
         } catch {
             Report.unopened(error, Value.self)
             return nil

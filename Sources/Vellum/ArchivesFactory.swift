@@ -9,8 +9,14 @@ internal import TiersSQLite
 ///     for: User.self, trySetMaxMemorySize: 10.megaByte, trySetMaxDiskSize: 20.megaByte)
 /// ```
 ///
-/// Whoever asks again for a type gets the same archive. The sizes count when it is first asked for in this process;
-/// a later contradiction is logged by `archives(for:…)` and thrown by `store(for:…)`. Works from any thread.
+/// Asking again for a type returns another handle on the same archive. Works from any thread.
+///
+/// The disk size belongs to the archive and is stored in its file: an archive that is opened without one keeps the size it has. A larger
+/// one is granted at any time. A smaller one counts for the first opening in a process, which logs and reports what it removed
+/// (``StoreEvent/limitLowered(_:)``); while the archive is open, `store(for:…)` throws ``StoreError/Code/contradiction`` and
+/// `archives(for:…)` logs and reports it. The memory size belongs to the open archive: it can be raised while that is open, and not
+/// lowered. An archive that nobody ever gave a size has the default of the factory; when it first evicts, a warning is logged.
+/// ``DataSize/unlimited`` keeps everything.
 public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named for the program.
     public static let shared = ArchivesFactory(directory: defaultDirectory)
@@ -21,16 +27,20 @@ public final class ArchivesFactory: Sendable {
     public let durability: Durability
     /// How much memory an archive may hold for which nothing else is said: 1 MB.
     public let defaultMaxMemorySize: DataSize
-    /// How much disk an archive may hold for which nothing else is said: 2 MB.
+    /// How much disk an archive may hold that nobody ever gave a size: 2 MB. A smaller default than an archive has takes nothing away.
     public let defaultMaxDiskSize: DataSize
 
     private let clock: WallClock
     private let state = Locked(State())
 
     private struct State {
-        var file: SQLiteFile?
+        var file: FileHold?
+        // Handles that were not closed, which closing the factory closes.
+        var handles: [ObjectIdentifier: WeakHandle] = [:]
+        /// From how many on those that nobody has any more are forgotten.
+        var mostHandles = 64
         // The engine of each type, so that it and what it remembers outlive the handles.
-        var engines: [ObjectIdentifier: any ClosableEngine] = [:]
+        var engines: [ObjectIdentifier: any AnyObject & Sendable] = [:]
         // Those that only properties of recorded objects asked for: the sizes of whoever asks first still count.
         var provisional: Set<ObjectIdentifier> = []
     }
@@ -60,8 +70,8 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type; may be left out where the result says it.
-    ///   - memory: How many bytes of encoded objects memory may hold.
-    ///   - disk: How many bytes of encoded objects the disk may hold.
+    ///   - memory: How many bytes of encoded objects memory may hold; `nil` for what is open, or the default.
+    ///   - disk: How many bytes of encoded objects the disk may hold; `nil` for what the archive has, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle; `nil` is for ever.
     /// - Throws: ``VellumError`` if a size is zero or below, the type has no name that lasts, or the file cannot be opened.
     ///   A file there that is no database is moved aside, and reported.
@@ -86,10 +96,10 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type; may be left out where the result says it.
-    ///   - memoryLimit: How many bytes of encoded objects memory may hold.
-    ///   - diskLimit: How many bytes of encoded objects the disk may hold.
+    ///   - memoryLimit: How many bytes of encoded objects memory may hold; `nil` for what is open, or the default.
+    ///   - diskLimit: How many bytes of encoded objects the disk may hold; `nil` for what the archive has, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle without an age of its own; `nil` is for ever.
-    /// - Throws: ``VellumError`` if a limit is zero or below, the archive is open with other limits, the type has no name that
+    /// - Throws: ``VellumError`` if a limit is zero or below, the archive is open with larger limits, the type has no name that
     ///   lasts, or the file cannot be opened or is no archive file; then it is left untouched.
     public func store<Archive: Archivable>(
         for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
@@ -125,18 +135,20 @@ public final class ArchivesFactory: Sendable {
         try transaction.commit()
     }
 
-    /// Flushes every archive and lets go of the file, for every handle on it in this process. Asking for an archive
-    /// afterwards opens it again.
+    /// Closes every handle that this factory made, and the file if no other factory has it open: every later call of theirs throws
+    /// ``StoreError/Code/closed``. Handles of other factories go on. Everything acknowledged survives power loss then. Asking this factory
+    /// for an archive afterwards opens the file again.
+    ///
+    /// - Throws: ``VellumError`` if something cannot be flushed; what was not closed then can be closed again.
     public func close() throws {
         let open = state.withLock { state in
             defer { state = State() }
             return state
         }
         do throws(StoreError) {
-            for engine in open.engines.values { try engine.close() }
+            for handle in open.handles.values { try handle.hold?.close() }
             try open.file?.close()
         } catch {
-            // What could not be closed can be closed again.
             state.withLock { state in if state.file == nil { state = open } }
             throw VellumError(error)
         }
@@ -166,7 +178,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     private func onFile(_ body: (SQLiteFile) throws(StoreError) -> Void) throws(VellumError) {
-        guard let file = state.withLock({ $0.file }), !file.isClosed else { return }
+        guard let file = state.withLock({ $0.file?.file }), !file.isClosed else { return }
         do throws(StoreError) {
             try body(file)
         } catch {
@@ -184,14 +196,25 @@ public final class ArchivesFactory: Sendable {
         _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ remembrance: Remembrance<Archive>, _ face: Face
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(StoreError) {
-            let (engine, wasOpen) = try engine(memory, disk, remembrance, face)
-            let isProvisional = state.withLock { $0.provisional.remove(ObjectIdentifier(engine)) != nil }
-            if isProvisional, wasOpen {
-                // Only properties of other objects asked for it until now: this is its first creation.
-                try engine.reconfigure(
-                    memory: Capacity(memory ?? defaultMaxMemorySize), disk: Capacity(disk ?? defaultMaxDiskSize), remembering: remembrance)
+            let hold = try StoreHold.open { () throws(StoreError) in
+                let (file, engine, wasOpen) = try engine(memory, disk, remembrance, face)
+                let isProvisional = state.withLock { $0.provisional.remove(ObjectIdentifier(engine)) != nil }
+                if isProvisional, wasOpen {
+                    // Only properties of other objects asked for it until now: this is the first opening.
+                    try engine.reconfigure(
+                        memory: try Capacity(memory ?? defaultMaxMemorySize), disk: try Capacity(optional: disk), remembering: remembrance)
+                }
+                return (file, engine)
             }
-            return ArchiveStore(engine: engine, factory: self, expiration: expiration)
+            let handle = WeakHandle(hold)
+            state.withLock { state in
+                if state.handles.count >= state.mostHandles {
+                    state.handles = state.handles.filter { $0.value.hold != nil }
+                    state.mostHandles = max(64, state.handles.count * 2)
+                }
+                state.handles[ObjectIdentifier(hold)] = handle
+            }
+            return ArchiveStore(hold, factory: self, expiration: expiration)
         } catch {
             throw VellumError(error)
         }
@@ -199,13 +222,14 @@ public final class ArchivesFactory: Sendable {
 
     /// The engine for a property of a recorded object.
     func engine<Archive: Archivable>(for type: Archive.Type) throws(StoreError) -> TieredStore<Archive> {
-        let (engine, wasOpen) = try engine(nil, nil, Remembrance<Archive>.bytes, .forgiving)
+        let (_, engine, wasOpen) = try engine(nil, nil, Remembrance<Archive>.bytes, .forgiving)
         if !wasOpen { state.withLock { _ = $0.provisional.insert(ObjectIdentifier(engine)) } }
         return engine
     }
 
-    /// Lets go of an engine that was closed.
+    /// Releases an engine that was closed.
     func forget(_ engine: TieredStore<some Archivable>, of type: any Archivable.Type) {
+        guard engine.isClosed else { return }
         state.withLock { state in
             state.provisional.remove(ObjectIdentifier(engine))
             guard state.engines[ObjectIdentifier(type)] === engine else { return }
@@ -215,24 +239,23 @@ public final class ArchivesFactory: Sendable {
 
     private func engine<Archive: Archivable>(
         _ memory: DataSize?, _ disk: DataSize?, _ remembrance: Remembrance<Archive>, _ face: Face
-    ) throws(StoreError) -> (engine: TieredStore<Archive>, wasOpen: Bool) {
+    ) throws(StoreError) -> (file: SQLiteFile, engine: TieredStore<Archive>, wasOpen: Bool) {
         // Before anything is made.
-        for size in [memory ?? defaultMaxMemorySize, disk ?? defaultMaxDiskSize] { _ = try Capacity(size) }
+        let defaults = SQLiteFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
+        var (memory, disk) = (try Capacity(optional: memory), try Capacity(optional: disk))
         let name = try name(of: Archive.self)
         let file = try openFile(face)
         let open = try file.openStore(named: name, of: Archive.self)
-        let isProvisional = open.map { open in state.withLock { $0.provisional.contains(ObjectIdentifier(open)) } } ?? false
-        // What the caller did not say does not contradict anything, and what only properties asked for says nothing.
-        let openSizes = open.map { (memory: $0.capacities.memory.bytes.bytes, disk: $0.capacities.disk.bytes.bytes) }
-        let said = isProvisional ? (memory: openSizes?.memory, disk: openSizes?.disk) : (memory: memory, disk: disk)
-        let memoryCapacity = try Capacity(said.memory ?? openSizes?.memory ?? defaultMaxMemorySize)
-        let diskCapacity = try Capacity(said.disk ?? openSizes?.disk ?? defaultMaxDiskSize)
+        if let open, state.withLock({ $0.provisional.contains(ObjectIdentifier(open)) }) {
+            // What only properties of recorded objects asked for says nothing: its limits are set once it is open.
+            (memory, disk) = (nil, nil)
+        }
         let engine = try file.store(
-            named: name, codec: ArchiveCodec<Archive>(), memory: memoryCapacity, disk: diskCapacity,
+            named: name, codec: ArchiveCodec<Archive>(), memory: memory, disk: disk, defaults: defaults,
             remembering: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(),
             durability: durability, whenDifferent: face == .strict ? .refuse : .share)
         state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = engine }
-        return (engine, open === engine)
+        return (file, engine, open === engine)
     }
 
     private func name(of type: (some Archivable).Type) throws(StoreError) -> String {
@@ -249,11 +272,17 @@ public final class ArchivesFactory: Sendable {
     }
 
     private func openFile(_ face: Face) throws(StoreError) -> SQLiteFile {
-        if let file = state.withLock({ $0.file }), !file.isClosed { return file }
-        let file = try SQLiteFile.open(
-            at: directory.appendingPathComponent("Archives.sqlite"), ifNotADatabase: face == .strict ? .refuse : .setAside, clock: clock)
-        state.withLock { $0.file = file }
-        return file
+        if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
+        let hold = try FileHold.open(
+            at: directory.appendingPathComponent("Archives.sqlite"), kind: .archives,
+            ifNotADatabase: face == .strict ? .refuse : .setAside, clock: clock)
+        // Released outside the lock.
+        let before = state.withLock { state in
+            defer { state.file = hold }
+            return state.file
+        }
+        withExtendedLifetime(before) {}
+        return hold.file
     }
 
     private static var defaultDirectory: URL {
@@ -263,9 +292,22 @@ public final class ArchivesFactory: Sendable {
     }
 }
 
-/// An engine whose type of objects does not matter.
-private protocol ClosableEngine: AnyObject, Sendable {
+/// A handle of whatever type of objects.
+private protocol ClosableHandle: AnyObject, Sendable {
     func close() throws(StoreError)
 }
 
-extension TieredStore: ClosableEngine {}
+extension StoreHold: ClosableHandle {}
+
+// A class, because an optional struct with a weak reference is misread by the compiler of Swift 6.3.
+private final class WeakHandle: Sendable {
+    private let reference: Locked<Reference>
+
+    private struct Reference {
+        weak var hold: (any ClosableHandle)?
+    }
+
+    init(_ hold: any ClosableHandle) { reference = Locked(Reference(hold: hold)) }
+
+    var hold: (any ClosableHandle)? { reference.withLock { $0.hold } }
+}

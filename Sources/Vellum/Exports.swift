@@ -13,6 +13,7 @@
 @_exported public import enum Tiers.IndexValue
 @_exported public import protocol Tiers.IndexableScalar
 @_exported public import protocol Tiers.IndexableValue
+@_exported public import struct Tiers.LimitChange
 @_exported public import struct Tiers.LoadOptions
 @_exported public import enum Tiers.LoadSource
 @_exported public import struct Tiers.Loaded

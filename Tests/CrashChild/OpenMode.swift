@@ -13,7 +13,8 @@ enum OpenMode {
         if ProcessInfo.processInfo.environment["VELLUM_COUNT_POINTS"] != nil { CrashPoint.startCounting() }
         say("begins")
         let file = try SQLiteFile.open(
-            at: Library.url(in: arguments[2]), takingOver: arguments[1] == "open" ? nil : Library.original,
+            at: Library.url(in: arguments[2]), kind: arguments[1] == "open" ? .archives : .caches,
+            takingOver: arguments[1] == "open" ? nil : Library.original,
             clock: Library.Clock(now).wallClock)
         for name in try file.archiveNames() {
             guard let shelf = Shelf(rawValue: name) else { continue }

@@ -16,11 +16,9 @@ package enum Script: String, CaseIterable, Sendable {
     case versions
     /// Opening and closing.
     case opening
-    /// A file of the first format, which becomes one of today's.
-    case migrating
 
     /// Whether a child that finds what another left passes nothing that this script is about.
-    package var isAboutBeginnings: Bool { self == .opening || self == .migrating }
+    package var isAboutBeginnings: Bool { self == .opening }
 
     /// What the folder holds before the first child comes.
     package func preparation() -> [Step] {
@@ -29,7 +27,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .shrinking: [.limit(100_000)] + (0..<5).map { part in put(260, on: .tight, from: part * 260, filling: 10) }
         case .versions: [put(25, on: .versionOne, from: 0, filling: 100), .replace, put(5, on: .versionTwo, from: 0, filling: 100)]
         case .opening: []
-        case .mixed, .relaxed, .bulky, .migrating: [put(20, on: .safe, from: 0, filling: 60), put(12, on: .tight, from: 0, filling: 300)]
+        case .mixed, .relaxed, .bulky: [put(20, on: .safe, from: 0, filling: 60), put(12, on: .tight, from: 0, filling: 300)]
         }
     }
 
@@ -47,7 +45,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .indexing: return indexing(chance, model, &random)
         case .shrinking: return shrinking(chance, model, &random)
         case .versions: return versions(chance, model, &random)
-        case .opening, .migrating: return chance < 40 ? .reopen : mixed(chance, &random)
+        case .opening: return chance < 40 ? .reopen : mixed(chance, &random)
         }
     }
 

@@ -10,7 +10,9 @@ struct Contents {
 
     /// Opens the file of the folder, reads everything, and closes it.
     init(of folder: String, at now: Int64, takingOver original: OriginalCache? = nil) throws {
-        let file = try SQLiteFile.open(at: Library.url(in: folder), takingOver: original, clock: Library.Clock(now).wallClock)
+        let file = try SQLiteFile.open(
+            at: Library.url(in: folder), kind: original == nil ? .archives : .caches, takingOver: original,
+            clock: Library.Clock(now).wallClock)
         let report = try file.verify()
         // Entries that do not match their checksums stay where they are.
         if !report.structuralProblems.isEmpty || !report.archives.allSatisfy({ $0.hasRightTotals && $0.hasRightIndex }) {

@@ -26,7 +26,7 @@ struct NeverStaleTests {
         #expect(try archives.find(shelf, key) == version, "this one, round \(round)")
     }
 
-    @Test(arguments: [Shelf.safe, .power])
+    @Test(arguments: [Shelf.safe, .power, .relaxed])
     func accessIsNeverStale(_ shelf: Shelf) throws {
         for round in 0..<Self.rounds {
             let version = round * 2 + 1

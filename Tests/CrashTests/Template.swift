@@ -35,16 +35,5 @@ final class Template: Sendable {
         for step in script.preparation() { try performer.perform(step) }
         try performer.close()
         self.model = performer.model
-        if script == .migrating { try bringToFirstFormat() }
-    }
-
-    /// Takes away what later formats have added.
-    private func bringToFirstFormat() throws {
-        let database = try RawDatabase(Library.url(in: folder))
-        for archive in try database.ints("SELECT id FROM archives") {
-            try database.execute("ALTER TABLE entries_\(archive) DROP COLUMN idle")
-        }
-        for column in ["family", "seen", "expiring"] { try database.execute("ALTER TABLE archives DROP COLUMN \(column)") }
-        try database.execute("DROP TABLE claims; DROP TABLE indexes; PRAGMA user_version = 1")
     }
 }

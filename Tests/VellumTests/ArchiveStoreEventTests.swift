@@ -25,6 +25,8 @@ struct ArchiveStoreEventTests {
             case .removedAll: told.append("all")
             case .damagedEntry(let key, let error): told.append("\(error.code) \(key.normalized)")
             case .setAside: told.append("set aside")
+            case .limitLowered(let change): told.append("limit lowered to \(change.to)")
+            case .logHeldBack: told.append("log held back")
             case .onNetwork: told.append("on network")
             case .indexed(let progress): told.append("indexed \(progress.indexed)")
             case .failure(let error): told.append("failure \(error.code)")

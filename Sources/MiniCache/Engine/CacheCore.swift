@@ -1,10 +1,10 @@
 public import Tiers
+internal import TiersSQLite
 
 /// What all handles on one cache share: its engine, and what went wrong.
 @usableFromInline
 final class CacheCore: Sendable {
     let place: CachePlace
-    let limits: (memory: Capacity, disk: Capacity)
     let failures = EventHub<MiniCacheError>()
     /// What values become on the disk.
     var format: CodableFormat { file.format }
@@ -12,7 +12,10 @@ final class CacheCore: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var store: TieredStore<CachedValue>?
+        var hold: StoreHold<CachedValue>?
+        /// The limits that the handles asked for, if any did.
+        var memory: Capacity?
+        var disk: Capacity?
         var isRelaying = false
         /// The ages of handles of which the engine was told.
         var claimed: Set<Expiration> = []
@@ -28,10 +31,33 @@ final class CacheCore: Sendable {
     /// How many entries are remembered of which a failure was told.
     private static let mostTold = 1024
 
-    init(_ place: CachePlace, memory: Capacity, disk: Capacity, in file: CacheFile) {
+    init(_ place: CachePlace, memory: Capacity?, disk: Capacity?, in file: CacheFile) {
         self.place = place
-        self.limits = (memory, disk)
         self.file = file
+        state.withLock { ($0.memory, $0.disk) = (memory, disk) }
+    }
+
+    /// What memory and the disk may hold, or will be asked to hold once the file can be opened.
+    var limits: (memory: Capacity, disk: Capacity) {
+        if let opened { return opened.capacities }
+        return state.withLock { ($0.memory ?? CacheFile.defaults.memory, $0.disk ?? CacheFile.defaults.disk) }
+    }
+
+    /// Another handle asks for limits: what can be granted is, and the rest is reported.
+    func ask(memory: Capacity?, disk: Capacity?) {
+        guard memory != nil || disk != nil else { return }
+        guard opened != nil else {
+            return state.withLock { state in
+                if let memory, memory.isAtLeast(state.memory ?? memory) { state.memory = memory }
+                if let disk, disk.isAtLeast(state.disk ?? disk) { state.disk = disk }
+            }
+        }
+        do throws(StoreError) {
+            _ = try file.openEngine(place, memory: memory, disk: disk)
+        } catch {
+            Report.failure(MiniCacheError(error), verb: "cache")
+            failures.send(MiniCacheError(error))
+        }
     }
 
     /// The engine, which is told that a handle takes values for so long. Opens it if it is not open yet, and tries again if it could
@@ -50,21 +76,32 @@ final class CacheCore: Sendable {
     }
 
     private func store() throws(StoreError) -> TieredStore<CachedValue> {
-        if let store = opened { return store }
-        // Who asks at the same time gets the same one.
-        let store = try file.openEngine(place, memory: limits.memory, disk: limits.disk)
-        let isObserved = state.withLock { state in
-            state.store = state.store ?? store
-            return failures.isObserved
+        if let hold = hold {
+            guard !hold.mark.isClosed else { throw .closed }
+            return hold.store
+        }
+        // Callers that ask at the same time get the same store.
+        let (memory, disk) = state.withLock { ($0.memory, $0.disk) }
+        let new = try file.openEngine(place, memory: memory, disk: disk)
+        let (hold, isObserved) = state.withLock { state in
+            state.hold = state.hold ?? new
+            return (state.hold ?? new, failures.isObserved)
         }
         if isObserved { relay() }
-        return store
+        return hold.store
     }
 
-    var opened: TieredStore<CachedValue>? { state.withLock { $0.store } }
+    private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
 
-    /// Whether the engine was open and its file is not any more.
-    var isClosed: Bool { opened?.isClosed ?? false }
+    var opened: TieredStore<CachedValue>? { hold?.store }
+
+    /// Whether the caches of this core were closed; `nil` before it was opened.
+    var mark: ClosedMark? { hold?.mark }
+
+    /// Whether the engine was open and is not any more.
+    var isClosed: Bool { hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
+
+    func close() throws(StoreError) { try hold?.close() }
 
     /// Whether a failure concerning the entry has not been told since it was last set.
     func shouldTell(of key: EntryKey, _ type: Any.Type) -> Bool {
@@ -97,7 +134,7 @@ final class CacheCore: Sendable {
     /// Passes on what happens behind the engine's callers' backs, from the first observer on.
     private func relay() {
         let store = state.withLock { state -> TieredStore<CachedValue>? in
-            guard !state.isRelaying, let store = state.store else { return nil }
+            guard !state.isRelaying, let store = state.hold?.store else { return nil }
             state.isRelaying = true
             return store
         }
@@ -113,7 +150,7 @@ final class CacheCore: Sendable {
                         MiniCacheError(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over."))
                 case .onNetwork: failures.send(MiniCacheError(.onNetwork))
                 // Whoever reads a damaged entry tells of it.
-                case .damagedEntry, .recorded, .removed, .removedAll, .indexed: continue
+                case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: continue
                 }
             }
         }

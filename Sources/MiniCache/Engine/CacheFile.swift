@@ -8,7 +8,10 @@ final class CacheFile: Sendable {
     let durability: Durability
     let format: CodableFormat
     private let clock: WallClock
-    private let file: Locked<SQLiteFile?> = Locked(nil)
+    private let file: Locked<FileHold?> = Locked(nil)
+    /// What a cache may hold that nobody ever gave a size.
+    static let defaults = SQLiteFile.DefaultLimits(
+        memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
     init(url: URL, durability: Durability, format: CodableFormat, clock: WallClock) {
         self.url = url
@@ -18,22 +21,31 @@ final class CacheFile: Sendable {
     }
 
     /// The engine of a cache: the one place where it is opened.
-    func openEngine(_ place: CachePlace, memory: Capacity, disk: Capacity) throws(StoreError) -> TieredStore<CachedValue> {
-        try open().store(
-            named: place.archiveName, codec: CachedValueCodec(), inFamily: place.name, memory: memory, disk: disk, remembering: .values,
-            durability: durability, whenDifferent: .share)
+    func openEngine(_ place: CachePlace, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
+        try StoreHold.open { () throws(StoreError) in
+            let file = try open()
+            let store = try file.store(
+                named: place.archiveName, codec: CachedValueCodec(), inFamily: place.name, memory: memory, disk: disk,
+                defaults: Self.defaults, remembering: .values, durability: durability, whenDifferent: .share)
+            return (file, store)
+        }
     }
 
     /// The file, if it is open.
     var opened: SQLiteFile? {
-        file.withLock { file in file.flatMap { $0.isClosed ? nil : $0 } }
+        file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
     }
 
     private func open() throws(StoreError) -> SQLiteFile {
         if let opened { return opened }
-        let file = try SQLiteFile.open(at: url, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
-        self.file.withLock { $0 = file }
-        return file
+        let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
+        // Released outside the lock.
+        let before = file.withLock { file in
+            defer { file = hold }
+            return file
+        }
+        withExtendedLifetime(before) {}
+        return hold.file
     }
 
     /// Removes what every archive of the file holds, those of caches that no one has asked for included.
@@ -49,10 +61,9 @@ final class CacheFile: Sendable {
             if let open = try file.openStore(named: name, of: CachedValue.self) {
                 store = open
             } else {
-                // With the limits that a cache has if nothing else is said: someone may ask for it at this moment, and share it.
+                // Another caller may ask for it at this moment, and share it.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), inFamily: CachePlace.name(ofArchive: name), memory: Capacity(1.megaByte),
-                    disk: Capacity(20.megaByte),
+                    named: name, codec: CachedValueCodec(), inFamily: CachePlace.name(ofArchive: name), defaults: Self.defaults,
                     remembering: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
@@ -63,7 +74,8 @@ final class CacheFile: Sendable {
     }
 
     func close() throws(StoreError) {
-        try opened?.close()
+        let hold = file.withLock { $0 }
+        try hold?.close()
         file.withLock { $0 = nil }
     }
 }

@@ -5,14 +5,17 @@ internal import TiersSQLite
 /// Which file, with which limits: all that must be known to open it.
 struct SQLitePlace: Sendable {
     let url: URL
-    let memoryLimit: DataSize
+    let memoryLimit: DataSize?
     let diskLimit: DataSize?
     let durability: Durability
     let clock: WallClock
     private let hasFolder: Bool
 
+    /// What memory may hold where nobody says: 1 MB.
+    private static let defaultMemory = Capacity(bytes: 1.megaByte.bytes, entries: .max)
+
     /// - Parameter folder: `nil` if the system has no such folder; then opening fails.
-    init(file: String, in folder: URL?, memoryLimit: DataSize, diskLimit: DataSize?, durability: Durability, clock: WallClock) {
+    init(file: String, in folder: URL?, memoryLimit: DataSize?, diskLimit: DataSize?, durability: Durability, clock: WallClock) {
         url = (folder ?? FileManager.default.temporaryDirectory).appendingPathComponent(file)
         hasFolder = folder != nil
         self.memoryLimit = memoryLimit
@@ -30,23 +33,38 @@ struct SQLitePlace: Sendable {
             throw StoreError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
         }
         // Before anything is made.
-        let memory = try Capacity(memoryLimit)
-        let disk = if let diskLimit { try Capacity(diskLimit) } else { Capacity.unlimited }
-        let file = try SQLiteFile.open(at: url, ifNotADatabase: .refuse, clock: clock)
-        let store = try file.store(
-            named: "Storage", codec: StorageCodec<Value>(), memory: memory, disk: disk, remembering: .values, durability: durability,
-            whenDifferent: .refuse)
-        return OpenFile(file: file, store: store)
+        let memory = try Capacity(optional: memoryLimit)
+        let disk = try Capacity(optional: diskLimit)
+        var fileHold: FileHold?
+        let hold = try StoreHold<Value>.open { () throws(StoreError) in
+            let file = try FileHold.open(at: url, kind: .storage, clock: clock)
+            fileHold = file
+            let store = try file.file.store(
+                named: "Storage", codec: StorageCodec<Value>(), memory: memory, disk: disk,
+                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), remembering: .values, durability: durability,
+                whenDifferent: .refuse)
+            return (file.file, store)
+        }
+        guard let fileHold else { throw .closed }
+        return OpenFile(file: fileHold, hold: hold)
     }
 }
 
 /// A file that is open, and the one store in it.
 struct OpenFile<Value>: Sendable {
-    let file: SQLiteFile
-    let store: TieredStore<Value>
+    private let fileHold: FileHold
+    private let hold: StoreHold<Value>
+
+    init(file: FileHold, hold: StoreHold<Value>) {
+        fileHold = file
+        self.hold = hold
+    }
+
+    var file: SQLiteFile { fileHold.file }
+    var store: TieredStore<Value> { hold.store }
 
     func close() throws(StoreError) {
-        try store.close()
-        try file.close()
+        try hold.close()
+        try fileHold.close()
     }
 }

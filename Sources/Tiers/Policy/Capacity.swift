@@ -19,17 +19,36 @@ public struct Capacity: Hashable, Sendable {
         self.entries = entries ?? .max
     }
 
-    private init(unlimited: Void) {
-        bytes = .max
-        entries = .max
+    /// The limit that a caller may leave out; `nil` if it did.
+    ///
+    /// - Throws: ``StoreError/Code/invalidLimit`` if it is zero or below.
+    package init?(optional size: DataSize?) throws(StoreError) {
+        guard let size else { return nil }
+        try self.init(size)
+    }
+
+    /// Limits that are known to be above zero.
+    package init(bytes: Int, entries: Int) {
+        self.bytes = bytes
+        self.entries = entries
     }
 
     /// No limit at all.
-    public static let unlimited = Capacity(unlimited: ())
+    public static let unlimited = Capacity(bytes: .max, entries: .max)
+
+    /// Whether nothing of what `other` holds would have to leave.
+    package func isAtLeast(_ other: Capacity) -> Bool { bytes >= other.bytes && entries >= other.entries }
 
     @inlinable
     public func isExceeded(byBytes bytes: Int, entries: Int) -> Bool {
         bytes > self.bytes || entries > self.entries
+    }
+}
+
+extension Capacity: CustomStringConvertible {
+    /// The size, and the number of entries where there is a limit of them.
+    public var description: String {
+        entries == .max ? "\(DataSize(bytes: bytes))" : "\(DataSize(bytes: bytes)) and \(entries) entries"
     }
 }
 

@@ -87,7 +87,7 @@ struct Takeover {
     private func copy(from source: Connection, at now: WallInstant) throws -> Outcome {
         // Closed on return: the last connection to go copies its log into the file.
         let target = try Connection(path: replacement.partial)
-        try Schema.prepare(target)
+        try Schema.prepare(target, .caches)
         let writer = try Writer(target)
         var archives: [String: ArchiveWriter] = [:]
         var outcome = Outcome()
@@ -95,8 +95,9 @@ struct Takeover {
         while let batch = rows.next(512) {
             let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
             for case (_, let place?) in placed where archives[place.archive] == nil {
-                let number = try writer.archiveNumber(named: place.archive)
-                let archive = ArchiveWriter(id: number, name: place.archive, capacity: .unlimited, connection: target)
+                let number = try writer.archiveNumber(named: place.archive, withLimit: .unknown)
+                let archive = ArchiveWriter(id: number, name: place.archive, connection: target)
+                archive.isUnlimited = true
                 archive.family = EntryKey(place.family).normalized
                 writer.add(archive)
                 try writer.transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }

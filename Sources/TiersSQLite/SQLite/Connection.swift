@@ -4,6 +4,9 @@
     internal import CSQLite
 #endif
 
+internal import CSQLiteConfig
+internal import Tiers
+
 /// One connection to one database file: used by one thread at a time, which is whoever holds the lock around it.
 final class Connection {
     private let handle: OpaquePointer
@@ -12,8 +15,14 @@ final class Connection {
     var refusal: SQLiteError?
     private let patience = Patience(milliseconds: Connection.longestWait)
 
-    /// Opens the file, which must exist, for reading and writing.
-    init(path: String) throws(SQLiteError) {
+    let path: String
+
+    /// Opens the file, which must exist, for reading and writing. What is in the file is data: nothing of it is run.
+    ///
+    /// - Parameter isDefensive: Whether SQL may not write to the schema.
+    init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
+        self.path = path
+        try FilePaths.check(path)
         var handle: OpaquePointer?
         // NOMUTEX: a lock of ours stands around every use, so SQLite's own would be paid for twice.
         let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
@@ -27,13 +36,22 @@ final class Connection {
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
         patience.attach(to: handle)
+        let configured = vellum_sqlite_treat_as_data(UnsafeMutableRawPointer(handle), isDefensive ? 1 : 0)
+        guard configured == SQLITE_OK else { throw SQLiteError(code: configured, message: "The connection could not be configured.") }
+        for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
         sqlite3_create_function_v2(
-            handle, Self.beginsFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            handle, Self.beginsFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
             { context, _, arguments in
                 let begins = Connection.text(arguments?[0]).starts(with: Connection.text(arguments?[1]))
                 sqlite3_result_int(context, begins ? 1 : 0)
             }, nil, nil, nil)
     }
+
+    /// What no statement of ours needs more of (sqlite.org/c3ref/c_limit_attached.html; sqlite.org/security.html, 1).
+    private static let limits: [(Int32, Int32)] = [
+        (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0), (SQLITE_LIMIT_COMPOUND_SELECT, 3),
+        (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_VDBE_OP, 1_000_000),
+    ]
 
     /// A function of ours in SQL: whether a text begins with the characters of another, as Swift counts characters.
     static let beginsFunction = "begins"
@@ -135,6 +153,21 @@ final class Connection {
         }
         guard code == SQLITE_OK else { throw lastError(code) }
         frames.pointee = 0
+    }
+
+    /// Waits until no other process is in the middle of a write, for a while at most.
+    ///
+    /// - Parameter patience: How long that is, in milliseconds.
+    func waitForWriters(patience milliseconds: Int64) throws(SQLiteError) {
+        patience.milliseconds = milliseconds
+        defer { patience.milliseconds = Self.longestWait }
+        do throws(SQLiteError) {
+            try execute(SQL.beginWriting)
+        } catch {
+            guard [.busy, .readOnly].contains(StoreError(error).code) else { throw error }
+            return
+        }
+        try execute(SQL.rollback)
     }
 
     /// Syncs the log file: what was committed before is safe from power loss after.

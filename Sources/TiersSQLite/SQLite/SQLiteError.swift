@@ -29,6 +29,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The file was told to hold nothing for a while. (SQLITE_ABORT.)
     static let suspended = SQLiteError(code: SQLITE_ABORT, message: "The file is suspended.")
 
+    /// A code of ours in SQLITE_CANTOPEN's family (sqlite.org/rescode.html has none above 7 there).
+    static let unsafePathCode = SQLITE_CANTOPEN | (200 << 8)
+
     static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
 
     var isFull: Bool { primaryCode == SQLITE_FULL }
@@ -69,6 +72,10 @@ extension StoreError {
         }
         if error.code == SQLiteError.suspended.code {
             self = .suspended
+            return
+        }
+        if error.isUnsafePath {
+            self.init(.cannotOpen, error.message, cause: error)
             return
         }
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {

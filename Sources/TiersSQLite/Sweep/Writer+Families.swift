@@ -11,7 +11,7 @@ extension Writer {
             try transaction { () throws(SQLiteError) in try archive.writePresence(at: now) }
         }
         for relative in try relatives(of: archive) where self.archive(relative.id) == nil {
-            let new = ArchiveWriter(id: relative.id, name: relative.name, capacity: .unlimited, connection: connection)
+            let new = ArchiveWriter(id: relative.id, name: relative.name, connection: connection)
             new.family = family
             new.seen = relative.seen
             add(new)
@@ -43,6 +43,16 @@ extension Writer {
                     id: find.int(0), name: find.text(1) ?? "", entries: find.int(2), seen: WallInstant(rawValue: find.int(3))))
         }
         return found
+    }
+
+    /// The limit that a new archive takes from the one of its family that was opened last.
+    func limit(ofFamily family: String) throws(SQLiteError) -> StoredLimit? {
+        let find = try connection.prepare(SQL.limitOfFamily)
+        find.bind(family, at: 1)
+        guard try find.step() else { return nil }
+        let limit = StoredLimit(bytes: find.int(0), isGiven: find.int(1))
+        guard limit.isPossible else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid disk limit of an archive.") }
+        return limit
     }
 
     /// Removes a few entries of relatives that nobody has opened for a week, and a relative that is empty after four.

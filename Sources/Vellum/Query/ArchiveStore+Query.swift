@@ -90,8 +90,9 @@ extension ArchiveStore {
     public func stream(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) -> ArchiveStream<Archive> {
-        ArchiveStream(engine) { () throws(StoreError) in
-            try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
+        ArchiveStream(engine) { [hold = self] () throws(StoreError) in
+            guard !hold.mark.isClosed else { throw .closed }
+            return try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
         }
     }
 

@@ -58,14 +58,16 @@ struct ArchiveManagerTests {
         #expect(temporary.factory.defaultMaxDiskSize == 2.megaByte)
     }
 
-    @Test func sizesCountOnFirstCreationOnly() throws {
+    @Test func anOpenArchiveIsGrantedMoreAndNeverLess() throws {
         let factory = temporary.factory
         let first = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 10.kiloByte, trySetMaxDiskSize: 20.kiloByte)
 
         let second = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 5.megaByte, trySetMaxDiskSize: 5.megaByte)
 
-        #expect(first.maxSize == 30.kiloByte)
-        #expect(second.maxSize == 30.kiloByte)
+        #expect(first.maxSize == 10.megaByte)
+        #expect(second.maxSize == 10.megaByte)
+        let third = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 1.kiloByte)
+        #expect(third.maxSize == 10.megaByte)
     }
 
     @Test func aManagerIsAlsoMadeByItself() throws {

@@ -110,16 +110,18 @@ struct DefectTests {
         let museum = try factory.archives(for: Museum.Item.self, trySetMaxMemorySize: 3.kiloByte, trySetMaxDiskSize: 4.kiloByte)
         let failures = shop.failures
 
-        _ = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 9.kiloByte, trySetMaxDiskSize: 9.kiloByte)
+        _ = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 1.kiloByte)
 
         for await failure in failures {
             #expect(failure.code == .contradiction)
             break
         }
         #expect(shop.maxSize == 3.kiloByte)
+        _ = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 2.kiloByte, trySetMaxDiskSize: 4.kiloByte)
+        #expect(shop.maxSize == 6.kiloByte)
         #expect(museum.maxSize == 7.kiloByte)
         let error = #expect(throws: VellumError.self) {
-            _ = try factory.store(for: Shop.Item.self, memoryLimit: 9.kiloByte, diskLimit: 9.kiloByte)
+            _ = try factory.store(for: Shop.Item.self, memoryLimit: 1.kiloByte, diskLimit: 1.kiloByte)
         }
         #expect(error?.code == .contradiction)
     }

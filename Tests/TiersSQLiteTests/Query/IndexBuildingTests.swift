@@ -95,21 +95,6 @@ struct IndexBuildingTests {
         try expectRightAnswers(store, people)
     }
 
-    /// A file of before there were indexes.
-    @Test func aFileOfFormat1IsTakenOver() throws {
-        try fillWithoutIndex()
-        try RawDatabase(setup.url).execute(
-            """
-            DROP TABLE indexes; DROP TABLE claims; ALTER TABLE archives DROP COLUMN expiring; ALTER TABLE archives DROP COLUMN family;
-            ALTER TABLE archives DROP COLUMN seen; ALTER TABLE entries_1 DROP COLUMN idle; PRAGMA user_version = 1
-            """)
-        let store = try setup.people()
-        try store.waitForIndex()
-        try expectRightAnswers(store, people)
-        try setup.close()
-        #expect(try RawDatabase(setup.url).int("PRAGMA user_version") == 4)
-    }
-
     @Test func anotherListIsAnotherIndex() throws {
         try setup.people().record(people)
         try setup.close()

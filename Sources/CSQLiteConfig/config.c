@@ -1,0 +1,22 @@
+#include "CSQLiteConfig.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
+    // sqlite.org/c3ref/c_dbconfig_defensive.html and sqlite.org/security.html, 2
+    const struct {
+        int option;
+        int value;
+    } settings[] = {
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},  {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},  {SQLITE_DBCONFIG_DEFENSIVE, isDefensive},
+        {SQLITE_DBCONFIG_DQS_DML, 0},         {SQLITE_DBCONFIG_DQS_DDL, 0},
+        {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+    };
+    for (size_t index = 0; index < sizeof settings / sizeof settings[0]; index++) {
+        int code = sqlite3_db_config((sqlite3 *)connection, settings[index].option, settings[index].value, (int *)NULL);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}

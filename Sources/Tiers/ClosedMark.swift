@@ -1,0 +1,29 @@
+public import Synchronization
+
+/// Whether a handle was closed: a word in memory, so that a hit asks it without counting a reference.
+///
+/// Unchecked because the word is protected by being atomic. Whoever makes a mark keeps it until nobody can ask it any more, and then
+/// gives it back with ``deallocate()``.
+@frozen
+public struct ClosedMark: @unchecked Sendable {
+    @usableFromInline let cell: UnsafeMutablePointer<Atomic<Bool>>
+
+    public init() {
+        cell = .allocate(capacity: 1)
+        cell.initialize(to: Atomic(false))
+    }
+
+    @inlinable
+    public var isClosed: Bool { cell.pointee.load(ordering: .acquiring) }
+
+    /// Closes or reopens the handle.
+    ///
+    /// - Returns: Whether it was closed before.
+    @discardableResult
+    public func set(_ isClosed: Bool) -> Bool { cell.pointee.exchange(isClosed, ordering: .acquiringAndReleasing) }
+
+    public func deallocate() {
+        cell.deinitialize(count: 1)
+        cell.deallocate()
+    }
+}
