@@ -67,7 +67,7 @@ let package = Package(
         .testTarget(
             name: "TiersSQLiteTests",
             dependencies: ["TiersSQLite", "TiersTesting", "CChecksum", "RawDatabase"]),
-        .testTarget(name: "VellumTests", dependencies: ["Vellum", "TiersTesting"]),
+        .testTarget(name: "VellumTests", dependencies: ["Vellum", "MiniCache", "TiersTesting"]),
         .testTarget(
             name: "MiniCacheTests", dependencies: ["MiniCache", "TiersTesting", "RawDatabase"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "TiersTesting"]),
@@ -106,7 +106,7 @@ let package = Package(
         .testTarget(
             name: "DamageTests",
             dependencies: [
-                "Tiers", "TiersSQLite", "TiersTesting", "RawDatabase", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "Tiers", "TiersSQLite", "TiersTesting", "RawDatabase", "CChecksum", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -49,4 +49,17 @@ public final class RawDatabase {
         guard let int = try ints(sql).first else { throw Failure(description: "no row") }
         return int
     }
+
+    /// The first column of the first row, as a text.
+    public func text(_ sql: String) throws -> String { String(decoding: try data(sql), as: UTF8.self) }
+
+    /// The first column of the first row, as bytes.
+    public func data(_ sql: String) throws -> Data {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_step(statement) == SQLITE_ROW else { throw Failure(description: "no row") }
+        guard let start = sqlite3_column_blob(statement, 0) else { return Data() }
+        return Data(bytes: start, count: Int(sqlite3_column_bytes(statement, 0)))
+    }
 }

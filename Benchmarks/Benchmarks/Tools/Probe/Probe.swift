@@ -13,9 +13,11 @@ enum Probe {
         case "query-memory": try await QueryMemory.measure(desk)
         case "cache": try CacheTimes.measure(desk)
         case "reliability": try Reliability.measure(desk)
+        case "read": try StoppedReader.read(Array(CommandLine.arguments.dropFirst(2)))
+        case "stopped-reader": try desk.write(try StoppedReader.measure(desk), named: "3 stopped reader")
         case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
-            print("Probe fill | resident-memory | log | query-memory | cache | reliability")
+            print("Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader")
             exit(2)
         }
     }

@@ -1,0 +1,119 @@
+import Foundation
+import RawDatabase
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// A small store, closed, whose file a test makes hostile, and what a program then does with it.
+final class HostileFile {
+    static let entries = 12
+    private static let whole = Result { try make() }
+
+    let folder: DamageFolder
+    private var outcome = Outcome()
+    var url: URL { folder.url.appendingPathComponent(SampleStore.name) }
+
+    /// A new copy of the sound file.
+    init() throws {
+        folder = try DamageFolder()
+        try Self.whole.get().write(to: url)
+    }
+
+    private static func make() throws -> Data {
+        let folder = try DamageFolder()
+        let url = folder.url.appendingPathComponent(SampleStore.name)
+        let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+        for archive in SampleStore.archives {
+            let store = try SampleStore.open(archive, in: file)
+            // A claim, uses, marks: a row in every table.
+            try store.claim(.after(.seconds(1000)))
+            for number in 0..<entries { try store.record(value(archive, number), forKey: EntryKey("key \(number)")) }
+            for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
+            file.waitForHousekeeping()
+        }
+        try file.close()
+        return try Data(contentsOf: url)
+    }
+
+    static func value(_ archive: String, _ number: Int) -> Specimen {
+        Specimen(archive: archive, key: "key \(number)", version: 1, age: number * 7, tags: ["all"], filler: "filler")
+    }
+
+    /// What came of using the file.
+    struct Outcome {
+        /// How many of the entries that were recorded are found.
+        var found = 0
+        /// How many files were set aside.
+        var setAside = 0
+        var codes: Set<StoreError.Code> = []
+        var seconds = 0.0
+        var wrong: [String] = []
+    }
+
+    /// Opens the file twice, and does with it what a program would: reads, lists, queries, records, removes, verifies, sweeps.
+    func use() -> Outcome {
+        outcome = Outcome()
+        let start = ContinuousClock.now
+        for visit in 1...2 {
+            outcome.found = 0
+            attempt("open") { () throws(StoreError) in
+                let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+                for archive in SampleStore.archives {
+                    attempt(archive) { () throws(StoreError) in
+                        try use(archive, try SampleStore.open(archive, in: file), visit)
+                    }
+                }
+                file.sweepEverything()
+                attempt("verify") { () throws(StoreError) in _ = try file.verify() }
+                attempt("close") { () throws(StoreError) in try file.close() }
+            }
+        }
+        outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
+        outcome.setAside = names.count { name in
+            name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) && !name.hasSuffix("-damaged")
+        }
+        return outcome
+    }
+
+    private func use(_ archive: String, _ store: TieredStore<Specimen>, _ visit: Int) throws(StoreError) {
+        // As whoever has the archive open says it: what the file says of others may be anything.
+        attempt("claim") { () throws(StoreError) in try store.claim(.after(.seconds(1000))) }
+        for number in 0..<Self.entries {
+            attempt("value") { () throws(StoreError) in
+                if try store.value(forKey: EntryKey("key \(number)")).value == Self.value(archive, number) { outcome.found += 1 }
+            }
+        }
+        store.trimMemory(to: .zero)
+        attempt("keys") { () throws(StoreError) in _ = try store.keys() }
+        attempt("values") { () throws(StoreError) in _ = try store.values() }
+        attempt("metadata") { () throws(StoreError) in _ = try store.metadata(forKey: "key 1") }
+        if archive == "people" {
+            for question in Specimen.questions {
+                attempt("query") { () throws(StoreError) in _ = try store.fetch(question) }
+                attempt("count") { () throws(StoreError) in _ = try store.count(question) }
+            }
+        }
+        attempt("record") { () throws(StoreError) in
+            let new = Specimen(archive: archive, key: "new \(visit)", version: 1, age: 1, tags: [], filler: "new")
+            try store.record(new, forKey: EntryKey("new \(visit)"))
+            store.trimMemory(to: .zero)
+            if try store.value(forKey: EntryKey("new \(visit)")).value != new { outcome.wrong.append("what was recorded is not there") }
+            if try !store.remove(EntryKey("new \(visit)")) { outcome.wrong.append("what was recorded is not removed") }
+            if try store.value(forKey: EntryKey("new \(visit)")).value != nil { outcome.wrong.append("what was removed is there") }
+        }
+        attempt("flush") { () throws(StoreError) in try store.flush() }
+    }
+
+    private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            outcome.codes.insert(error.code)
+            if ![.damagedFile, .damagedEntry, .vanished, .foreignFile, .newerFormat, .wrongKind, .tooLarge].contains(error.code) {
+                outcome.wrong.append("\(what): \(String(reflecting: error))")
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import CChecksum
+import Foundation
+import RawDatabase
+import Testing
+import Tiers
+import TiersTesting
+
+@testable import TiersSQLite
+
+/// C15: a file is data. Whatever stands in it, nothing of it is run, nothing hangs, and no process ends.
+@Suite(.timeLimit(.minutes(20)), .serialized)
+struct HostileFileTests {
+    // MARK: Values
+
+    private static let tables = ["archives", "indexes", "claims", "entries_1", "uses_1", "marks_1", "columns_2", "elements_2_0", "strays_2"]
+
+    private static let values = [
+        "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "281474976710656", "1e308", "'a text'", "x''",
+        "zeroblob(100000)",
+    ]
+
+    private func columns(of table: String) throws -> Int {
+        let hostile = try HostileFile()
+        return try RawDatabase(hostile.url).int("SELECT count(*) FROM pragma_table_info('\(table)')")
+    }
+
+    /// Every column of every table is given every extreme value, in one row and in all of them, with checksums that are right.
+    @Test(arguments: tables)
+    func noExtremeValueMisleads(_ table: String) throws {
+        let count = try columns(of: table)
+        try #require(count > 0)
+        for column in 0..<count {
+            for value in Self.values {
+                for condition in ["rowid = (SELECT min(rowid) FROM \(table))", "1"] {
+                    let hostile = try HostileFile()
+                    let database = try RawDatabase(hostile.url)
+                    let name = try database.text("SELECT name FROM pragma_table_info('\(table)') WHERE cid = \(column)")
+                    let isWithoutRow = ["claims", "elements_2_0"].contains(table)
+                    let rows = isWithoutRow ? "1" : condition
+                    do {
+                        try database.execute(
+                            "PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \(name) = \(value) WHERE \(rows)")
+                    } catch is RawDatabase.Failure {
+                        continue  // SQLite itself refuses such a value there.
+                    }
+                    if table.hasPrefix("entries_") { try signEntries(of: table, in: database, archive: "plain") }
+                    let case_ = "\(table).\(name) = \(value) where \(rows)"
+                    CaseGuard.begin(case_, slice: 0)
+                    let outcome = hostile.use()
+                    CaseGuard.end(slice: 0)
+                    #expect(outcome.wrong == [], "\(case_)")
+                    #expect(outcome.seconds < 20, "\(case_)")
+                }
+            }
+        }
+    }
+
+    /// Gives every entry the checksum that its values have.
+    private func signEntries(of table: String, in database: RawDatabase, archive: String) throws {
+        let checksum = Checksum(archiveName: archive)
+        for id in try database.ints("SELECT id FROM \(table)") {
+            func blob(_ column: String) throws -> Data { try database.data("SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE id = \(id)") }
+            func int(_ column: String) throws -> Int64? {
+                try database.int("SELECT \(column) IS NULL FROM \(table) WHERE id = \(id)") == 1
+                    ? nil : Int64(try database.int("SELECT \(column) FROM \(table) WHERE id = \(id)"))
+            }
+            let (key, bytes) = (try blob("key"), try blob("bytes"))
+            let (written, expires, idle) = (try int("written") ?? 0, try int("expires"), try int("idle"))
+            let sum = key.withUnsafeBytes { key in
+                bytes.withUnsafeBytes { checksum.of(key: key, written: written, expires: expires, idle: idle, bytes: $0) }
+            }
+            try database.execute("UPDATE OR IGNORE \(table) SET checksum = \(sum) WHERE id = \(id)")
+        }
+    }
+
+    // MARK: Structure
+
+    private static let endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
+
+    /// What makes the schema another one and leaves every entry readable.
+    private static let programs: [String] =
+        ["archives", "claims", "indexes", "entries_1", "uses_1", "marks_1", "columns_2"].flatMap { table in
+            ["INSERT", "UPDATE", "DELETE"].map { "CREATE TRIGGER a_\(table)_\($0) BEFORE \($0) ON \(table) BEGIN \(endless); END" }
+        } + [
+            "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN SELECT RAISE(IGNORE); END",
+            "CREATE TRIGGER t BEFORE INSERT ON entries_1 BEGIN SELECT RAISE(IGNORE); END",
+            "CREATE TRIGGER t BEFORE INSERT ON entries_1 BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
+            "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN DELETE FROM entries_1; END",
+            "CREATE TRIGGER t AFTER UPDATE ON archives BEGIN UPDATE archives SET entries = 0, bytes = 0, max_bytes = 1; END",
+            "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN SELECT randomblob(1000000000); END",
+            "CREATE TRIGGER t AFTER DELETE ON entries_1 BEGIN INSERT INTO marks_1 SELECT 1, (\(endless)); END",
+            "CREATE VIEW v AS \(endless)",
+            "CREATE TABLE theirs(x)",
+            "CREATE TABLE theirs(x PRIMARY KEY) WITHOUT ROWID",
+            "CREATE TABLE \"entries_01\"(x)",
+            "CREATE TABLE entries_99999999999999999999(x)",
+            "CREATE INDEX i ON entries_1(length(bytes))",
+            "CREATE INDEX i ON entries_1(written) WHERE hex(zeroblob(100000)) > ''",
+            "CREATE UNIQUE INDEX i ON entries_1(key)",
+            "CREATE INDEX index_2_9 ON columns_2(abs(c0))",
+            "ALTER TABLE entries_1 ADD COLUMN more TEXT DEFAULT 'more'",
+            "ALTER TABLE entries_1 ADD COLUMN more AS (hex(randomblob(1000000)))",
+            "ALTER TABLE archives ADD COLUMN more INTEGER DEFAULT 7",
+            "ALTER TABLE uses_1 ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
+        ]
+
+    @Test func noProgramInAFileIsRunAndEveryEntryIsSalvaged() throws {
+        for program in Self.programs {
+            let hostile = try HostileFile()
+            do {
+                try RawDatabase(hostile.url).execute(program)
+            } catch is RawDatabase.Failure {
+                Issue.record("SQLite does not take \(program)")
+            }
+            CaseGuard.begin(program, slice: 1)
+            let outcome = hostile.use()
+            CaseGuard.end(slice: 1)
+            #expect(outcome.wrong == [] && outcome.codes == [], "\(program)")
+            #expect(outcome.setAside == 1, "\(program)")
+            #expect(outcome.found == HostileFile.entries * SampleStore.archives.count, "\(program)")
+            #expect(outcome.seconds < 20, "\(program)")
+        }
+    }
+
+    /// What also makes entries unreadable: they may be lost, and nothing else may happen.
+    private static let destructions: [String] = [
+        "DROP TABLE entries_1", "DROP TABLE uses_1", "DROP TABLE marks_1", "DROP TABLE claims", "DROP TABLE indexes", "DROP TABLE columns_2",
+        "ALTER TABLE entries_1 RENAME TO theirs",
+        "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS SELECT * FROM theirs",
+        "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(endless)",
+        "ALTER TABLE archives RENAME TO theirs; CREATE VIEW archives AS SELECT * FROM theirs",
+        "ALTER TABLE archives RENAME TO theirs; CREATE VIEW archives AS \(endless)",
+        "ALTER TABLE uses_1 RENAME TO theirs; CREATE VIEW uses_1 AS \(endless)",
+        "ALTER TABLE entries_1 RENAME COLUMN bytes TO theirs",
+        "ALTER TABLE entries_1 DROP COLUMN idle",
+        "ALTER TABLE archives DROP COLUMN family",
+        "DROP TABLE entries_1; CREATE TABLE entries_1(id INTEGER PRIMARY KEY, key BLOB, written, expires, stamp, checksum, bytes AS (randomblob(1000000000)), idle)",
+        "DROP TABLE uses_1; CREATE TABLE uses_1(id INTEGER PRIMARY KEY, stamp INTEGER CHECK (hex(zeroblob(100000000)) > ''))",
+        "DROP TABLE marks_1; CREATE TABLE marks_1(stamp PRIMARY KEY, id) WITHOUT ROWID",
+        "DROP TABLE marks_1; CREATE TABLE marks_1(stamp INTEGER PRIMARY KEY, id REFERENCES entries_1(id) ON DELETE CASCADE)",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE entries_1(x)' WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'uses_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999999 WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'marks_1') WHERE name = 'uses_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'uses_1' WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name LIKE 'sqlite_autoindex%'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'view' WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema",
+        "DELETE FROM archives", "UPDATE archives SET id = id + 100",
+        "UPDATE archives SET settled = next + 100, marks = 0",
+        "UPDATE archives SET entries = 0, bytes = 0", "UPDATE archives SET entries = next, bytes = 1 << 47",
+        "UPDATE indexes SET columns = 2000, collections = 2000", "UPDATE indexes SET definition = ''",
+        "PRAGMA application_id = 0", "PRAGMA user_version = 0", "PRAGMA user_version = 3",
+        "PRAGMA journal_mode = DELETE",
+    ]
+
+    @Test func noOtherStructureEndsTheProcessOrHangs() throws {
+        for destruction in Self.destructions {
+            let hostile = try HostileFile()
+            do {
+                try RawDatabase(hostile.url).execute(destruction)
+            } catch is RawDatabase.Failure {
+                // The last step may not be possible in the file that the first made: that is a file, too.
+            }
+            CaseGuard.begin(destruction, slice: 2)
+            let outcome = hostile.use()
+            CaseGuard.end(slice: 2)
+            #expect(outcome.wrong == [], "\(destruction)")
+            #expect(outcome.seconds < 20, "\(destruction)")
+        }
+    }
+
+    @Test func whatTheListBelievesBeyondItsEntriesHidesNone() throws {
+        let hostile = try HostileFile()
+        try RawDatabase(hostile.url).execute("UPDATE archives SET settled = next + 100")
+        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        do {
+            _ = try SampleStore.open("plain", in: file)
+            Issue.record("It was believed.")
+        } catch let error as StoreError {
+            #expect(error.code == .damagedFile)
+        }
+        try file.close()
+        let again = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        #expect(try SampleStore.open("plain", in: again).keys().count == HostileFile.entries)
+    }
+
+    // MARK: What lies at the paths
+
+    enum Thing: String, CaseIterable {
+        case fifo, directory, hardLink, symbolicLink, socket, device
+
+        func put(at path: String, victim: String) throws {
+            switch self {
+            case .fifo: guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
+            case .directory: guard mkdir(path, 0o700) == 0 else { throw POSIXError(.EIO) }
+            case .hardLink: guard link(victim, path) == 0 else { throw POSIXError(.EIO) }
+            case .symbolicLink: guard symlink(victim, path) == 0 else { throw POSIXError(.EIO) }
+            case .socket:
+                let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                defer { close(descriptor) }
+                var address = sockaddr_un()
+                address.sun_family = sa_family_t(AF_UNIX)
+                withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix(107)) }
+                let bound = withUnsafePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+                }
+                guard bound == 0 else { throw POSIXError(.EIO) }
+            case .device: guard mknod(path, S_IFCHR | 0o600, 0x0105) == 0 else { throw POSIXError(.EPERM) }
+            }
+        }
+    }
+
+    private static let suffixes = ["", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged", "-mended"]
+
+    @Test(arguments: Thing.allCases)
+    func nothingButARegularFileIsOpened(_ thing: Thing) throws {
+        // Only root makes devices.
+        guard thing != .device || geteuid() == 0 else { return }
+        for suffix in Self.suffixes where !(thing == .symbolicLink && suffix.isEmpty) { try expectRefusal(of: thing, at: suffix) }
+    }
+
+    private func expectRefusal(of thing: Thing, at suffix: String) throws {
+        let hostile = try HostileFile()
+        let victim = hostile.folder.url.appendingPathComponent("precious").path
+        let precious = Data("precious ".utf8) + Data(count: 10_000)
+        try precious.write(to: URL(fileURLWithPath: victim))
+        if suffix.isEmpty { try FileManager.default.removeItem(at: hostile.url) }
+        try thing.put(at: hostile.url.path + suffix, victim: victim)
+        CaseGuard.begin("\(thing) at \(suffix)", slice: 3)
+        let error = #expect(throws: StoreError.self) {
+            try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock).close()
+        }
+        CaseGuard.end(slice: 3)
+        #expect(error?.code == .cannotOpen, "\(thing) at \(suffix)")
+        #expect(error?.message.contains(SampleStore.name + suffix) == true, "\(error?.message ?? "")")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == precious)
+    }
+
+    /// The same while the file is open: a connection is opened for each reader, and for the thread that copies the log.
+    @Test func whatIsPutThereWhileTheFileIsOpenIsNotOpenedEither() throws {
+        let hostile = try HostileFile()
+        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let store = try SampleStore.open("plain", in: file)
+        try Thing.fifo.put(at: hostile.url.path + "-journal", victim: "")
+        #expect(throws: StoreError.self) { _ = try store.value(forKey: "key 1") }
+        unlink(hostile.url.path + "-journal")
+        #expect(try store.value(forKey: "key 1").value != nil)
+        try file.close()
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import MiniCache
+import Testing
+import Vellum
+
+/// C10: handles are independent. Closing one closes nothing that another holds.
+@Suite(.timeLimit(.minutes(10)))
+struct HandleTests {
+    let temporary = TemporaryArchives()
+
+    @Test func closingAFactoryLeavesTheHandlesOfAnotherOnTheSameFolder() throws {
+        let other = temporary.anotherFactory()
+        let (mine, theirs) = (try temporary.factory.store(for: User.self), try other.store(for: User.self))
+        try mine.record(User(name: "ann"))
+
+        try temporary.factory.close()
+
+        #expect(try theirs.access(archiveWithKey: "ann") == User(name: "ann"))
+        try theirs.record(User(name: "bob"))
+        #expect(try theirs.count() == 2)
+        let error = #expect(throws: VellumError.self) { _ = try mine.access(archiveWithKey: "ann") }
+        #expect(error?.code == .closed)
+        #expect(throws: VellumError.self) { _ = try mine.count() }
+        #expect(throws: VellumError.self) { try mine.record(User(name: "cleo")) }
+        #expect(throws: VellumError.self) { try mine.flush() }
+    }
+
+    @Test func closingAStoreLeavesAnotherHandleOnTheArchive() throws {
+        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.archives(for: User.self))
+        try first.record(User(name: "ann"))
+
+        try first.close()
+        try first.close()
+
+        #expect(second.access(archiveWithKey: "ann") == User(name: "ann"))
+        second.record(User(name: "bob"))
+        #expect(try second.store.count() == 2)
+        #expect(throws: VellumError.self) { _ = try first.count() }
+    }
+
+    @Test func aTransactionWithAClosedHandleChangesNothing() throws {
+        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
+        try first.close()
+        let error = #expect(throws: VellumError.self) {
+            try temporary.factory.transaction { transaction in
+                try transaction.record(User(name: "ann"), in: second)
+                transaction.deleteAll(in: first)
+            }
+        }
+        #expect(error?.code == .closed)
+        #expect(try second.count() == 0)
+    }
+
+    @Test func theLastHandleClosesTheArchive() throws {
+        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
+        try first.record(User(name: "ann"))
+        try first.close()
+        try second.close()
+        let third = try temporary.factory.store(for: User.self)
+        #expect(try third.statistics().memory.entries == 0)
+        #expect(try third.access(archiveWithKey: "ann") != nil)
+    }
+
+    @Test func aHandleThatIsReleasedHoldsNothing() throws {
+        for _ in 0..<200 { _ = try temporary.factory.store(for: User.self) }
+        let store = try temporary.factory.store(for: User.self)
+        try store.record(User(name: "ann"))
+        try store.close()
+        #expect(try temporary.factory.store(for: User.self).statistics().memory.entries == 0)
+    }
+
+    @Test func handlesThatAreOpenedAndClosedByManyThreadsDisturbNoOther() async throws {
+        let keeper = try temporary.anotherFactory().store(for: User.self)
+        try keeper.record(User(name: "ann"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask { [temporary] in
+                    for round in 0..<20 {
+                        let factory = temporary.anotherFactory()
+                        let store = try factory.store(for: User.self)
+                        try store.record(User(name: "\(number) \(round)"))
+                        if round % 2 == 0 { try store.close() }
+                        try factory.close()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try keeper.count() == 161)
+    }
+
+    // MARK: One kind for a file
+
+    @Test func aCacheAndAnArchiveNeverShareAFile() throws {
+        let users = try temporary.factory.store(for: User.self)
+        try users.record(User(name: "ann"))
+
+        for isOpen in [true, false] {
+            let manager = MiniCacheManager(name: "Archives", directory: temporary.factory.directory)
+            let cache: MiniCache<String, Int> = manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .days(1))
+            cache["a"] = 1
+            #expect(cache["a"] == nil)
+            let error = #expect(throws: MiniCacheError.self) { try cache.set(1, forKey: "a") }
+            #expect(error?.code == .wrongKind)
+            #expect(error?.message.contains("archives of Vellum") == true)
+            if isOpen { try temporary.factory.close() }
+        }
+        #expect(try temporary.factory.store(for: User.self).count() == 1)
+    }
+
+    // MARK: Keys
+
+    @Test func aKeyThatIsTooLongIsRefusedAndAMiss() throws {
+        let long = String(repeating: "k", count: EntryKey.maximumLength)
+        let store = try temporary.factory.store(for: User.self)
+        try store.record(User(name: long))
+        #expect(try store.access(archiveWithKey: long) != nil)
+        let error = #expect(throws: VellumError.self) { try store.record(User(name: long + "k")) }
+        #expect(error?.code == .keyTooLong)
+        #expect(error?.message.contains("65537") == true)
+        #expect(try store.access(archiveWithKey: long + "k") == nil)
+        #expect(try store.delete(archiveWithKey: long + "k") == false)
+        #expect(try store.count() == 1)
+    }
+}
