@@ -10,8 +10,9 @@ public import Foundation
 /// tags that nobody knows: these are read as what they enclose (RFC 8949, 5.1). `undefined` is read as `nil`. A number is read as
 /// any type that holds it: an integer as a floating-point number, and one without a fraction the other way.
 ///
-/// All bytes are looked at before any type sees them. What is not well-formed, goes on after its end, holds a key twice or lies too deep is
-/// an error, and nothing is allocated because of a length that it claims.
+/// All bytes are looked at before any type sees them. What is not well-formed, goes on after its end, holds two equal keys in a map or lies
+/// too deep is an error, and nothing is allocated because of a length that it claims. Texts are compared by canonical equivalence, like
+/// Swift's `==`, so that no entry of a map is lost in a dictionary.
 ///
 /// A decoder is a value: copies are independent, and any thread may use one at any time. Decoding happens on the caller's thread, and
 /// nothing is shared or locked.

@@ -80,4 +80,16 @@ struct DeterministicTests {
         #expect(try deterministic(value) == "a2 6161 8102 6162 646c617374".filter { $0 != " " })
         #expect(try encoded(value).hex == "a2 6162 646c617374 6161 8102".filter { $0 != " " })
     }
+
+    @Test func ofTwoEqualKeysInDifferentBytesTheLastValueIsEncoded() throws {
+        let value = Encoding {
+            var map = $0.container(keyedBy: TextKey.self)
+            try map.encode(1, forKey: "\u{E9}")
+            try map.encode(2, forKey: "e")
+            try map.encode(3, forKey: "e\u{301}")
+        }
+        #expect(try deterministic(value) == "a2 6165 02 62c3a9 03".filter { $0 != " " })
+        #expect(try encoded(value).hex == "a2 62c3a9 03 6165 02".filter { $0 != " " })
+        #expect(try decoded([String: Int].self, encoded(value)) == ["\u{E9}": 3, "e": 2])
+    }
 }

@@ -51,18 +51,35 @@ extension EncodingLog {
         return nil
     }
 
-    /// Whether some map has a key twice.
+    /// Whether some map has two equal keys.
     func hasRepeatedKeys() -> Bool {
-        (0..<items.count).contains { map in
-            guard items[map].mayRepeat, items[map].kind != .dropped else { return false }
-            var slices = DistinctSlices(count: items[map].count)
-            var key = items[map].lastKey
-            while key >= 0 {
-                guard slices.insert(slice(keys[key])) else { return true }
-                key = keys[key].previous
-            }
-            return false
+        let someHaveOtherForms = (0..<keys.count).contains { slice(keys[$0]).keyMayHaveOtherForms }
+        return (0..<items.count).contains { map in
+            guard items[map].kind != .dropped else { return false }
+            if someHaveOtherForms, hasKey(map, where: { $0.keyMayHaveOtherForms }) { return hasEqualKeys(map) }
+            return items[map].mayRepeat && hasSameKeys(map)
         }
+    }
+
+    /// Whether the map has two keys of the same bytes.
+    private func hasSameKeys(_ map: Int) -> Bool {
+        var slices = DistinctSlices(count: items[map].count)
+        return hasKey(map) { !slices.insert($0) }
+    }
+
+    /// Whether the map has two equal keys, which may differ in their bytes.
+    private func hasEqualKeys(_ map: Int) -> Bool {
+        var identities = Set<KeyIdentity>(minimumCapacity: items[map].count)
+        return hasKey(map) { !identities.insert(KeyIdentity($0)).inserted }
+    }
+
+    private func hasKey(_ map: Int, where test: (ByteSlice) -> Bool) -> Bool {
+        var key = items[map].lastKey
+        while key >= 0 {
+            if test(slice(keys[key])) { return true }
+            key = keys[key].previous
+        }
+        return false
     }
 
     private func slice(_ key: Key) -> ByteSlice { ByteSlice(bytes.base + key.start, count: key.end - key.start) }

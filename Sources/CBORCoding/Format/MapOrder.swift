@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Writes well-formed items anew, with no key twice in a map and, if that is asked for, the keys in the order of deterministic
+/// Writes well-formed items anew, with no two equal keys in a map and, if that is asked for, the keys in the order of deterministic
 /// encoding: that of their bytes (RFC 8949, 4.2.1).
 struct MapOrder {
     let sorts: Bool
@@ -42,24 +42,37 @@ struct MapOrder {
 
     private typealias Pair = (key: ByteSlice, value: Int)
 
-    /// The pairs of a map in the order in which to write them. Of one key, the last value counts.
+    /// The pairs of a map in the order in which to write them. Of equal keys, the first with the last value counts.
     private func pairs(_ head: ItemReader.Head, of reader: ItemReader) -> (pairs: [Pair], end: Int) {
         var pairs: [Pair] = []
-        var places: [ByteSlice: Int] = [:]
+        var haveOtherForms = false
         var offset = head.next
         for _ in 0..<head.argument {
             let value = reader.end(of: offset)
             let key = ByteSlice(reader.base + offset, count: value - offset)
-            if let place = places[key] {
-                pairs[place].value = value
-            } else {
-                places[key] = pairs.count
-                pairs.append((key, value))
-            }
+            haveOtherForms = haveOtherForms || key.keyMayHaveOtherForms
+            pairs.append((key, value))
             offset = reader.end(of: value)
         }
+        pairs = haveOtherForms ? merged(pairs) { KeyIdentity($0) } : merged(pairs) { $0 }
         if sorts { pairs.sort { $0.key.precedes($1.key) } }
         return (pairs, offset)
+    }
+
+    /// One pair for each key, with its last value, where the key came first.
+    private func merged<Identity: Hashable>(_ pairs: [Pair], by identity: (ByteSlice) -> Identity) -> [Pair] {
+        var merged: [Pair] = []
+        var places: [Identity: Int] = [:]
+        for pair in pairs {
+            let identity = identity(pair.key)
+            if let place = places[identity] {
+                merged[place].value = pair.value
+            } else {
+                places[identity] = merged.count
+                merged.append(pair)
+            }
+        }
+        return merged
     }
 }
 

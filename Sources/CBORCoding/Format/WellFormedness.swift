@@ -1,5 +1,5 @@
-/// Looks at all bytes before anything is made of them: whether they are one well-formed item (RFC 8949, appendix C), with no key
-/// twice in a map and nothing too deep.
+/// Looks at all bytes before anything is made of them: whether they are one well-formed item (RFC 8949, appendix C), with no two
+/// equal keys in a map and nothing too deep. Texts are compared by canonical equivalence, like Swift's `==`.
 ///
 /// No length is believed before as many bytes were seen, and nothing is allocated but for maps with many keys, as much as these take.
 struct WellFormedness {
@@ -117,7 +117,7 @@ struct WellFormedness {
             guard head.argument <= UInt64(count - offset) / 2 else { throw endsTooEarly }
             for _ in 0..<Int(head.argument) { offset = try pair(at: offset, level: level, &keys) }
         }
-        if keys.mayRepeat || keys.hasLongForms { try compareKeys(head, keys) }
+        if keys.mayRepeat || keys.haveOtherForms { try compareKeys(head, keys) }
         return offset
     }
 
@@ -128,8 +128,10 @@ struct WellFormedness {
         let keyEnd: Int
         if keyHead.type == .text, !keyHead.isIndefinite {
             keyEnd = try string(keyHead, at: offset)
-            guard ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next).isUTF8 else {
-                throw Fault(problem: "a key is not UTF-8", offset: offset)
+            let text = ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next)
+            if !text.isASCII {
+                guard text.isUTF8BeyondASCII else { throw Fault(problem: "a key is not UTF-8", offset: offset) }
+                if text.mayHaveOtherForms { keys.haveOtherForms = true }
             }
         } else {
             keyEnd = try item(at: offset, level: level)
@@ -194,13 +196,13 @@ struct WellFormedness {
         private var mask = KeyMask()
         private(set) var count = 0
         private(set) var mayRepeat = false
-        /// Whether some key is longer than it must be, so that it may be another one in other bytes.
-        private(set) var hasLongForms = false
+        /// Whether some key may be equal to another in other bytes: it is longer than it must be, or a text with more than one form.
+        var haveOtherForms = false
 
         @inline(__always)
         mutating func add(_ key: UnsafePointer<UInt8>, count size: Int, _ head: ItemReader.Head) {
             count += 1
-            if head.information >= AdditionalInformation.oneByte { hasLongForms = hasLongForms || !head.isShortest }
+            if head.information >= AdditionalInformation.oneByte { haveOtherForms = haveOtherForms || !head.isShortest }
             if !mask.insert(KeyMask.bit(key, count: size)) { mayRepeat = true }
         }
     }
@@ -208,29 +210,20 @@ struct WellFormedness {
     /// Compares the keys of a well-formed map.
     private func compareKeys(_ head: ItemReader.Head, _ keys: MapKeys) throws(Fault) {
         let reader = ItemReader(base, count: count)
-        var slices = DistinctSlices(count: keys.count)
-        var shortened: Set<[UInt8]> = []
+        var slices = DistinctSlices(count: keys.haveOtherForms ? 0 : keys.count)
+        var identities = Set<KeyIdentity>(minimumCapacity: keys.haveOtherForms ? keys.count : 0)
         var offset = head.next
         for _ in 0..<keys.count {
             let end = reader.end(of: offset)
-            let isNew =
-                keys.hasLongForms
-                ? shortened.insert(reader.shortened(offset, end)).inserted
-                : slices.insert(ByteSlice(base + offset, count: end - offset))
-            guard isNew else { throw Fault(problem: "a map has a key twice", offset: offset) }
+            let key = ByteSlice(base + offset, count: end - offset)
+            if keys.haveOtherForms {
+                guard identities.insert(KeyIdentity(key)).inserted else {
+                    throw Fault(problem: "a map has two keys that are equal", offset: offset)
+                }
+            } else if !slices.insert(key) {
+                throw Fault(problem: "a map has a key twice", offset: offset)
+            }
             offset = reader.end(of: end)
-        }
-    }
-}
-
-extension ItemReader {
-    /// What two keys have in common that are one: the same for every form of a number or a string.
-    fileprivate func shortened(_ key: Int, _ end: Int) -> [UInt8] {
-        let head = head(at: key)
-        switch head.type {
-        case .unsigned, .negative: return [head.type.bits] + withUnsafeBytes(of: head.argument) { Array($0) }
-        case .bytes, .text: return [head.type.bits] + withBytes(head) { Array($0) }
-        case .array, .map, .tag, .simple: return Array(UnsafeBufferPointer(start: base + key, count: end - key))
         }
     }
 }

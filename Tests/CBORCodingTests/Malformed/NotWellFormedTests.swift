@@ -91,6 +91,59 @@ struct NotWellFormedTests {
         #expect(decodingError { try decoded([String: Int].self, hex: hex) }?.kind == "dataCorrupted")
     }
 
+    /// Texts that Swift's `==` takes for equal though their bytes differ. A dictionary holds only one of them.
+    static let equalTexts = [
+        ("\u{E9}", "e\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"),
+        ("\u{AC00}", "\u{1100}\u{1161}"),
+        ("\u{439}", "\u{438}\u{306}"), ("\u{8C48}", "\u{F900}"), ("\u{1D15E}", "\u{1D157}\u{1D165}"),
+        ("a key of more than fifteen bytes \u{E9}", "a key of more than fifteen bytes e\u{301}"),
+    ]
+
+    @Test(arguments: equalTexts, [0, 1, 40])
+    func twoKeysThatAreEqualInDifferentBytesAreAnError(_ texts: (String, String), _ others: Int) throws {
+        #expect(texts.0 == texts.1 && Array(texts.0.utf8) != Array(texts.1.utf8))
+        let rest = try (0..<others).map { try encoded("key \($0)") + encoded(0) }.reduce(Data(), +)
+        for (first, second) in [texts, (texts.1, texts.0)] {
+            let pairs = try encoded(first) + encoded(1) + rest + encoded(second) + encoded(2)
+            for map in [Data([0xB8, UInt8(others + 2)]) + pairs, Data([0xBF]) + pairs + Data([0xFF])] {
+                for decode in [{ try decoded([String: Int].self, $0) }, { try decoded(CBORValue.self, $0) }] as [(Data) throws -> Any] {
+                    let error = decodingError { try decode(map) }
+                    #expect(error?.kind == "dataCorrupted")
+                    #expect(error?.context?.debugDescription.contains("two keys that are equal") == true)
+                }
+                let nested = Data([0x81]) + map
+                #expect(decodingError { try decoded([[String: Int]].self, nested) }?.kind == "dataCorrupted")
+                #expect(decodingError { try decoded([[CBORValue: CBORValue]].self, nested) }?.kind == "dataCorrupted")
+            }
+        }
+    }
+
+    @Test(arguments: [("\u{301}", "\u{323}"), ("\u{F72}", "\u{F71}"), ("\u{344}", "\u{323}")])
+    func longRunsOfMarksAreEqualInAnyCanonicalOrder(_ mark: String, _ other: String) throws {
+        let runs = [mark, other].map { String(repeating: $0, count: 1000) }
+        let (first, second) = ("a" + runs.joined(), "a" + runs.reversed().joined())
+        #expect(first == second && !first.utf8.elementsEqual(second.utf8))
+        let equal = try Data([0xA2]) + encoded(first) + encoded(1) + encoded(second) + encoded(2)
+        #expect(decodingError { try decoded([String: Int].self, equal) }?.kind == "dataCorrupted")
+        let different = try Data([0xA2]) + encoded(first) + encoded(1) + encoded(second + mark) + encoded(2)
+        #expect(try decoded([String: Int].self, different).count == 2)
+    }
+
+    @Test func twoKeysThatAreEqualInPiecesAreAnError() throws {
+        let pieces = Data(hex: "a2 7f 6165 62cc81 ff 01 62c3a9 02")
+        #expect(decodingError { try decoded([String: Int].self, pieces) }?.kind == "dataCorrupted")
+    }
+
+    @Test(arguments: [
+        "\u{E9}\u{E8}\u{17F}", "\u{431}\u{451}\u{4D1}", "\u{4E2D}\u{6587}", "\u{AC00}\u{D55C}", "\u{304B}\u{3099}\u{304D}",
+        "\u{1F600}\u{1F468}\u{928}",
+    ])
+    func keysThatDifferAreNoError(_ characters: String) throws {
+        let keys = characters.flatMap { first in ["", "a", "\u{E9}", "\u{301}"].map { "\(first)\($0)" } }
+        let map = Dictionary(uniqueKeysWithValues: zip(keys, 0...))
+        #expect(try roundTrip(map) == map)
+    }
+
     @Test(arguments: [30, 300, 3000])
     func oneKeyOfManyThatIsThereTwiceIsFound(_ count: Int) throws {
         let keys = (0..<count).map { "key \($0)" }
