@@ -3,14 +3,14 @@ internal import Tiers
 // MARK: Strings
 
 extension QueryValidator where Property == String {
-    /// Found if it contains the string. Nothing contains the empty string, as in Foundation's own `contains`.
+    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`.
     public static func contains(string: String, caseSensitive: Bool = true) -> Self {
-        guard !string.isEmpty else { return Self { _ in .any([]) } }
+        guard !string.isEmpty else { return Self { _ in .all([]) } }
         let part = StringPart(string, caseSensitive: caseSensitive)
         return Self { PropertyTests($0).contains(part) }
     }
 
-    /// Found if it contains the string.
+    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`.
     public static func contains(_ string: String, caseSensitive: Bool = true) -> Self {
         contains(string: string, caseSensitive: caseSensitive)
     }
@@ -25,14 +25,14 @@ extension QueryValidator where Property == String {
 // MARK: Optional strings
 
 extension QueryValidator where Property == String? {
-    /// Found if it contains the string. Nothing contains the empty string, as in Foundation's own `contains`.
+    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`; `nil` contains nothing.
     public static func contains(string: String, caseSensitive: Bool = true) -> Self {
-        guard !string.isEmpty else { return Self { _ in .any([]) } }
+        guard !string.isEmpty else { return Self { PropertyTests(optional: $0).isNotNil } }
         let part = StringPart(string, caseSensitive: caseSensitive)
         return Self { PropertyTests(optional: $0).contains(part) }
     }
 
-    /// Found if it contains the string.
+    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`; `nil` contains nothing.
     public static func contains(_ string: String, caseSensitive: Bool = true) -> Self {
         contains(string: string, caseSensitive: caseSensitive)
     }

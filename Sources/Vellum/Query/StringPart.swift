@@ -11,7 +11,9 @@ struct StringPart {
         bytes = StringPart.isPlain(self.part.utf8) ? Array(self.part.utf8) : nil
     }
 
+    /// Whether the string contains the part. Every string contains the empty one.
     func isContained(in string: String) -> Bool {
+        guard !part.isEmpty else { return true }
         let string = ignoresCase ? string.lowercased() : string
         return inBytes(of: string) ?? string.contains(part)
     }

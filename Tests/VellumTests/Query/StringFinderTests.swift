@@ -21,6 +21,66 @@ struct StringFinderTests {
         string.contains(part)
     }
 
+    private struct Song: IndexedArchivable, FieldReadable, ArchiveCodable, Equatable {
+        static let archiveName = "Song"
+        var primaryKey: String { title }
+        var title: String
+        var artist: String
+        var album: String?
+        var text: String?
+        var tags: [String] = []
+
+        static var archiveIndexes: [ArchiveIndex<Song>] { [.index(\.title), .index(\.album), .each(\.tags)] }
+        static var archiveFields: [ArchiveField<Song>] { [.field(\.artist, at: "artist"), .field(\.text, at: "text")] }
+    }
+
+    @Test func everyStringContainsTheEmptyOneAndNilDoesNot() throws {
+        let archives = TemporaryArchives()
+        let store = try archives.factory.store(for: Song.self)
+        let songs = [
+            Song(title: "Ode", artist: "Ann", album: "One", text: "la", tags: [""]), Song(title: "", artist: "", album: "", text: ""),
+            Song(title: "e\u{301}\r\n", artist: "\u{E9}\r\n"), Song(title: "👩‍👩‍👧", artist: "👩", album: nil, text: "\r\n", tags: ["a"]),
+        ]
+        try store.record(contentsOf: songs)
+        let manager = try archives.factory.archives(for: Song.self)
+        func titles(_ songs: [Song]) -> Set<String> { Set(songs.map(\.title)) }
+        func found(_ find: (QueryFinder<Song>) -> QueryFinder<Song>) -> Set<String> { titles(manager.findWhere(find).getResults()) }
+
+        let all = titles(songs)
+        #expect(titles(try store.fetch(where: #Predicate { $0.title.contains("") && $0.artist.contains("") })) == all)
+        for isSensitive in [true, false] {
+            #expect(found { $0.title(.contains("", caseSensitive: isSensitive)) } == all)
+            #expect(found { $0.artist(.contains(string: "", caseSensitive: isSensitive)) } == all)
+            #expect(found { $0.album(.contains("", caseSensitive: isSensitive)) } == titles(songs.filter { $0.album != nil }))
+            #expect(found { $0.text(.contains(string: "", caseSensitive: isSensitive)) } == titles(songs.filter { $0.text != nil }))
+        }
+        #expect(found { $0.album(.contains("")) } == titles(try store.fetch(where: #Predicate { $0.album?.contains("") ?? false })))
+        #expect(found { $0.title(.contains("")).artist(.contains("n")) } == ["Ode"])
+        #expect(found { $0.title(.contains("")).album(.isNil()) } == titles(songs.filter { $0.album == nil }))
+        // An element of a collection is another question.
+        #expect(found { $0.tags(.contains(with: "")) } == ["Ode"])
+        #expect(found { $0.tags(.contains(atLeastOne: [""])) } == ["Ode"])
+        #expect(found { $0.tags(.contains(all: ["", ""])) } == ["Ode"])
+        // As are the characters of a string: it contains all of no characters, and not one of none.
+        #expect(found { $0.title(.contains(all: [] as [Character])) } == all)
+        #expect(found { $0.title(.contains(atLeastOne: [] as [Character])) } == [])
+    }
+
+    @Test(arguments: QuerySample.names)
+    func aFinderAndAPredicateContainTheSame(part: String) throws {
+        let predicate = #Predicate<QuerySample> { $0.name.contains(part) }
+        let validators = [QueryValidator<QuerySample, String>.contains(part), .contains(string: part)]
+        for name in QuerySample.names {
+            let sample = QuerySample(name: name, nick: name)
+            let expected = try predicate.evaluate(sample)
+            for validator in validators { #expect(try validator.condition(\.name).matches(sample) == expected) }
+            for nick in [name, nil] {
+                let condition = QueryValidator<QuerySample, String?>.contains(part).condition(\.nick)
+                #expect(try condition.matches(QuerySample(nick: nick)) == (nick != nil && expected))
+            }
+        }
+    }
+
     @Test(arguments: [("^b", true), ("B", false), ("(?i)B", true), ("b$", false), ("é", false)])
     func aRegularExpressionMatchesAnywhere(pattern: String, isFound: Bool) {
         let expression = RegularExpression(pattern)
