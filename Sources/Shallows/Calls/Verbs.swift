@@ -100,10 +100,12 @@ extension AnyStorage where Access == ReadWriteRemove {
 }
 
 extension AnyStorage {
-    /// Makes a call that ends when the task is cancelled, where the layers can.
+    /// Makes a call that ends when the task is cancelled, where the layers can. A task that was cancelled before makes a cancelled call.
     @inlinable
     package func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
         let cancellation = Cancellation()
+        // The handler below is installed only when the layers were asked, and their threads may have done the work by then.
+        if Task.isCancelled { cancellation.cancel() }
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
         case .later(let promise):

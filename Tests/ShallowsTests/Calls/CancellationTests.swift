@@ -64,6 +64,28 @@ struct CancellationTests {
         await until { endless.cancelled.value == 2 }
     }
 
+    @Test(arguments: Way.allCases)
+    func aTaskThatWasCancelledBeforeDoesNotAskTheLayers(_ way: Way) async {
+        let endless = Endless()
+        let storage = way.around(endless.asStorage())
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await #expect(throws: (any Error).self) { try await storage.retrieve(forKey: "a") }
+            await #expect(throws: (any Error).self) { try await storage.set(1, forKey: "a") }
+        }.value
+        #expect(endless.begun.value == 0)
+    }
+
+    @Test
+    func whatMemoryHasAtHandIsGivenToACancelledTask() async throws {
+        let memory = MemoryStorage<String, Int>(storage: ["a": 1])
+        let value = try await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await memory.combined(with: Endless()).retrieve(forKey: "a")
+        }.value
+        #expect(value == 1)
+    }
+
     @Test
     func anUpdateIsCancelledToo() async {
         let endless = Endless()
