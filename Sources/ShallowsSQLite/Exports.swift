@@ -2,6 +2,7 @@
 
 @_exported public import Shallows
 @_exported public import struct Tiers.Capacity
+@_exported public import enum Tiers.CodableFormat
 @_exported public import struct Tiers.DataSize
 @_exported public import enum Tiers.Durability
 @_exported public import protocol Tiers.EngineError

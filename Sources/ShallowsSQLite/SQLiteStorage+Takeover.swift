@@ -22,7 +22,7 @@ extension SQLiteStorage {
     ///
     /// - Parameters:
     ///   - folder: The folder. Nothing may be set in it meanwhile.
-    ///   - decode: Makes a value of a file's bytes; by default `Data` of anything and other values of JSON.
+    ///   - decode: Makes a value of a file's bytes; by default `Data` of anything, and other values of JSON or CBOR.
     /// - Complexity: O(m log n) for m files, with a transaction and a sync of the disk for every so many.
     /// - Throws: ``Shallows/ShallowsError`` if the folder cannot be listed, the storage fails, or the task is cancelled. What was
     ///   moved until then is moved.
@@ -43,11 +43,11 @@ extension SQLiteStorage {
     package func takeOver(
         _ files: MovableFiles, decoding decode: (@Sendable (Data) throws -> Value)? = nil
     ) async throws(ShallowsError) -> FolderTakeover {
-        let codec = StorageCodec<Value>()
+        let codec = StorageCodec<Value>(layer.place.format)
         return try await storage.cancelling { call in
             layer.whole(call) { [layer, expiration] (store) throws(StoreError) in
                 let mover = FileMover(
-                    files: files, decode: decode ?? { try codec.decode($0) }, encode: { try codec.encode($0) }, store: store,
+                    files: files, decode: decode ?? { try codec.decode($0) }, store: store,
                     expiration: expiration == .never ? nil : expiration, layer: layer.name)
                 return try mover.moveAll { call.isCancelled }
             }

@@ -78,6 +78,13 @@ extension SQLiteStorage {
         try await storage.cancelling { layer.onOpenFile($0) { (file) throws(StoreError) in try file.resume() } }.get()
     }
 
+    /// Reopens the file after ``suspend()`` or ``suspendAndWait()``, and blocks the thread until that is done.
+    ///
+    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``Tiers/StoreError/Code/vanished`` if it is no longer there.
+    public func resumeAndWait() throws(ShallowsError) {
+        try layer.onOpenFile(.waiting) { (file) throws(StoreError) in try file.resume() }.outcomeAtOnce.get()
+    }
+
     private func whole<Result: Sendable>(
         _ body: @escaping @Sendable (TieredStore<Value>) throws(StoreError) -> Result
     ) async throws(ShallowsError) -> Result {

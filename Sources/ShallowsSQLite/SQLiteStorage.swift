@@ -10,9 +10,9 @@ public import Tiers
 ///     .mapValues(to: UIImage.self, transformIn: decode, transformOut: encode)
 /// ```
 ///
-/// Keys are ``Shallows/Filename``s, as those of a folder on disk are: any string. `Data` is stored as it is, any other value as JSON,
-/// which is what `mapJSONObject(_:)` makes of it over a storage of `Data`: the two can read each other's files. Each write encodes
-/// once. Memory keeps decoded values, but of classes, whose instances everyone gets anew. Values are encoded and decoded on any
+/// Keys are ``Shallows/Filename``s, as those of a folder on disk are: any string. `Data` is stored as it is, any other value as CBOR
+/// unless `format` says JSON. Values of both formats are read, whatever it says. `.json` makes what `mapJSONObject(_:)` makes over a
+/// storage of `Data`, so that the two can read each other's files. Each write encodes once. Memory keeps decoded values, but of classes, whose instances everyone gets anew. Values are encoded and decoded on any
 /// thread: where types are on the main actor by default, write `nonisolated struct City: Codable`.
 ///
 /// Works from any thread. What memory has is answered at once, where nothing that was asked for before may change it. For the rest, a
@@ -29,7 +29,8 @@ public import Tiers
 ///
 /// Two storages on one file share it and what is in memory; where they name it by the same path, their calls are in one order, too.
 /// The second may ask for larger limits and not for smaller ones, and must be of the same type, or whatever is asked of it fails with
-/// ``Tiers/StoreError/Code/contradiction``. Several processes may have the file open.
+/// ``Tiers/StoreError/Code/contradiction``. Their formats may differ: that of the first to open the file is
+/// written by both until both are closed. Several processes may have the file open, each with its own format.
 ///
 /// A file that is no database, or one of another program, is left as it is, and every call fails with
 /// ``Tiers/StoreError/Code/notADatabase`` or ``Tiers/StoreError/Code/foreignFile``: it may be precious, and a storage that begins
@@ -59,15 +60,16 @@ public final class SQLiteStorage<Value: Codable & Sendable>: Sendable {
     ///     not fit there either.
     ///   - expiration: How long a value is valid that is set through this storage. One that is not is a miss, and leaves by itself.
     ///   - durability: What a set survives once it was answered.
+    ///   - format: What values other than `Data` become when they are set. Those of every format are read.
     ///   - clock: Where instants come from; for tests.
     public convenience init(
         _ name: String, in directory: FileManager.SearchPathDirectory, domainMask: FileManager.SearchPathDomainMask = .userDomainMask,
         memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration = .never,
-        durability: Durability = .crashSafe, clock: WallClock = .system
+        durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
     ) {
         let place = SQLitePlace(
             file: name + ".sqlite", in: FileManager.default.urls(for: directory, in: domainMask).first, memoryLimit: memoryLimit,
-            diskLimit: diskLimit, durability: durability, clock: clock)
+            diskLimit: diskLimit, durability: durability, format: format, clock: clock)
         self.init(place, expiration)
     }
 
@@ -76,11 +78,11 @@ public final class SQLiteStorage<Value: Codable & Sendable>: Sendable {
     /// - Parameter fileURL: A file on a local disk. Its folder is made with mode 0700 if it is missing, the file with 0600.
     public convenience init(
         fileURL: URL, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration = .never,
-        durability: Durability = .crashSafe, clock: WallClock = .system
+        durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
     ) {
         let place = SQLitePlace(
             file: fileURL.lastPathComponent, in: fileURL.deletingLastPathComponent(), memoryLimit: memoryLimit, diskLimit: diskLimit,
-            durability: durability, clock: clock)
+            durability: durability, format: format, clock: clock)
         self.init(place, expiration)
     }
 

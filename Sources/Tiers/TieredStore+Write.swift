@@ -205,6 +205,9 @@ extension TieredStore {
         }
     }
 
+    /// Returns how many bytes the value takes when it is recorded.
+    package func encodedSize(of value: Value) throws(StoreError) -> Int { try encode(value).count }
+
     /// Lets go of what left memory, where no lock is held, and tells of it.
     @usableFromInline
     func release(_ leftovers: MemoryTier<Remembered<Value>>.Leftovers) {

@@ -137,6 +137,23 @@ struct SQLiteStorageOrderTests {
         #expect(try await one.retrieve(forKey: "number") == 2)
     }
 
+    @Test func storagesOfTwoFormatsOnOneFileShareItAndTheFirstToOpenDecides() async throws {
+        let (json, cbor) = (temporary.storage(format: .json), temporary.storage(format: .cbor))
+        try await json.open()
+        try await cbor.set(.kharkiv, forKey: "kharkiv")
+        try await json.set(.lviv, forKey: "lviv")
+        #expect(try await json.retrieve(forKey: "kharkiv") == .kharkiv)
+        #expect(try await cbor.retrieve(forKey: "lviv") == .lviv)
+        try await json.close()
+        try await cbor.close()
+        let raw = temporary.storage(of: Data.self)
+        for (key, city) in [("kharkiv", City.kharkiv), ("lviv", .lviv)] as [(Filename, City)] {
+            let bytes = try await raw.retrieve(forKey: key)
+            #expect(bytes.first == UInt8(ascii: "{"))
+            #expect(try CodableFormat.decode(City.self, from: bytes) == city)
+        }
+    }
+
     @Test func otherLimitsOrAnotherTypeForAnOpenFileAreAContradiction() async throws {
         let first = temporary.storage(of: Int.self)
         try await first.set(1, forKey: "number")

@@ -33,6 +33,26 @@ struct SQLiteStorageTests {
         #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
     }
 
+    @Test func aStorageIsSuspendedAndResumedWithoutATask() async throws {
+        let cities = temporary.storage(of: City.self)
+        try await cities.set(.kharkiv, forKey: "kharkiv")
+        try cities.suspendAndWait()
+        #expect(await code { try await cities.set(.lviv, forKey: "lviv") } == .suspended)
+        try cities.resumeAndWait()
+        try await cities.set(.lviv, forKey: "lviv")
+        #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
+        try cities.resumeAndWait()
+    }
+
+    @Test func resumingAFileThatVanishedIsAFailure() async throws {
+        let cities = temporary.storage(of: City.self)
+        try await cities.set(.kharkiv, forKey: "kharkiv")
+        try cities.suspendAndWait()
+        try FileManager.default.removeItem(at: temporary.file)
+        let error = #expect(throws: ShallowsError.self) { try cities.resumeAndWait() }
+        #expect(error?.code == .vanished && error?.layer == "sqlite-storage")
+    }
+
     @Test func aMissIsAMissWithItsKey() async throws {
         let cities = temporary.storage()
         #expect(try await cities.retrieveIfPresent(forKey: "nowhere") == nil)
@@ -79,6 +99,30 @@ struct SQLiteStorageTests {
         try await raw.close()
         let cities = temporary.storage(of: City.self)
         #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
+    }
+
+    @Test(arguments: [CodableFormat.cbor, .json])
+    func valuesAreWrittenInTheFormatAndReadInEveryOne(_ format: CodableFormat) async throws {
+        for (key, written) in [("in cbor", CodableFormat.cbor), ("in json", .json)] as [(Filename, CodableFormat)] {
+            let cities = temporary.storage(format: written)
+            try await cities.set(.kharkiv, forKey: key)
+            try await cities.close()
+            let raw = temporary.storage(of: Data.self, format: format)
+            let bytes = try await raw.retrieve(forKey: key)
+            // JSON has the keys of an object in any order.
+            #expect(try bytes.count == written.encode(City.kharkiv).count && bytes.first == written.encode(City.kharkiv).first)
+            try await raw.close()
+        }
+        let cities = temporary.storage(format: format)
+        for key in ["in cbor", "in json"] as [Filename] { #expect(try await cities.retrieve(forKey: key) == .kharkiv) }
+    }
+
+    @Test func valuesAreCBORUnlessTheFormatSaysOtherwise() async throws {
+        let cities = SQLiteStorage<City>(fileURL: temporary.file, clock: temporary.clock.wallClock)
+        try await cities.set(.kharkiv, forKey: "kharkiv")
+        #expect(try await cities.statistics().disk.bytes == CodableFormat.cbor.encode(City.kharkiv).count)
+        try await cities.close()
+        #expect(try await temporary.storage(of: Data.self).retrieve(forKey: "kharkiv") == CodableFormat.cbor.encode(City.kharkiv))
     }
 
     @Test func genericCodeMakesTheSameFile() async throws {

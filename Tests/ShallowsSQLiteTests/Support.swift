@@ -23,11 +23,11 @@ struct TemporaryStorages {
     /// A storage on the one file, as the program would make it now or after its next start.
     func storage<Value: Codable & Sendable>(
         of type: Value.Type = City.self, memoryLimit: DataSize = 1.megaByte, diskLimit: DataSize? = nil, expiration: Expiration = .never,
-        durability: Durability = .crashSafe
+        durability: Durability = .crashSafe, format: CodableFormat = .cbor
     ) -> SQLiteStorage<Value> {
         SQLiteStorage(
             fileURL: file, memoryLimit: memoryLimit, diskLimit: diskLimit, expiration: expiration, durability: durability,
-            clock: clock.wallClock)
+            format: format, clock: clock.wallClock)
     }
 }
 

@@ -35,6 +35,31 @@ struct TakeoverTests {
         #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
     }
 
+    @Test func filesOfEveryFormatAreMovedAndStoredInTheStoragesOwn() async throws {
+        let folder = FakeFolder([
+            ("kharkiv", try CodableFormat.cbor.encode(City.kharkiv)), ("lviv", try CodableFormat.json.encode(City.lviv)),
+        ])
+        let cities = temporary.storage()
+        #expect(try await cities.takeOver(folder.movable).moved == 2)
+        #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
+        #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
+        try await cities.close()
+        let raw = temporary.storage(of: Data.self)
+        #expect(try await raw.retrieve(forKey: "lviv") == CodableFormat.cbor.encode(City.lviv))
+    }
+
+    /// The size that counts is that of the bytes that will be stored, whichever storage opened the file.
+    @Test func nothingHasToLeaveForWhatIsMovedThroughAStorageOfAnotherFormat() async throws {
+        let size = try CodableFormat.json.encode(City.kharkiv).count
+        let limit = DataSize(bytes: 4 * size)
+        let json = temporary.storage(diskLimit: limit, format: .json)
+        for number in 0..<3 { try await json.set(.kharkiv, forKey: Filename(rawValue: "\(number)")) }
+        let folder = try FakeFolder(["a": .kharkiv, "b": .kharkiv])
+        let takeover = try await temporary.storage(diskLimit: limit, format: .cbor).takeOver(folder.movable)
+        #expect(takeover.moved == 1 && takeover.left.map(\.error.code) == [.noRoom])
+        #expect(try await json.keys().count == 4)
+    }
+
     @Test func aDecoderOfOnesOwnReadsWhatATransformWrote() async throws {
         let folder = FakeFolder([("lviv", data("Lviv 1256"))])
         let cities = temporary.storage()

@@ -18,7 +18,7 @@ public import Tiers
 ///
 /// - Complexity: O(1) for every verb, but for those that evict: O(evicted).
 public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: StorageProtocol, RemovableStorageProtocol {
-    public let storageName = "lru-storage-\(Key.self):\(Value.self)"
+    public let storageName = LRUStorage.name
     /// For how long values are kept.
     public let expiration: Expiration
     @usableFromInline let shelf: Locked<Shelf>
@@ -40,9 +40,9 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 
     /// A storage of at most so many values.
     ///
-    /// - Throws: `invalidLimit` if the limit holds nothing.
-    public convenience init(maxCount: Int, expiration: Expiration = .never, clock: WallClock = .system) throws(StoreError) {
-        self.init(capacity: try Capacity(DataSize(bytes: .max), entries: maxCount), expiration: expiration, clock: clock) { _ in 0 }
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit holds nothing.
+    public convenience init(maxCount: Int, expiration: Expiration = .never, clock: WallClock = .system) throws(ShallowsError) {
+        self.init(capacity: try Self.capacity(DataSize(bytes: .max), entries: maxCount), expiration: expiration, clock: clock) { _ in 0 }
     }
 
     /// A storage of at most so many bytes.
@@ -52,12 +52,12 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     ///   - expiration: For how long values are kept.
     ///   - clock: Where the time comes from; for tests.
     ///   - size: How many bytes a value counts for. Called once for each that is set, outside any lock; negative is zero.
-    /// - Throws: `invalidLimit` if the limit holds nothing.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit holds nothing.
     @preconcurrency
     public convenience init(
         maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
-    ) throws(StoreError) {
-        self.init(capacity: try Capacity(maxBytes), expiration: expiration, clock: clock, size: size)
+    ) throws(ShallowsError) {
+        self.init(capacity: try Self.capacity(maxBytes), expiration: expiration, clock: clock, size: size)
     }
 
     /// A storage of at most so many bytes and values.
@@ -69,6 +69,16 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
         self.expiration = expiration
         self.clock = clock
         self.size = size
+    }
+
+    private static var name: String { "lru-storage-\(Key.self):\(Value.self)" }
+
+    private static func capacity(_ size: DataSize, entries: Int? = nil) throws(ShallowsError) -> Capacity {
+        do throws(StoreError) {
+            return try Capacity(size, entries: entries)
+        } catch {
+            throw ShallowsError(error.code, error.message, layer: name, cause: error)
+        }
     }
 
     // MARK: The storage
@@ -153,8 +163,8 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 extension LRUStorage where Value == Data {
     /// A storage of at most so many bytes.
     ///
-    /// - Throws: `invalidLimit` if the limit holds nothing.
-    public convenience init(maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system) throws(StoreError) {
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit holds nothing.
+    public convenience init(maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system) throws(ShallowsError) {
         try self.init(maxBytes: maxBytes, expiration: expiration, clock: clock, size: \.count)
     }
 }

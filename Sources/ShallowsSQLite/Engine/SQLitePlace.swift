@@ -8,6 +8,7 @@ struct SQLitePlace: Sendable {
     let memoryLimit: DataSize?
     let diskLimit: DataSize?
     let durability: Durability
+    let format: CodableFormat
     let clock: WallClock
     private let hasFolder: Bool
 
@@ -15,12 +16,16 @@ struct SQLitePlace: Sendable {
     private static let defaultMemory = Capacity(bytes: 1.megaByte.bytes, entries: .max)
 
     /// - Parameter folder: `nil` if the system has no such folder; then opening fails.
-    init(file: String, in folder: URL?, memoryLimit: DataSize?, diskLimit: DataSize?, durability: Durability, clock: WallClock) {
+    init(
+        file: String, in folder: URL?, memoryLimit: DataSize?, diskLimit: DataSize?, durability: Durability, format: CodableFormat,
+        clock: WallClock
+    ) {
         url = (folder ?? FileManager.default.temporaryDirectory).appendingPathComponent(file)
         hasFolder = folder != nil
         self.memoryLimit = memoryLimit
         self.diskLimit = diskLimit
         self.durability = durability
+        self.format = format
         self.clock = clock
     }
 
@@ -40,7 +45,7 @@ struct SQLitePlace: Sendable {
             let file = try FileHold.open(at: url, kind: .storage, clock: clock)
             fileHold = file
             let store = try file.file.store(
-                named: "Storage", codec: StorageCodec<Value>(), memory: memory, disk: disk,
+                named: "Storage", codec: StorageCodec<Value>(format), memory: memory, disk: disk,
                 defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), remembering: .values, durability: durability,
                 whenDifferent: .refuse)
             return (file.file, store)

@@ -6,7 +6,6 @@ internal import Tiers
 struct FileMover<Value: Sendable> {
     let files: MovableFiles
     let decode: @Sendable (Data) throws -> Value
-    let encode: @Sendable (Value) throws -> Data
     let store: TieredStore<Value>
     let expiration: Expiration?
     /// The name of the storage, for errors.
@@ -108,10 +107,10 @@ struct FileMover<Value: Sendable> {
     }
 
     private func size(of value: Value) throws(StoreError) -> Int {
-        do {
-            return try encode(value).count
+        do throws(StoreError) {
+            return try store.encodedSize(of: value)
         } catch {
-            throw StoreError(.notEncodable, "The value of the file cannot be encoded.", cause: error)
+            throw StoreError(.notEncodable, "The value of the file cannot be encoded.", cause: error.cause)
         }
     }
 

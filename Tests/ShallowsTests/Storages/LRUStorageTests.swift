@@ -35,8 +35,15 @@ struct LRUStorageTests {
     }
 
     @Test func aLimitThatHoldsNothingIsRefused() {
-        #expect(throws: StoreError.self) { try LRUStorage<String, Int>(maxCount: 0) }
-        #expect(throws: StoreError.self) { try LRUStorage<String, Data>(maxBytes: -1) }
+        let errors = [
+            #expect(throws: ShallowsError.self) { try LRUStorage<String, Data>(maxCount: 0) },
+            #expect(throws: ShallowsError.self) { try LRUStorage<String, Data>(maxBytes: -1) },
+            #expect(throws: ShallowsError.self) { try LRUStorage<String, Data>(maxBytes: 0) { _ in 1 } },
+        ]
+        for error in errors {
+            #expect(error?.code == .invalidLimit && error?.layer == "lru-storage-String:Data")
+            #expect((error?.cause as? StoreError)?.code == .invalidLimit)
+        }
     }
 
     @Test func valuesExpire() async throws {
