@@ -14,7 +14,10 @@ extension MiniCache {
         core.forgetTellings()
     }
 
-    /// How many values there are, expired ones that were not removed yet and remembered misses included.
+    /// Returns how many entries are stored, including expired values that were not removed yet, values that cannot be decoded, and
+    /// remembered misses.
+    ///
+    /// ``keys(limitedBy:)`` returns the keys of valid values only. Counting does not affect the eviction order.
     ///
     /// - Complexity: O(1).
     public func count() throws(MiniCacheError) -> Int {

@@ -20,9 +20,9 @@ extension TieredStore {
         try QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true).next()?.value
     }
 
-    /// How many values the query asks for. Not a use.
+    /// Returns how many valid values the query asks for. Counting does not affect the eviction order.
     ///
-    /// If an index answers all of it, nothing is decoded, and an object is counted whether it could be or not.
+    /// Values that cannot be decoded are not counted. If an index answers the whole query, nothing is decoded, and they are counted.
     public func count(_ query: QueryDescription<Value>) throws(StoreError) -> Int {
         let execution = QueryExecution(query, in: self, isLazy: false)
         if let count = try execution.countWithoutDecoding() { return count }

@@ -186,7 +186,7 @@ extension TieredStore {
         return try decode(entry.bytes, of: key)
     }
 
-    /// How many entries there are, expired ones that were not removed yet included.
+    /// Returns how many entries are stored, including expired entries that were not removed yet and entries that cannot be decoded.
     ///
     /// - Complexity: O(1).
     public func count() throws(StoreError) -> Int {

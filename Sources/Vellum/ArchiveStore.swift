@@ -120,7 +120,11 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         try strictly { () throws(StoreError) in try engine.keys(limit: limit).map(\.normalized) }
     }
 
-    /// How many objects there are, expired ones that were not removed yet included. O(1).
+    /// Returns how many objects are stored, including expired objects that were not removed yet and objects that cannot be decoded.
+    ///
+    /// ``count(where:)`` counts only valid objects that can be decoded. Counting does not affect the eviction order.
+    ///
+    /// - Complexity: O(1).
     public func count() throws -> Int {
         try strictly { () throws(StoreError) in try engine.count() }
     }

@@ -41,6 +41,18 @@ struct MiniCacheExpirationTests {
         #expect(cache["foo"] == 2)
     }
 
+    @Test func countCountsEverythingThatIsStored() throws {
+        let cache = temporary.cache(maxAge: .days(7))
+        try cache.set(1, forKey: "short", maxAge: .days(1))
+        cache["long"] = 2
+        temporary.cache(maxAge: .days(7), of: String.self)["text"] = "no number"
+        #expect(try cache.count() == 3)
+        temporary.clock.advance(by: .seconds(2 * 86_400))
+        #expect(try cache.count() == 3)
+        #expect(try cache.keys().sorted() == ["long", "text"])
+        #expect(cache["short"] == nil && cache["long"] == 2 && cache["text"] == nil)
+    }
+
     @Test func readingDoesNotMakeAValueYounger() throws {
         let cache = temporary.cache(maxAge: .hours(1))
         cache["foo"] = 1

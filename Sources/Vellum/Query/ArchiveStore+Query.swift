@@ -44,10 +44,12 @@ extension ArchiveStore {
         try strictly { () throws(StoreError) in try engine.first(QueryDescription(where: predicate, sortedBy: order)) }
     }
 
-    /// How many objects satisfy the predicate. Not a use.
+    /// Returns how many valid objects satisfy the predicate. Counting does not affect the eviction order.
     ///
-    /// If an index answers all of it nothing is decoded, and an object that could not be decoded is counted, too.
+    /// Expired objects are not counted, and neither are objects that cannot be decoded; ``count()`` counts both. If an index answers the
+    /// whole predicate, nothing is decoded, and an object that satisfies it is counted even if it could not be decoded.
     ///
+    /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func count(where predicate: Predicate<Archive>) throws -> Int {
         try strictly { () throws(StoreError) in try engine.count(QueryDescription(where: predicate)) }

@@ -35,6 +35,47 @@ struct ArchiveStoreQueryTests {
         #expect(try store.count(where: #Predicate { $0.founded == nil }) == 3)
     }
 
+    /// An object that is encoded, and decoded only if it is whole.
+    private struct Vase: IndexedArchivable, ArchiveCodable {
+        static let archiveName = "Vase"
+        var primaryKey: String { "\(number)" }
+        var number: Int
+        var height = 1
+        var isWhole = true
+
+        init(_ number: Int, isWhole: Bool = true) { (self.number, self.isWhole) = (number, isWhole) }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            isWhole = try container.decode(Bool.self, forKey: .isWhole)
+            guard isWhole else { throw CocoaError(.coderReadCorrupt) }
+            number = try container.decode(Int.self, forKey: .number)
+            height = try container.decode(Int.self, forKey: .height)
+        }
+
+        static var archiveIndexes: [ArchiveIndex<Vase>] { [.index(\.number)] }
+    }
+
+    @Test func countCountsEverythingAndCountWhereOnlyWhatIsValidAndCanBeDecoded() throws {
+        // Nothing is kept in memory, where it would not have to be decoded.
+        let vases = try archives.factory.store(for: Vase.self, memoryLimit: 1.byte)
+        for number in 0..<3 { try vases.record(Vase(number)) }
+        for number in 3..<5 { try vases.record(Vase(number, isWhole: false)) }
+        try vases.record(Vase(5), expiration: .after(.seconds(86_400)))
+        #expect(try vases.count() == 6)
+        #expect(try vases.count(where: #Predicate { $0.height == 1 }) == 4)
+        #expect(try vases.count(where: #Predicate { $0.number >= 0 }) == 6)
+
+        archives.clock.advance(bySeconds: 2 * 86_400)
+
+        #expect(try vases.count() == 6)
+        #expect(try vases.count(where: #Predicate { $0.height == 1 }) == 3)
+        #expect(try vases.count(where: #Predicate { $0.number >= 0 && $0.height == 1 }) == 3)
+        // The index answers all of it, so that nothing is decoded.
+        #expect(try vases.count(where: #Predicate { $0.number >= 0 }) == 5)
+        #expect(try vases.fetch(where: #Predicate { $0.number >= 0 }).map(\.number) == [0, 1, 2])
+    }
+
     @Test func whatMatchesIsDeletedAndNothingElse() throws {
         #expect(try store.deleteAll(where: #Predicate { $0.country == "CH" || $0.people > 290 }) == 3)
         #expect(try store.fetch().map(\.name) == ["Ulm", "Kiel"])
