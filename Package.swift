@@ -92,7 +92,8 @@ let package = Package(
             path: "Tests/ScriptedDisk"),
         .target(name: "CrashScript", dependencies: ["Tiers", "TiersSQLite", "TiersTesting"], path: "Tests/CrashScript"),
         .executableTarget(
-            name: "CrashChild", dependencies: ["Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript"], path: "Tests/CrashChild"),
+            name: "CrashChild", dependencies: ["Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript", "RawDatabase"],
+            path: "Tests/CrashChild"),
         .testTarget(
             name: "CrashTests",
             dependencies: [
@@ -106,7 +107,8 @@ let package = Package(
         .testTarget(
             name: "DamageTests",
             dependencies: [
-                "Tiers", "TiersSQLite", "TiersTesting", "RawDatabase", "CChecksum", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "Tiers", "TiersSQLite", "TiersTesting", "RawDatabase", "CChecksum",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
     ],
     swiftLanguageModes: [.v6]

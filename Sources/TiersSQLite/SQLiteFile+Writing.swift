@@ -112,6 +112,9 @@ extension SQLiteFile {
         }
     }
 
+    /// Whether another process has the file open.
+    package var isShared: Bool { presence.hasOthers }
+
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: 20 milliseconds, unless the process is
     /// stopped. From now on they commit before they answer.
     func waitForOpenBatches() throws(SQLiteError) {

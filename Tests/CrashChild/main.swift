@@ -12,6 +12,9 @@ import Vellum
 //     CrashChild flood FOLDER MEGABYTES                  writes so much over the same keys
 //     CrashChild descriptors FOLDER                      uses up every descriptor, and goes on
 //     CrashChild fork FOLDER                             forks, and tries what must not be done then
+//     CrashChild fork-first FOLDER                       forks, and uses archives in the new process
+//     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
+//     CrashChild hold FOLDER                             reads one instant until it is told to go on
 //     CrashChild obey FOLDER                             does what it is told, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
@@ -69,6 +72,15 @@ do {
         exit(0)
     case "fork":
         try ForkMode.run(arguments)
+        exit(0)
+    case "fork-first":
+        try ForkMode.runFirst(arguments)
+        exit(0)
+    case "limit":
+        try LimitMode.run(arguments)
+        exit(0)
+    case "hold":
+        try HoldMode.run(arguments)
         exit(0)
     default: break
     }

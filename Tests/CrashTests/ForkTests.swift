@@ -21,4 +21,15 @@ struct ForkTests {
             ])
         #expect(try SharedArchives(in: folder.url.path).find(.safe, "k") == 3)
     }
+
+    /// What the message advises works. That a process may execute a program which opens the file is what every test with children shows.
+    @Test func aProcessThatForksBeforeItOpensAFileMayUseItInTheChild() throws {
+        let folder = try TemporaryStore()
+        let process = try Spawned(["fork-first", folder.url.path])
+        var said: [String] = []
+        while let line = process.line() { said.append(line) }
+        #expect(process.end().end == .exited(0))
+        #expect(said == ["child: done", "parent: 1"])
+        for advice in ["execute a program", "fork before this process opens it"] { #expect(StoreError.forked.message.contains(advice)) }
+    }
 }

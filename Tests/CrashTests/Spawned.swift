@@ -18,7 +18,8 @@ final class Spawned {
         return beside.map { $0.appendingPathComponent("CrashChild").path }.first(where: FileManager.default.isExecutableFile)
     }()
 
-    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    /// - Parameter logs: Whether what it logs is among its lines.
+    init(_ arguments: [String], environment: [String: String] = [:], logs: Bool = false) throws {
         guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -39,6 +40,7 @@ final class Spawned {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
+        if logs { posix_spawn_file_actions_adddup2(&actions, ends[1], 2) }
 
         let words = ([program] + arguments).map { strdup($0) } + [nil]
         let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }

@@ -12,7 +12,9 @@ import TiersTesting
 struct HostileFileTests {
     // MARK: Values
 
-    private static let tables = ["archives", "indexes", "claims", "entries_1", "uses_1", "marks_1", "columns_2", "elements_2_0", "strays_2"]
+    private static let tables = [
+        "archives", "indexes", "claims", "entries_1", "uses_1", "marks_1", "columns_2", "elements_2_0", "strays_2",
+    ]
 
     private static let values = [
         "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "281474976710656", "1e308", "'a text'", "x''",
@@ -59,7 +61,9 @@ struct HostileFileTests {
     private func signEntries(of table: String, in database: RawDatabase, archive: String) throws {
         let checksum = Checksum(archiveName: archive)
         for id in try database.ints("SELECT id FROM \(table)") {
-            func blob(_ column: String) throws -> Data { try database.data("SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE id = \(id)") }
+            func blob(_ column: String) throws -> Data {
+                try database.data("SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE id = \(id)")
+            }
             func int(_ column: String) throws -> Int64? {
                 try database.int("SELECT \(column) IS NULL FROM \(table) WHERE id = \(id)") == 1
                     ? nil : Int64(try database.int("SELECT \(column) FROM \(table) WHERE id = \(id)"))
@@ -99,7 +103,7 @@ struct HostileFileTests {
             "CREATE UNIQUE INDEX i ON entries_1(key)",
             "CREATE INDEX index_2_9 ON columns_2(abs(c0))",
             "ALTER TABLE entries_1 ADD COLUMN more TEXT DEFAULT 'more'",
-            "ALTER TABLE entries_1 ADD COLUMN more AS (hex(randomblob(1000000)))",
+            "ALTER TABLE entries_1 ADD COLUMN more AS (hex(zeroblob(1000000)))",
             "ALTER TABLE archives ADD COLUMN more INTEGER DEFAULT 7",
             "ALTER TABLE uses_1 ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
         ]
@@ -124,7 +128,8 @@ struct HostileFileTests {
 
     /// What also makes entries unreadable: they may be lost, and nothing else may happen.
     private static let destructions: [String] = [
-        "DROP TABLE entries_1", "DROP TABLE uses_1", "DROP TABLE marks_1", "DROP TABLE claims", "DROP TABLE indexes", "DROP TABLE columns_2",
+        "DROP TABLE entries_1", "DROP TABLE uses_1", "DROP TABLE marks_1", "DROP TABLE claims", "DROP TABLE indexes",
+        "DROP TABLE columns_2",
         "ALTER TABLE entries_1 RENAME TO theirs",
         "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS SELECT * FROM theirs",
         "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(endless)",

@@ -91,12 +91,15 @@ struct SQLiteStorageFailureTests {
         #expect(try await temporary.storage().retrieve(forKey: "kharkiv") == .kharkiv)
     }
 
-    @Test func closingClosesForEveryStorageOnTheFile() async throws {
+    @Test func closingAStorageLeavesAnotherOnTheFile() async throws {
         let (one, other) = (temporary.storage(), temporary.storage())
         try await one.set(.kharkiv, forKey: "kharkiv")
         _ = try await other.retrieve(forKey: "kharkiv")
         try other.closeAndWait()
-        #expect(await code { _ = try await one.retrieve(forKey: "kharkiv") } == .closed)
+        #expect(await code { _ = try await other.retrieve(forKey: "kharkiv") } == .closed)
+        #expect(try await one.retrieve(forKey: "kharkiv") == .kharkiv)
+        try await one.set(.lviv, forKey: "lviv")
+        try one.closeAndWait()
         try FileManager.default.removeItem(at: temporary.file)
         #expect(try await temporary.storage().keys().isEmpty)
     }

@@ -5,7 +5,8 @@ import Samples
 enum Reliability {
     static func measure(_ desk: Desk) throws {
         try desk.write(
-            try FreshnessCheck.measure(desk) + SharedSync.measure(desk) + CheckpointPauses.measure(desk) + TwoWriters.measure(desk) + StoppedReader.measure(desk),
+            try FreshnessCheck.measure(desk) + SharedSync.measure(desk) + CheckpointPauses.measure(desk) + TwoWriters.measure(desk)
+                + StoppedReader.measure(desk),
             named: "2 reliability")
     }
 }

@@ -16,7 +16,8 @@ enum StoppedReader {
         return [
             Figure(title: "Records beside an idle reader", value: before, unit: "/s"),
             Figure(title: "… beside a reader that was stopped (SIGSTOP)", value: beside, unit: "/s"),
-            Figure(title: "… the rate beside the idle one by that beside the stopped one", value: before / beside, unit: "x", limit: 1 / 0.7),
+            Figure(
+                title: "… the rate beside the idle one by that beside the stopped one", value: before / beside, unit: "x", limit: 1 / 0.7),
             Figure(title: "… the log then", value: Distribution(logs).median, unit: "MB"),
         ]
     }

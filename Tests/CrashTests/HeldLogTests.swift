@@ -1,0 +1,83 @@
+import CrashScript
+import Foundation
+import Testing
+import Tiers
+import TiersSQLite
+import TiersTesting
+
+/// A process that is stopped while it reads holds the log back: it is named, and writers go on.
+@Suite(.timeLimit(.minutes(10)), .serialized)
+struct HeldLogTests {
+    private final class Heard: Sendable {
+        let process = Locked<Int32??>(nil)
+    }
+
+    @Test func theProcessThatHoldsTheLogBackIsNamedAndTheLogBeginsAnewOnceItGoesOn() async throws {
+        let folder = try TemporaryStore()
+        let file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+        let store = try file.store(
+            named: "a", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte), remembering: .values)
+        try store.record(Data(count: 1), forKey: "first")
+        let heard = Heard()
+        let events = store.events.events()
+        let listener = Task {
+            for await case .logHeldBack(let process, let size) in events {
+                #expect(size >= 2.megaByte)
+                heard.process.withLock { $0 = .some(process) }
+            }
+        }
+        let reader = try Spawned(["hold", folder.url.path])
+        #expect(reader.line() == "holds")
+
+        var number = 0
+        func write() throws {
+            try store.record(Data(repeating: 1, count: 10_000), forKey: EntryKey("\(number % 500)"))
+            number += 1
+            if number % 50 == 0 { file.waitForHousekeeping() }
+        }
+        while heard.process.withLock({ $0 == nil }) {
+            try write()
+            await Task.yield()
+        }
+        #expect(heard.process.withLock { $0 } == .some(.some(reader.identifier)))
+
+        #expect(reader.ask("go on") == "released")
+        _ = reader.end()
+        // A log that begins anew is cut to four megabytes.
+        while folder.size(of: "Archives.sqlite-wal") > 5 << 20 { try write() }
+        try store.close()
+        try file.close()
+        await listener.value
+    }
+
+    @Test func onlyAnotherProcessThatHasTheFileOpenIsPresent() throws {
+        let folder = try TemporaryStore()
+        let archives = try SharedArchives(in: folder.url.path)
+        try archives.put(.relaxed, "k", 1)
+        #expect(!archives.file.isShared)
+        let other = try Spawned(["obey", folder.url.path])
+        #expect(other.ask("read relaxed k") == "1")
+        #expect(archives.file.isShared)
+        Foundation.kill(other.identifier, SIGKILL)
+        _ = other.end()
+        #expect(!archives.file.isShared)
+        try archives.file.suspend()
+        try archives.file.resume()
+        #expect(!archives.file.isShared)
+        try archives.file.close()
+    }
+
+    /// A relaxed write that was acknowledged before another process opened the file is seen by it, too.
+    @Test func aProcessThatOpensTheFileSeesWhatWasAcknowledgedBefore() throws {
+        for round in 0..<10 {
+            let folder = try TemporaryStore()
+            let archives = try SharedArchives(in: folder.url.path)
+            try archives.put(.relaxed, "k", round)
+            let other = try Spawned(["obey", folder.url.path])
+            try archives.put(.relaxed, "k", round + 1)
+            #expect(Int(other.ask("read relaxed k") ?? "") == round + 1)
+            try archives.file.close()
+            _ = other.end
+        }
+    }
+}

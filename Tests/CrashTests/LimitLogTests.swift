@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+import TiersTesting
+
+/// C2: what a person must see of a limit stands in the log, once.
+@Suite(.timeLimit(.minutes(10)))
+struct LimitLogTests {
+    private let folder: TemporaryStore
+
+    init() throws { folder = try TemporaryStore() }
+
+    private func lines(_ limit: String, _ first: Int, _ count: Int) throws -> (count: String?, logged: [String]) {
+        let child = try Spawned(["limit", folder.url.path, limit, "\(first)", "\(count)"], logs: true)
+        let (end, lines) = child.end()
+        #expect(end == .exited(0))
+        return (lines.first { $0.hasPrefix("count ") }, lines.filter { $0.contains("vellum.") })
+    }
+
+    @Test func theFirstEvictionOfAnArchiveThatNobodyGaveASizeIsLoggedOnce() throws {
+        let (_, logged) = try lines("-", 0, 2000)
+        #expect(logged.count == 1)
+        for part in ["warning", "crash item", "50 kB", "nobody set", "trySetMaxDiskSize", ".unlimited"] {
+            #expect(logged.first?.contains(part) == true, "\(part)")
+        }
+    }
+
+    @Test func theEvictionsOfAnArchiveThatWasGivenASizeAreNotLogged() throws {
+        #expect(try lines("20000", 0, 2000).logged == [])
+        #expect(try lines("-", 2000, 200).logged == [])
+    }
+
+    @Test func aSmallerSizeIsLoggedOnceWithBothSizes() throws {
+        let (full, logged) = try lines("10000000", 0, 1000)
+        #expect(full == "count 1000" && logged == [])
+        #expect(try lines("-", 0, 0).count == "count 1000")
+        let (_, smaller) = try lines("20480", 0, 0)
+        #expect(smaller.count == 1)
+        for part in ["crash item", "from 9.5 MB to 20 kB", "were removed"] { #expect(smaller.first?.contains(part) == true, "\(part)") }
+        #expect(try lines("20480", 0, 0).logged == [])
+    }
+
+    /// A file that is no archive is moved aside whole, and one line says so.
+    @Test func aFileThatIsNoDatabaseCostsOneLineAndOneFile() throws {
+        let letter = Data(String(repeating: "This is a letter.\n", count: 1000).utf8)
+        try letter.write(to: folder.file("Archives.sqlite"))
+        let (count, logged) = try lines("-", 0, 1)
+        #expect(count == "count 1")
+        #expect(logged.count == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains("damaged") }
+        #expect(names.count == 1)
+        #expect(try Data(contentsOf: folder.file(names.first ?? "")) == letter)
+    }
+}

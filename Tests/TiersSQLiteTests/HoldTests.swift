@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+import Tiers
+import TiersTesting
+
+@testable import TiersSQLite
+
+@Suite(.timeLimit(.minutes(10)))
+struct HoldTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    /// Another process may put a mended file in the place of a damaged one while this one opens it.
+    @Test func openingTriesAgainWhenTheFileVanishes() throws {
+        var tries = 0
+        let hold = try StoreHold<Data>.open { () throws(StoreError) in
+            tries += 1
+            if tries < 4 { throw .vanished }
+            let file = try SQLiteFile.open(at: setup.url)
+            return (file, try file.store(named: "a", codec: IdentityCodec()))
+        }
+        #expect(tries == 4)
+        try hold.store.record(Data(count: 1), forKey: "k")
+        try hold.close()
+    }
+
+    @Test func anotherFailureIsNotTriedAgain() throws {
+        var tries = 0
+        let error = #expect(throws: StoreError.self) {
+            _ = try StoreHold<Data>.open { () throws(StoreError) in
+                tries += 1
+                throw StoreError(.diskFull, "")
+            }
+        }
+        #expect(error?.code == .diskFull && tries == 1)
+    }
+
+    /// Each folder that is made is a name in the one above it, which power loss must not take.
+    @Test func everyFolderThatIsMadeIsFollowedByASyncOfTheOneAbove() throws {
+        var synced: [String] = []
+        let base = setup.folder.url.path
+        try FileSystem.makeFolder(base + "/a/b/c") { synced.append(($0 as NSString).lastPathComponent) }
+        #expect(synced == ["a", "b", "c"])
+        try FileSystem.makeFolder(base + "/a/b/c") { synced.append($0) }
+        #expect(synced.count == 3)
+        #expect(throws: POSIXError.self) { try FileSystem.makeFolder(base + "/d") { _ in throw POSIXError(.EIO) } }
+    }
+
+    // MARK: Tries to begin the log anew
+
+    @Test func triesToBeginTheLogAnewBackOffAndTellOnce() {
+        var backoff = RestartBackoff()
+        var (now, told, tries): (Int64, Int, Int) = (0, 0, 0)
+        #expect(backoff.patience(isLong: true) == 250)
+        while now < 60_000 {
+            if backoff.fail(at: now) { told += 1 }
+            tries += 1
+            #expect(backoff.nextTry > now && backoff.nextTry <= now + RestartBackoff.longest)
+            now = backoff.nextTry
+        }
+        #expect(told == 1)
+        #expect(tries < 40)
+        #expect(backoff.patience(isLong: true) == 2)
+        backoff.succeed()
+        #expect(backoff == RestartBackoff())
+    }
+
+    // MARK: Stored limits
+
+    @Test func aLimitThatNobodyGaveOnlyGrows() throws {
+        let stored = StoredLimit(bytes: 100, isGiven: 0)
+        #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 10) == stored)
+        #expect(try stored.opened(given: nil, otherwise: Capacity(500), holding: 10).bytes == 500)
+        #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 300)
+        #expect(try stored.opened(given: Capacity(7), otherwise: Capacity(50), holding: 300) == StoredLimit(bytes: 7, isGiven: 1))
+        #expect(try StoredLimit(bytes: 7, isGiven: 1).opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 7)
+    }
+
+    /// A new version of a cache has the limit of the one before it.
+    @Test func anArchiveThatReplacesAnotherTakesItsLimit() throws {
+        let file = try setup.open()
+        let first = try file.store(named: "v1", codec: IdentityCodec(), inFamily: "f", disk: Capacity(100_000))
+        for number in 0..<50 { try first.record(Data(count: 1000), forKey: EntryKey("\(number)")) }
+        try first.close()
+        let second = try file.store(
+            named: "v2", codec: IdentityCodec(), inFamily: "f", defaults: .init(memory: .unlimited, disk: Capacity(2000)))
+        #expect(second.capacities.disk.bytes == 100_000)
+        try second.close()
+        #expect(try file.store(named: "v1", codec: IdentityCodec(), inFamily: "f").count() == 50)
+        try file.close()
+    }
+
+    /// What is salvaged keeps the limit of the archive.
+    @Test func salvagedArchivesKeepTheirLimits() throws {
+        let store = try setup.open().store(named: "a", codec: IdentityCodec(), disk: Capacity(5000))
+        try store.record(Data(count: 1), forKey: "k")
+        try store.close()
+        try setup.close()
+        try Data().write(to: URL(fileURLWithPath: setup.url.path + "-damaged"))
+        try Data("x".utf8).write(to: URL(fileURLWithPath: setup.url.path + "-damaged"))
+        #expect(
+            try setup.open().store(
+                named: "a", codec: IdentityCodec(), defaults: .init(memory: .unlimited, disk: Capacity(100))
+            ).capacities.disk.bytes == 5000)
+    }
+}
