@@ -2,7 +2,8 @@ public import Shallows
 internal import TiersSQLite
 public import Tiers
 
-// What concerns the storage as a whole. Each is done after what was asked for before it.
+// What concerns the storage as a whole. Each is done after what was asked for before it; flushing, closing, suspending and resuming also in a
+// task that was cancelled.
 
 extension SQLiteStorage {
     /// Opens the file, for who wants to know at once whether that works. Every other verb does it by itself.
@@ -38,7 +39,7 @@ extension SQLiteStorage {
     ///
     /// What was set and answered survives the end of the process without it, under every ``Tiers/Durability`` but `.relaxed`.
     public func flush() async throws(ShallowsError) {
-        try await whole { (store) throws(StoreError) in try store.flush() }
+        try await layer.whole(.completing) { (store) throws(StoreError) in try store.flush() }.outcome().get()
     }
 
     /// The same for who cannot await it: blocks the thread until it is done.
@@ -53,7 +54,7 @@ extension SQLiteStorage {
     /// There is no need for it: a storage that is released closes by itself, once it has done what it was asked for. Closing twice is
     /// closing once.
     public func close() async throws(ShallowsError) {
-        try await storage.cancelling { layer.close($0) }.get()
+        try await layer.close(.completing).outcome().get()
     }
 
     /// The same for who cannot await it: blocks the thread until it is done.
@@ -65,7 +66,7 @@ extension SQLiteStorage {
     /// because the system kills those that hold a lock then. What needs the disk meanwhile fails with
     /// ``Tiers/StoreError/Code/suspended``.
     public func suspend() async throws(ShallowsError) {
-        try await storage.cancelling { layer.onOpenFile($0) { (file) throws(StoreError) in try file.suspend() } }.get()
+        try await layer.onOpenFile(.completing) { (file) throws(StoreError) in try file.suspend() }.outcome().get()
     }
 
     /// The same for who cannot await it: blocks the thread until it is done.
@@ -75,7 +76,7 @@ extension SQLiteStorage {
 
     /// Takes the file up again after ``suspend()``.
     public func resume() async throws(ShallowsError) {
-        try await storage.cancelling { layer.onOpenFile($0) { (file) throws(StoreError) in try file.resume() } }.get()
+        try await layer.onOpenFile(.completing) { (file) throws(StoreError) in try file.resume() }.outcome().get()
     }
 
     /// Reopens the file after ``suspend()`` or ``suspendAndWait()``, and blocks the thread until that is done.

@@ -238,7 +238,8 @@ extension TieredStore {
 
 extension StoreError {
     static func undecodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
-        StoreError(
+        if let cause = cause as? StoreError, cause.code == .notDecodable { return cause }
+        return StoreError(
             .notDecodable,
             "The stored bytes cannot be decoded as \(type). The type may have changed; record the object again or delete it.",
             cause: cause)

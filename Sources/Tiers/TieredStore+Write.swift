@@ -248,6 +248,8 @@ extension StoreError {
 
     @usableFromInline
     static func notEncodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
-        StoreError(.notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
+        // A type that nothing can encode says so itself, and what to write.
+        if let cause = cause as? StoreError, cause.code == .notEncodable { return cause }
+        return StoreError(.notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
     }
 }

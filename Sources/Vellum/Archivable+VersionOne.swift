@@ -4,17 +4,31 @@ internal import Tiers
 // Types written for version 1 have `archiveData()` and `decode(archive:)`, and nothing else.
 
 extension Archivable {
-    @available(*, deprecated, message: "Rename 'archiveData()' to 'archive()'.")
+    @available(
+        *, deprecated,
+        message: "The type has no 'archive()'. Write it, or make the type Codable; rename an 'archiveData()' of Vellum 1.x to it."
+    )
     public func archive() throws -> Data { try archiveData() }
 
-    @available(*, deprecated, message: "Rename 'decode(archive:)' to 'deArchive(fromData:)'.")
+    @available(
+        *, deprecated,
+        message:
+            "The type has no 'deArchive(fromData:)'. Write it, or make the type Codable; rename a 'decode(archive:)' of Vellum 1.x to it."
+    )
     public static func deArchive(fromData data: Data) throws -> any Archivable { try decode(archive: data) }
 
     public func archiveData() throws -> Data {
-        throw StoreError(.notEncodable, "\(Self.self) has neither 'archive()' nor a Codable conformance. Write one of them.")
+        throw StoreError(.notEncodable, Self.whatIsMissing)
     }
 
     public static func decode(archive data: Data) throws -> any Archivable {
-        throw StoreError(.notDecodable, "\(Self.self) has neither 'deArchive(fromData:)' nor a Codable conformance. Write one of them.")
+        throw StoreError(.notDecodable, whatIsMissing)
+    }
+
+    private static var whatIsMissing: String {
+        """
+        \(Self.self) cannot be archived: it is not Codable and has no 'archive()' and 'deArchive(fromData:)'. Conform it to ArchiveCodable, \
+        or write both methods.
+        """
     }
 }

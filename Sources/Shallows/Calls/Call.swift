@@ -22,7 +22,7 @@ package struct Call: Sendable {
     }
 
     /// A call with a completion.
-    @usableFromInline static let completing = Call()
+    @usableFromInline package static let completing = Call()
     /// A call that waits.
     @usableFromInline package static let waiting = Call(waits: true)
 

@@ -48,7 +48,7 @@ extension Reply {
 
     /// Waits for the answer, without holding a thread.
     @inlinable
-    func outcome() async -> Outcome<Value> {
+    package func outcome() async -> Outcome<Value> {
         switch self {
         case .now(let outcome): return outcome
         case .later(let promise):

@@ -1,0 +1,84 @@
+import Foundation
+import MiniCache
+import Testing
+
+/// The disk limit belongs to the cache, and handles are independent.
+@Suite(.timeLimit(.minutes(10)))
+struct MiniCacheLimitTests {
+    let temporary = TemporaryCaches()
+
+    private func cache(
+        _ manager: MiniCacheManager? = nil, version: String = "1", memory: DataSize? = nil, disk: DataSize? = nil
+    ) -> MiniCache<String, Data> {
+        (manager ?? temporary.manager).cache(
+            cacheName: "blobs", cacheVersion: .custom(version), maxAge: .days(7), memoryLimit: memory, diskLimit: disk)
+    }
+
+    private func fill(_ cache: MiniCache<String, Data>, _ count: Int) throws {
+        for number in 0..<count { try cache.set(Data(count: 10_000), forKey: "\(number)") }
+    }
+
+    @Test func aCacheThatIsOpenedWithoutALimitKeepsTheOneItHas() throws {
+        try fill(cache(disk: 100.megaByte), 2500)
+        try temporary.manager.close()
+
+        let again = cache()
+
+        #expect(again.limits.disk == 100.megaByte)
+        #expect(try again.count() == 2500)
+        #expect(try again.statistics().removals == [:])
+    }
+
+    @Test func theFirstHandleInAProcessMayLowerTheLimitAndIsToldWhatLeft() throws {
+        try fill(cache(disk: 10.megaByte), 100)
+        try temporary.manager.close()
+        let small = cache(disk: 200_200)
+        #expect(try small.count() < 25)
+        #expect(try small.statistics().removals[.limitLowered] ?? 0 > 75)
+    }
+
+    @Test func anOpenCacheIsGrantedMoreAndNeverLess() async throws {
+        let first = cache(memory: 1.megaByte, disk: 1.megaByte)
+        #expect(first.limits == (1.megaByte, 1.megaByte))
+        _ = cache(memory: 2.megaByte, disk: 3.megaByte)
+        #expect(first.limits == (2.megaByte, 3.megaByte))
+        let failures = first.failures
+        _ = cache(disk: 1.kiloByte)
+        #expect(first.limits.disk == 3.megaByte)
+        for await failure in failures {
+            #expect(failure.code == .contradiction)
+            #expect(failure.message.contains("3 MB") && failure.message.contains("1 kB") && failure.message.contains("blobs"))
+            break
+        }
+    }
+
+    @Test func aNewVersionHasTheLimitOfTheOneBefore() throws {
+        try fill(cache(disk: 50.megaByte), 2500)
+        let next = cache(version: "2")
+        #expect(next.limits.disk == 50.megaByte)
+        try next.set(Data(count: 10), forKey: "new")
+        #expect(try cache().count() == 2500)
+    }
+
+    @Test func unlimitedKeepsEverything() throws {
+        let cache = cache(disk: .unlimited)
+        try fill(cache, 2200)
+        #expect(try cache.count() == 2200)
+    }
+
+    @Test func closingAManagerLeavesTheCachesOfAnother() throws {
+        let other = temporary.anotherManager()
+        let (mine, theirs) = (cache(), cache(other))
+        try mine.set(Data(count: 1), forKey: "a")
+
+        try temporary.manager.close()
+
+        #expect(theirs["a"] == Data(count: 1))
+        try theirs.set(Data(count: 2), forKey: "b")
+        #expect(code { _ = try mine.value(forKey: "a") } == .closed)
+        #expect(code { try mine.set(Data(), forKey: "c") } == .closed)
+        #expect(try cache().count() == 2)
+        try other.close()
+        #expect(code { _ = try theirs.value(forKey: "a") } == .closed)
+    }
+}
