@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("CBOREncoder", .timeLimit(.minutes(10)))
+@Suite("CBOREncoder", .timeLimit(.minutes(60)))
 struct CBOREncoderTests {
     private struct Point: Codable, Equatable {
         var x: Double

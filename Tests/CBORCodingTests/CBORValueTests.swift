@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("CBORValue", .timeLimit(.minutes(10)))
+@Suite("CBORValue", .timeLimit(.minutes(60)))
 struct CBORValueTests {
     private let person: CBORValue = [
         "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, nil, true], 7: .bytes(Data([1, 2])),

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What JSON and property lists make of a value, CBOR makes of it, too.
-@Suite("CBOR, JSON and property lists", .timeLimit(.minutes(10)))
+@Suite("CBOR, JSON and property lists", .timeLimit(.minutes(60)))
 struct DifferentialTests {
     private protocol Random: Codable, Equatable {
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self

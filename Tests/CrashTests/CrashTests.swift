@@ -5,7 +5,7 @@ import TiersTesting
 import Vellum
 
 /// C6, and the part of C10 that is not for later: processes that are killed, and several on one file.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct CrashTests {
     struct Item: ArchiveCodable, Equatable {
         static var archiveName: String { "crash item" }

@@ -5,7 +5,7 @@ import Tiers
 import TiersTesting
 
 /// C10: a process that was forked from one that has a store open must not use it, and disturbs nobody by trying.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ForkTests {
     @Test func aStoreOfTheParentIsRefusedInTheChild() throws {
         let folder = try TemporaryStore()

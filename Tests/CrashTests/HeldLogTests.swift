@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// A process that is stopped while it reads holds the log back: it is named, and writers go on.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct HeldLogTests {
     private final class Heard: Sendable {
         let process = Locked<Int32??>(nil)

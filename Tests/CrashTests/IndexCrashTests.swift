@@ -5,7 +5,7 @@ import TiersTesting
 import Vellum
 
 /// An index agrees with its rows, whenever whoever writes them is killed.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct IndexCrashTests {
     struct Item: ArchiveCodable, IndexedArchivable, Equatable {
         static var archiveName: String { "crash item" }

@@ -3,7 +3,7 @@ import Testing
 import TiersTesting
 
 /// C2: what a person must see of a limit stands in the log, once.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LimitLogTests {
     private let folder: TemporaryStore
 

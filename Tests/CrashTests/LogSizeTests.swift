@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C2: the log is bounded, whatever other processes do.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct LogSizeTests {
     private let folder: TemporaryStore
 

@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C10: several processes on one file.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct ManyProcessesTests {
     private let folder: TemporaryStore
 

@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C10: what another process has acknowledged is what this one reads, also where memory had something older.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct NeverStaleTests {
     private let folder: TemporaryStore
     private let archives: SharedArchives

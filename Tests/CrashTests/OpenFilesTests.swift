@@ -5,7 +5,7 @@ import Tiers
 import TiersTesting
 
 /// A process that may open no more files is told so, and loses nothing.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct OpenFilesTests {
     @Test func tooManyOpenFilesAreAnErrorAndPass() throws {
         let folder = try TemporaryStore()

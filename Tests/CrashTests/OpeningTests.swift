@@ -7,7 +7,7 @@ import TiersSQLite
 import TiersTesting
 
 /// How long it takes to open a file after a process was killed says nothing of how much is in it.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct OpeningTests {
     private let folder: TemporaryStore
     private let now: Int64 = 1_767_225_700_000

@@ -8,7 +8,7 @@ import TiersTesting
 
 /// A process that is killed while it mends a damaged file, or takes over one of the original MiniCache, leaves what the next one needs
 /// to do so: nothing is missing at the end that could be read before, and the damaged files are kept, all of them.
-@Suite(.timeLimit(.minutes(30)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct RecoveryKillTests {
     /// How a file is damaged.
     enum Damage: String, CaseIterable {

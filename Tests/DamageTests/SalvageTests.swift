@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// What is taken over of a damaged file, and what is kept of it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SalvageTests {
     private let folder: TemporaryStore
     private var url: URL { folder.file("Archives.sqlite") }

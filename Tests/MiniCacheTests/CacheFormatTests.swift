@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 import TiersTesting
 
-@Suite("What values of a cache are stored as", .timeLimit(.minutes(10)))
+@Suite("What values of a cache are stored as", .timeLimit(.minutes(60)))
 struct CacheFormatTests {
     private struct Rate: Codable, Equatable {
         var name = "EUR"

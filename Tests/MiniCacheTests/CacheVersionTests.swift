@@ -4,7 +4,7 @@ import Testing
 @testable import MiniCache
 
 /// What `.appVersion` goes by.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct CacheVersionTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CacheVersionTests-\(UUID().uuidString)")
 

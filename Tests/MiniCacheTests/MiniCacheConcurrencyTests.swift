@@ -5,7 +5,7 @@ import Testing
 import TiersTesting
 
 /// Any thread, any type.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheConcurrencyTests {
     let temporary = TemporaryCaches()
 

@@ -5,7 +5,7 @@ import Testing
 import TiersTesting
 
 /// Files and values that are not what they should be.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheDamageTests {
     let temporary = TemporaryCaches()
 

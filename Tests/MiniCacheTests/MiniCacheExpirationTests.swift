@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// By age, and by version.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheExpirationTests {
     let temporary = TemporaryCaches()
 

@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 
 /// What makes two keys one.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheKeyTests {
     let temporary = TemporaryCaches()
 

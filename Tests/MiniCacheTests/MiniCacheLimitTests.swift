@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 
 /// The disk limit belongs to the cache, and handles are independent.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheLimitTests {
     let temporary = TemporaryCaches()
 

@@ -5,7 +5,7 @@ import Testing
 import TiersTesting
 
 /// `value(forKey:orLoad:)` on a cache.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheLoadingTests {
     let temporary = TemporaryCaches()
     let calls = Calls()

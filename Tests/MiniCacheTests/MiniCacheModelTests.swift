@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// Random verbs on handles of different ages and versions, beside a dictionary that says what must be read.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheModelTests {
     struct Handle {
         var version: Int

@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// The subscript and the verbs beside it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheTests {
     let temporary = TemporaryCaches()
 

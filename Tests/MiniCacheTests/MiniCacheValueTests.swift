@@ -5,7 +5,7 @@ import Testing
 import TiersTesting
 
 /// What values may be, and what becomes of them.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheValueTests {
     let temporary = TemporaryCaches()
 

@@ -5,7 +5,7 @@ import Testing
 import TiersTesting
 
 /// Files of the original MiniCache, which Core Data made.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct OriginalFileTests {
     let temporary = TemporaryCaches()
 

@@ -3,7 +3,7 @@ import ShallowsSQLite
 import Testing
 
 /// The code of the documentation, with `import ShallowsSQLite` alone.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct DocumentationTests {
     private struct Image {
         var bytes: Data

@@ -3,7 +3,7 @@ import ShallowsSQLite
 import Testing
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FolderTakeoverTests {
     struct City: Codable, Equatable, Sendable {
         var name: String

@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// Files that are not what they should be, and storages that were closed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageFailureTests {
     let temporary: TemporaryStorages
 

@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// The disk limit belongs to the file, and storages are independent handles on it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageHandleTests {
     private let folder: TemporaryStore
 

@@ -4,7 +4,7 @@ import Testing
 import TiersTesting
 
 /// Limits and ages.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageLimitTests {
     let temporary: TemporaryStorages
 

@@ -5,7 +5,7 @@ import Tiers
 import TiersTesting
 
 /// What memory has is answered at once, unless something asked for before may change it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageMemoryTests {
     let temporary: TemporaryStorages
 

@@ -5,7 +5,7 @@ import Tiers
 import TiersTesting
 
 /// What is asked for first is done first, on whatever thread.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageOrderTests {
     let temporary: TemporaryStorages
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageTests {
     let temporary: TemporaryStorages
 
@@ -245,7 +245,7 @@ struct SQLiteStorageTests {
 }
 
 /// Apart from the others, and one after another, because it counts for all.
-@Suite(.timeLimit(.minutes(10)), .serialized)
+@Suite(.timeLimit(.minutes(60)), .serialized)
 struct SQLiteStorageWorkTests {
     let temporary: TemporaryStorages
 

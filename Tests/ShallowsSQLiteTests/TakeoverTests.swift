@@ -5,7 +5,7 @@ import Tiers
 import TiersTesting
 
 /// The move of a folder of files into a storage.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct TakeoverTests {
     let temporary: TemporaryStorages
 

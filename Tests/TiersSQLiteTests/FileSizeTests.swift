@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C2: the files are bounded, too.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FileSizeTests {
     private let setup: Setup
 

@@ -5,7 +5,7 @@ import TiersTesting
 
 @testable import TiersSQLite
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct HoldTests {
     private let setup: Setup
 

@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// What was loaded is written to the file only where nobody wrote or removed anything meanwhile.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingFillTests {
     let setup: Setup
 
@@ -95,7 +95,7 @@ struct LoadingFillTests {
 }
 
 /// The same from many tasks, over a real file.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingFillConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
     func whatWasRemovedStaysRemovedWhileManyLoadIt(_ durability: Durability) async throws {

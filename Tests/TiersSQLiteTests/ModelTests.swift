@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// P8: a dictionary is the model, and what is counted is what is there, also after reopening.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StoreModelTests {
     @Test(arguments: UInt64(1)...10, [Durability.relaxed, .crashSafe, .powerSafe])
     func randomOperationsLeaveWhatADictionaryWouldHold(_ seed: UInt64, _ durability: Durability) throws {

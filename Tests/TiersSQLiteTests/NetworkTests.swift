@@ -4,7 +4,7 @@ import Testing
 @testable import TiersSQLite
 
 /// A table of mounts tells what lies on another machine.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct NetworkTests {
     private static let mounts = """
         /dev/vda / ext4 rw 0 0

@@ -7,7 +7,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// P7: files that go away while they are open.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PlaceTests {
     private let setup: Setup
 

@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C4: the order of use, in memory and on disk.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RecencyModelTests {
     private let setup: Setup
 
@@ -127,7 +127,7 @@ struct RecencyModelTests {
 }
 
 /// C12: the clock may go back between two openings.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ClockTests {
     @Test func whatIsRecordedAfterTheClockWentBackIsTheNewestAllTheSame() throws {
         let setup = try Setup()

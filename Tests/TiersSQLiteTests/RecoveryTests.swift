@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// C14: damage is found, told, and hides nothing else.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RecoveryTests {
     private let setup: Setup
 

@@ -5,7 +5,7 @@ import Tiers
 import TiersSQLite
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteFileOpeningTests {
     private let setup: Setup
 

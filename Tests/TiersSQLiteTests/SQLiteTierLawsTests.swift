@@ -4,7 +4,7 @@ import Tiers
 import TiersSQLite
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SQLiteTierLawsTests {
     @Test(arguments: TierLaw.all)
     func keeps(_ law: TierLaw) throws {

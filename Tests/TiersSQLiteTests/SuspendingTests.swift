@@ -7,7 +7,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// P42: an app that is suspended while it holds a lock is killed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SuspendingTests {
     private let setup: Setup
 

@@ -3,7 +3,7 @@ import Testing
 @testable import TiersSQLite
 
 /// Who syncs, who waits, and who need not.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SyncQueueTests {
     private var queue = SyncQueue()
 

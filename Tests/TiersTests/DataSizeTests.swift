@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct DataSizeTests {
     private static let units: [(DataSize, Int)] = [
         (1.kiloByte, 1024), (10.megaByte, 10_485_760), (2.gigaBytes, 2_147_483_648), (7.bytes, 7), (8.bits, 1), (9.bits, 2),

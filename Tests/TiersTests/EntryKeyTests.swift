@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct EntryKeyTests {
     /// P4, P54: one key for one text, however it was typed.
     @Test(arguments: [

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LockedConcurrencyTests {
     /// Fails under ThreadSanitizer, and by its count, when `withLock` does not lock.
     @Test func countsOfManyThreadsAddUp() async {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StoreErrorTests {
     /// C11: a cause may name a user's data, so it is told only to who asks.
     @Test func theCauseIsToldOnlyToWhoAsks() {

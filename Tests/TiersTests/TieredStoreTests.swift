@@ -3,7 +3,7 @@ import Testing
 import Tiers
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct TieredStoreTests {
     /// A store over tiers in memory, with everything in between at hand.
     private struct Setup {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct UseStampTests {
     @Test func stampsRiseWhileTheClockStandsStillOrGoesBack() {
         var last = UseStamp.never

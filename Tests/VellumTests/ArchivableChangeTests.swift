@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// A type that changed since its objects were recorded. (P44)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchivableChangeTests {
     enum Yesterday {
         struct Account: ArchiveCodable {

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// C2: the disk limit belongs to the archive, and an archive never shrinks by accident.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveDiskLimitTests {
     let temporary = TemporaryArchives()
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Changing an object after recording it, or one that was accessed, changes nothing inside. (C13)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreAliasingTests {
     let temporary = TemporaryArchives()
 

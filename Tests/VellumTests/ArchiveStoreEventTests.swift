@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What observers are told, and what is counted.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreEventTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Parcel>

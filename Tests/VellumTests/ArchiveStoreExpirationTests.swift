@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// How long an object is valid. (C12)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreExpirationTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Parcel>

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// A failing disk never looks like an empty archive. (C5)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreFailureTests {
     let temporary = TemporaryArchives()
 

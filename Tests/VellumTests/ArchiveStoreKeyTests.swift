@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Any string is a key. (C9)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreKeyTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Limits hold when a call returns, and what is too large evicts nothing. (C2, C3)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreLimitTests {
     let temporary = TemporaryArchives()
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Objects that are loaded when they are missing.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreLoadingTests {
     let temporary = TemporaryArchives()
     let users: ArchiveStore<User>

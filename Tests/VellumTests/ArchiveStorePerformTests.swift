@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Work on a thread that may wait.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStorePerformTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Note>

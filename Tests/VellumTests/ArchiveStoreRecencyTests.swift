@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What is a use and what is not. (C4, P15)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreRecencyTests {
     let temporary = TemporaryArchives()
 

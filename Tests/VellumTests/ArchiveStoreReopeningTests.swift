@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What is there after the archive was closed, or only let go of.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreReopeningTests {
     let temporary = TemporaryArchives()
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// One encode for each write; one decode for each hit at most. (C1)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreWorkTests {
     let temporary = TemporaryArchives()
     let key = UUID().uuidString

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What a factory does with a limit, a folder or a file that is none.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchivesFactoryInputTests {
     let temporary = TemporaryArchives()
 

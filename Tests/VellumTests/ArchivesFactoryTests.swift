@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchivesFactoryTests {
     let temporary = TemporaryArchives()
 
@@ -37,9 +37,8 @@ struct ArchivesFactoryTests {
         try store.record(User(name: "ann"))
         try FileManager.default.removeItem(at: temporary.factory.directory)
         // The files are looked at every few milliseconds.
-        let deadline = ContinuousClock.now + .seconds(60)
         var code: StoreError.Code?
-        while code == nil, ContinuousClock.now < deadline {
+        while code == nil {
             do { try store.record(User(name: "bob")) } catch { code = (error as? VellumError)?.code }
         }
         #expect(code == .vanished)

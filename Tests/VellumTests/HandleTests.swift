@@ -4,7 +4,7 @@ import Testing
 import Vellum
 
 /// C10: handles are independent. Closing one closes nothing that another holds.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct HandleTests {
     let temporary = TemporaryArchives()
 

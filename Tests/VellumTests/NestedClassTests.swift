@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Classes that hold objects, and each other.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct NestedClassTests {
     class Node: Archivable {
         let primaryKey: String

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Errors say what to do, and print no key and no value unless asked. (C11)
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct VellumErrorTests {
     struct Diary: ArchiveCodable {
         var primaryKey: String { "my secret key" }

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Containers that are misused", .timeLimit(.minutes(10)))
+@Suite("Containers that are misused", .timeLimit(.minutes(60)))
 struct ContainerMisuseTests {
     private static let misuses: [(String, @Sendable (any Encoder) throws -> Void)] = [
         (

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Containers are told things in any order, and what is read must be what a model of plain objects was told.
-@Suite("Container calls and their model", .timeLimit(.minutes(10)))
+@Suite("Container calls and their model", .timeLimit(.minutes(60)))
 struct ContainerModelTests {
     /// Ends with the first seed that fails.
     private func check(_ seeds: Range<UInt64>, _ options: ContainerScript.Options) {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A value that throws in the middle, and someone who catches it and goes on.
-@Suite("Values that fail to encode", .timeLimit(.minutes(10)))
+@Suite("Values that fail to encode", .timeLimit(.minutes(60)))
 struct FailingValueTests {
     private final class Kept {
         var map: KeyedEncodingContainer<TextKey>?

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Errors of decoding", .timeLimit(.minutes(10)))
+@Suite("Errors of decoding", .timeLimit(.minutes(60)))
 struct DecodingErrorTests {
     private struct Inner: Codable { var secret: Int }
     private struct Outer: Codable { var list: [Inner]; var map: [String: [Inner]] }

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("One value out of maps", .timeLimit(.minutes(10)))
+@Suite("One value out of maps", .timeLimit(.minutes(60)))
 struct FieldTests {
     private struct Person: Codable {
         var name = "Ann"

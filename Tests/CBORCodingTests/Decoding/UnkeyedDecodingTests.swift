@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Unkeyed decoding", .timeLimit(.minutes(10)))
+@Suite("Unkeyed decoding", .timeLimit(.minutes(60)))
 struct UnkeyedDecodingTests {
     /// Runs the function with the container, wherever decoders come from.
     private func withArray(_ hex: String, _ body: @escaping (inout any UnkeyedDecodingContainer) throws -> Void) throws {

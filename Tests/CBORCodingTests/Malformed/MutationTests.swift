@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Any bytes give a value or a `DecodingError`.
-@Suite("Damaged and random bytes", .timeLimit(.minutes(10)))
+@Suite("Damaged and random bytes", .timeLimit(.minutes(60)))
 struct MutationTests {
     /// Decodes as all types, or as one of seven.
     private func checkAll(_ data: Data, _ note: @autoclosure () -> String, types: Int? = nil) {

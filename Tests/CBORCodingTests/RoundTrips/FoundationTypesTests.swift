@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Types of Foundation", .timeLimit(.minutes(10)))
+@Suite("Types of Foundation", .timeLimit(.minutes(60)))
 struct FoundationTypesTests {
     private static let dates = [
         Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: -1),

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Numbers", .timeLimit(.minutes(10)))
+@Suite("Numbers", .timeLimit(.minutes(60)))
 struct NumberTests {
     /// Where the width of a head or of a type ends, and one to both sides.
     private static let edges: [Int128] = {

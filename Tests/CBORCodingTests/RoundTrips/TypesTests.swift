@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Types of all kinds", .timeLimit(.minutes(10)))
+@Suite("Types of all kinds", .timeLimit(.minutes(60)))
 struct TypesTests {
     private func check<Value: Codable & Equatable>(_ value: Value, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try roundTrip(value) == value, sourceLocation: sourceLocation)

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The blocks and the list of "ArchiveManager".
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveManagerTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

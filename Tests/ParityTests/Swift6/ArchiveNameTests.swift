@@ -12,7 +12,7 @@ private struct PinnedSecret: ArchiveCodable, Equatable {
 }
 
 /// The row "Archivable", where it speaks of names.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveNameTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String { name }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The row "Archivist": bulk forms, on the manager and on a conforming type of one's own.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchivistTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { name }

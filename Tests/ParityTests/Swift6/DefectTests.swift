@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What was wrong in the library that this continues, V1 to V8: each has the right behaviour here.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct DefectTests {
     enum Shop {
         struct Item: ArchiveCodable, Equatable {

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What the forgiving face does where the document is silent: nothing is lost, nothing throws, everything is told.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FailureTests {
     struct Number: Archivable, Equatable {
         var primaryKey: String { "number" }

@@ -25,7 +25,7 @@ extension MiniCacheManager {
 }
 
 /// The blocks of MiniCache's document, and what its text says.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MiniCacheDocumentTests {
     let temporary = TemporaryCaches()
     var cacheManager: MiniCacheManager { temporary.cacheManager }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// What was wrong in the library that this continues, V9 to V13: each has the right behaviour here.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MoreDefectTests {
     class Note: Archivable {
         var primaryKey: String { title }

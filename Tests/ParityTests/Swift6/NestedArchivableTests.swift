@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The row "nested archivables".
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct NestedArchivableTests {
     struct Replacing: ArchiveCodable, Equatable {
         static var archivePropertyBehavior: ArchivePropertyBehavior { .replaceExisting }

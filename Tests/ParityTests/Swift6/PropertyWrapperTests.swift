@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The blocks of "Property Wrapper".
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PropertyWrapperTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

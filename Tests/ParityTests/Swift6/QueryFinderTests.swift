@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The list of finders: each on a property, and on an optional one.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryFinderTests {
     struct Post: Codable, Archivable {
         var primaryKey: String { name }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Indexes as clients declare them.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryIndexTests {
     enum Kind: String, Codable { case small, large }
 

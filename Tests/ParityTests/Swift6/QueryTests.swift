@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The blocks of "Query".
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The steps of "Storage Algorithm". No block of code, but promises in words.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StorageAlgorithmTests {
     let temporary = TemporaryArchives()
 

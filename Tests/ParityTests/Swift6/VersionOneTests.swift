@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Types written for version 1, which have `archiveData()` and `decode(archive:)` and nothing else.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct VersionOneTests {
     struct Song: Archivable, Equatable {
         var primaryKey: String { title }

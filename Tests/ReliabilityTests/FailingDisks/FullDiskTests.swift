@@ -4,7 +4,7 @@ import Tiers
 import TiersSQLite
 
 /// P33: a real file system without a free block.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FullDiskTests {
     private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> TieredStore<Data> {
         try SQLiteFile.open(at: volume.file("Archives.sqlite"))

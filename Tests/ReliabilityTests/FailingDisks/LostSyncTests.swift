@@ -5,7 +5,7 @@ import Tiers
 import TiersSQLite
 
 /// C6: a system tells of a failed write-back once, and the next sync may succeed over a hole. So none is believed after one failed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LostSyncTests {
     private let folder: FastFolder
     private let script: DiskScript

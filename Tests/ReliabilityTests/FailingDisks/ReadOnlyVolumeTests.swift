@@ -4,7 +4,7 @@ import Tiers
 import TiersSQLite
 
 /// C11: as root, permissions stop no write; a volume that cannot be written does.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ReadOnlyVolumeTests {
     private func open(_ volume: SmallVolume) throws -> TieredStore<Data> {
         try SQLiteFile.open(at: volume.file("Archives.sqlite"))

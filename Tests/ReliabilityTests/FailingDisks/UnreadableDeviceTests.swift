@@ -5,7 +5,7 @@ import Tiers
 import TiersSQLite
 
 /// C5: SQLite tells a read that the device failed as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). It is none.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct UnreadableDeviceTests {
     private let folder: FastFolder
     private let script: DiskScript

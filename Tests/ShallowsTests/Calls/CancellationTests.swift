@@ -3,7 +3,7 @@ import Testing
 import Tiers
 
 /// A call that is cancelled ends early where the layer that is being asked can, and is not asked of the next.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct CancellationTests {
     /// Ends when it is cancelled, and not before.
     private final class Endless: AsyncStorageProtocol {

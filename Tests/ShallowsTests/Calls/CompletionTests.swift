@@ -2,7 +2,7 @@ import Shallows
 import Testing
 
 /// Every caller is told once: never twice, and never not at all.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct CompletionTests {
     let own = Scripted("own", ["a": 1])
     let reports = Reports()

@@ -4,7 +4,7 @@ import Testing
 import Tiers
 
 /// What answers at once is answered at once; what does not is waited for, and never inside a task (S4, P25).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SyncTests {
     /// Nothing that a late storage needs: its completion is called by hand.
     let late = Scripted("late").always(.retrieve, .held).always(.set, .held)

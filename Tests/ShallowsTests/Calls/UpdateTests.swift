@@ -3,7 +3,7 @@ import Testing
 import Tiers
 
 /// Updates exclude each other.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct UpdateTests {
     @Test
     func anUpdateGivesTheNewValueAndSetsIt() async throws {

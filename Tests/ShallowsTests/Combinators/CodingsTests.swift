@@ -2,7 +2,7 @@ import Foundation
 import Shallows
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct CodingsTests {
     private let bytes = MemoryStorage<String, Data>()
 

@@ -3,7 +3,7 @@ import Testing
 import Tiers
 
 /// Failure is not absence (S3).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FallingThroughTests {
     /// What a front may answer, and whether the back is asked then.
     enum FrontAnswer: String, CaseIterable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import Testing
 import Tiers
 
 /// Concurrent misses of one key ask the back once (S5), and no one waits for himself (P46).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StorageFlightTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1, "b": 2])

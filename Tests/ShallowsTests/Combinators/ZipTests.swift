@@ -3,7 +3,7 @@ import Testing
 import TiersTesting
 
 /// Two storages as one: both sides, or exactly what happened (S7, P47).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ZipTests {
     let left = Scripted("left")
     let right = Scripted("right")

@@ -5,7 +5,7 @@ import Tiers
 import TiersTesting
 
 /// Whatever the storages at the bottom do, every caller is told once, and nothing that was never set.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FaultConcurrencyTests {
     /// A user's storage that does everything that one can do wrong, but for never answering.
     private final class Faulty: StorageProtocol, RemovableStorageProtocol {

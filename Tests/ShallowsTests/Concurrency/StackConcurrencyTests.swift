@@ -4,7 +4,7 @@ import Tiers
 import TiersTesting
 
 /// Stacks at random, with one who writes and many who read: no one is told what is older than what was written before he asked.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StackConcurrencyTests {
     /// What one key went through: each write has a number, and none is begun before the one before it has ended.
     private final class History: Sendable {

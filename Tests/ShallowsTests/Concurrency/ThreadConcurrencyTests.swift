@@ -4,7 +4,7 @@ import Testing
 import Tiers
 
 /// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ThreadConcurrencyTests {
     /// All of ours: in memory, and in lanes.
     private func ours() -> RemovableStorage<String, String> {

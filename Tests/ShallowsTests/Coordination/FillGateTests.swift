@@ -4,7 +4,7 @@ import TiersTesting
 @testable import Shallows
 
 /// The pure part: who may fill, and who must wait.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FillGateTests {
     @Test
     func aFillNeedsATicketAndNothingWrittenSince() throws {
@@ -102,7 +102,7 @@ struct FillGateTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FirstInFirstOutTests {
     @Test(arguments: UInt64(0)..<20)
     func elementsLeaveInTheOrderInWhichTheyCame(_ seed: UInt64) {

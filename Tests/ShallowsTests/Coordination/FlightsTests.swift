@@ -3,7 +3,7 @@ import Testing
 @testable import Shallows
 
 /// Retrievals of one key that are one.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FlightsTests {
     private let flights = Flights<String, Int>()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Shallows
 
 /// Work in the order in which it was asked for.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LaneTests {
     private let lane = Lane()
     private let log = Locker<[Int]>([])

@@ -3,7 +3,7 @@ import Testing
 @testable import Shallows
 
 /// One at a time, in the order in which they came.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct TurnsTests {
     private let turns = Turns()
 

@@ -3,7 +3,7 @@ import Testing
 import TiersTesting
 
 /// Three layers answer the same however they are nested.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct AssociativityTests {
     /// Three layers, and what two nestings of them are called.
     private struct Stack {

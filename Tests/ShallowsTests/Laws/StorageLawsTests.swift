@@ -3,7 +3,7 @@ import Testing
 import TiersTesting
 
 /// The laws, of every storage there is.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StorageLawsTests {
     @Test(arguments: Subject.all, UInt64(0)..<4)
     func whatWasSetIsRetrievedAndWhatWasRemovedIsNot(_ subject: Subject, _ seed: UInt64) async throws {

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LRUStorageTests {
     @Test func theLeastRecentlyUsedLeaves() async throws {
         let storage = try LRUStorage<Int, String>(maxCount: 2)

@@ -6,7 +6,7 @@ import TiersTesting
 @testable import Tiers
 @testable import TiersSQLite
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct IndexBuildingTests {
     let setup: Setup
     let people = Person.crowd(2000)

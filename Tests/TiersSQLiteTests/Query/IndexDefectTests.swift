@@ -8,7 +8,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// What a reading of this code once found wrong.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct IndexDefectTests {
     let setup: Setup
 

@@ -7,7 +7,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// Whatever happens to the rows, the index says the same.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct IndexModelTests {
     static let durabilities: [Durability] = [.relaxed, .crashSafe]
 
@@ -67,7 +67,7 @@ struct IndexModelTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryVisibilityTests {
     let setup: Setup
 

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 @testable import TiersSQLite
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct IndexedStoreTests {
     static var questions: [[QueryDescription<Person>.Step]] {
         [

@@ -7,7 +7,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// Queries on some threads while others write, and the log is emptied all the time.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryConcurrencyTests {
     private static let padding = [String(repeating: "x", count: 6000)]
 

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 @testable import TiersSQLite
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryMemoryTests {
     /// A query that is over holds nothing any more.
     @Test func aQueryThatIsOverIsReleased() throws {

@@ -6,7 +6,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// The page in which processes tell each other of changes: what it says, and that garbage in it makes a reader forget and nothing else.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 final class ChangePageTests {
     private let memory: UnsafeMutableRawPointer
     private let page: ChangePage

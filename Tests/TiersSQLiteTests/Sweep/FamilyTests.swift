@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// Archives that replace one another.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FamilyTests {
     let setup: Setup
 

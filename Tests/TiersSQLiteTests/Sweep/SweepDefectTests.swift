@@ -7,7 +7,7 @@ import TiersTesting
 @testable import TiersSQLite
 
 /// What once went wrong with ages, claims and families.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SweepDefectTests {
     let setup: Setup
 

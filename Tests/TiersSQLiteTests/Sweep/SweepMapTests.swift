@@ -3,7 +3,7 @@ import Tiers
 @testable import TiersSQLite
 
 /// Where in an archive something will be unwanted, and when.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SweepMapTests {
     func moment(_ milliseconds: Int64) -> WallInstant { WallInstant(rawValue: milliseconds) }
 
@@ -44,7 +44,7 @@ struct SweepMapTests {
 }
 
 /// Until when an entry is wanted by anyone.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RetentionTests {
     let written = WallInstant(rawValue: 1_000_000_000_000)
 

@@ -5,7 +5,7 @@ import TiersSQLite
 import TiersTesting
 
 /// Sweeping beside writers, readers and a clock that moves.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SweepingConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
     func sweepingBesideWritersAndReadersLosesNothingThatIsValid(_ durability: Durability) async throws {

@@ -6,7 +6,7 @@ import TiersSQLite
 import TiersTesting
 
 /// What nobody wants any more gives its bytes back without anyone reading it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SweepingTests {
     let setup: Setup
     let store: TieredStore<Data>

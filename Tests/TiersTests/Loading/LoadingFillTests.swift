@@ -6,7 +6,7 @@ import TiersTesting
 
 /// What was loaded is recorded only where nobody wrote or removed anything meanwhile (P18), and an entry that merely left
 /// stops nothing (P24).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingFillTests {
     let setup: LoadingSetup
     let source = Source()

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingModelTests {
     @Test(arguments: UInt64(0)..<60)
     func aRandomScheduleGoesAsTheModelSays(_ seed: UInt64) async throws {

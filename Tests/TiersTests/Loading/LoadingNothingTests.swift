@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// P43 and P46: `nil` is an answer, and neither a stored `nil` nor an empty value.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingNothingTests {
     let setup: LoadingSetup
     let counter = Counter()

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// Values past their age: served while they are loaded anew, or when that fails.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingOldValueTests {
     let setup: LoadingSetup
     let source = Source()

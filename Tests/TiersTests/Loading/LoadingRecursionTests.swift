@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// P46: a loader that asks the store it loads for.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingRecursionTests {
     let store: TieredStore<String>
     let other: TieredStore<String>

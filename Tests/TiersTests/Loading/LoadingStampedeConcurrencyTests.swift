@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// Many tasks at once, on the few threads that there are (P25).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingStampedeConcurrencyTests {
     let setup: LoadingSetup
     let counter = Counter()

@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Tiers
 
 /// One loader for all who want a key, and what becomes of them when some go or it fails.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LoadingTests {
     let setup: LoadingSetup
     let source = Source()

@@ -3,7 +3,7 @@ import TiersTesting
 
 @testable import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SingleFlightTests {
     typealias Flights = SingleFlight<String>
 
@@ -105,7 +105,7 @@ struct SingleFlightTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct WaitGraphTests {
     @Test func aLoadThatWaitsForItselfIsFound() {
         var graph = WaitGraph()
@@ -140,7 +140,7 @@ struct WaitGraphTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RememberedAnswersTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 
@@ -179,7 +179,7 @@ struct RememberedAnswersTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct WatchedKeysTests {
     @Test func aWriteOfAWatchedKeyIsSeenAndNoOther() {
         var keys = WatchedKeys()

@@ -2,7 +2,7 @@ import Testing
 import Tiers
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LRUListTests {
     private func item(_ payload: Int, cost: Int = 1, stamp: Int64 = 0) -> LRUList<EntryKey, Int>.Item {
         LRUList<EntryKey, Int>.Item(

@@ -2,7 +2,7 @@ import Testing
 import Tiers
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MemoryTierConcurrencyTests {
     /// Fails under ThreadSanitizer, or by its invariants, when the shelf's lock is taken away.
     @Test func manyThreadsKeepTheListWhole() async throws {

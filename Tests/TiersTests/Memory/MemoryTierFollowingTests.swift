@@ -55,7 +55,7 @@ private final class ToldChanges: ChangeFeed {
 // The cell is protected by being atomic, and outlives everyone who reads it.
 extension ToldChanges: @unchecked Sendable {}
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MemoryTierFollowingTests {
     private let feed = ToldChanges()
     private let tier: MemoryTier<Int>

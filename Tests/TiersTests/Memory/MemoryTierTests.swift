@@ -3,7 +3,7 @@ import Testing
 import Tiers
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct MemoryTierTests {
     @Test(arguments: TierLaw.all)
     func keeps(_ law: TierLaw) throws {

@@ -3,7 +3,7 @@ import Tiers
 import TiersTesting
 
 /// What the disk is told of uses: each once it was made, the last of them at last, in whatever parts it asks.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct UsesToTellTests {
     private let now = WallInstant(rawValue: 1_000_000)
     /// Every entry but the last leaves at once, and its use waits to be told.

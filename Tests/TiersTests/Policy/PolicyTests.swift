@@ -2,7 +2,7 @@ import Foundation
 import Testing
 @testable import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyTests {
     /// P9: a limit that holds nothing is an error, not a switch that turns limits off.
     @Test(arguments: [0, -1, Int.min])

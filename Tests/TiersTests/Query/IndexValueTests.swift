@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct IndexValueTests {
     static let numbers: [Double] = [
         .nan, -.infinity, -.greatestFiniteMagnitude, -1.5, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, 1.nextUp, 1.5,

@@ -3,7 +3,7 @@ import TiersTesting
 
 @testable import Tiers
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryPipelineTests {
     private final class Numbers {
         var left: ArraySlice<Int>

@@ -3,7 +3,7 @@ import Testing
 @testable import Tiers
 
 /// The planner knows no database.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryPlannerTests {
     struct Item {
         var a = 0

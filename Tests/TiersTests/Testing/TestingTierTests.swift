@@ -2,7 +2,7 @@ import Testing
 import Tiers
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct TestingTierTests {
     @Test(arguments: TierLaw.all)
     func aTierWithoutFaultsKeeps(_ law: TierLaw) throws {

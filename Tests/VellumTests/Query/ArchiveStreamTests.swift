@@ -4,7 +4,7 @@ import Testing
 @testable import Tiers
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ArchiveStreamTests {
     let archives = TemporaryArchives()
     let store: ArchiveStore<City>

@@ -3,7 +3,7 @@ import Testing
 import Tiers
 import Vellum
 
-@Suite("FieldReadable", .timeLimit(.minutes(10)))
+@Suite("FieldReadable", .timeLimit(.minutes(60)))
 struct FieldReadableTests {
     private struct Guest: ArchiveCodable, FieldReadable, Equatable {
         static let archiveName = "Guest"

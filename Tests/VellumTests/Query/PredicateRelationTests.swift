@@ -5,7 +5,7 @@ import Tiers
 @testable import Vellum
 
 /// What of a predicate an index is asked, and what it is not.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PredicateRelationTests {
     typealias Sample = QuerySample
 

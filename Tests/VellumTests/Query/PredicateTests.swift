@@ -5,7 +5,7 @@ import Tiers
 @testable import Vellum
 
 /// A compiled predicate answers what Foundation answers, and throws what it throws.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PredicateTests {
     typealias Sample = QuerySample
 

@@ -6,7 +6,7 @@ import TiersTesting
 @testable import Vellum
 
 /// What of a finder an index is asked, and what it is not; and how steps are carried out without one.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueryFinderRelationTests {
     typealias Sample = QuerySample
 

@@ -6,7 +6,7 @@ import TiersTesting
 @testable import Vellum
 
 /// What an index answers is what the object answers.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RelationTests {
     typealias Sample = QuerySample
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Queries and objects whose age slides or is the archive's: nothing that has expired is returned by any path.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SlidingAgeQueryTests {
     let temporary = TemporaryArchives()
 

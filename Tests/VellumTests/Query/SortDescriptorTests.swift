@@ -4,7 +4,7 @@ import Tiers
 
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SortDescriptorTests {
     typealias Sample = QuerySample
 

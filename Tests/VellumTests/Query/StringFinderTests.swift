@@ -5,7 +5,7 @@ import Tiers
 @testable import Vellum
 
 /// The finders of strings, on strings that are not plain.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct StringFinderTests {
     @Test(arguments: QuerySample.names + ["Swift is fun", "abcabd", "aab"])
     func aPartIsFoundWhereSwiftFindsIt(string: String) {

@@ -4,7 +4,7 @@ import Testing
 @testable import Vellum
 
 /// An index that a class declares changes no answer of its subclasses.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SubclassIndexTests {
     class Beast: IndexedArchivable {
         class var archiveName: String { "beasts" }

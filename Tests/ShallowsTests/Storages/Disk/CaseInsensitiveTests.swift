@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Shallows
 
 /// On a folder that does not tell letters apart, as the file systems of most Macs: simulated where they do.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct CaseInsensitiveTests {
     let scratch: Scratch
 

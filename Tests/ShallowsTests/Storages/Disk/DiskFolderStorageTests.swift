@@ -3,7 +3,7 @@ import Shallows
 import Testing
 import TiersTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct DiskFolderStorageTests {
     private let temporary: TemporaryStore
     private let folder: DiskFolderStorage

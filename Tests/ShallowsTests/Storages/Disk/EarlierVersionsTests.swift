@@ -3,7 +3,7 @@ import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct EarlierVersionsTests {
     let scratch: Scratch
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FileNamesTests {
     private func names(_ encoder: Filename.Encoder, _ rule: CaseRule = .sensitive) -> FileNames {
         FileNames(encoder: encoder, rule: rule)

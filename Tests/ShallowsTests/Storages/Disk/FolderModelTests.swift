@@ -5,7 +5,7 @@ import TiersTesting
 @testable import Shallows
 
 /// Any operations on any keys, in folders that earlier versions wrote into, against a dictionary.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FolderModelTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func aFolderDoesWhatADictionaryDoes(seed: UInt64) throws {

@@ -4,7 +4,7 @@ import TiersTesting
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LongKeyFileTests {
     @Test(arguments: ["", "value"], ["", "key", "\0é👍"])
     func theValueAndTheKeyAreReadBack(value: String, key: String) throws {

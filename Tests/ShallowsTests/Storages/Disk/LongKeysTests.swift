@@ -4,7 +4,7 @@ import TiersTesting
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LongKeysTests {
     let scratch: Scratch
 

@@ -5,7 +5,7 @@ import Tiers
 @testable import Shallows
 
 /// Every call of a folder's day fails, once or from then on: nothing acknowledged is lost, and no failure looks like a miss.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct NthFailureTests {
     /// Lets the calls after `left` others fail.
     private final class Faults: Sendable {

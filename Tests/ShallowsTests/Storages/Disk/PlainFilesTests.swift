@@ -3,7 +3,7 @@ import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PlainFilesTests {
     let scratch: Scratch
     let files = PlainFiles()

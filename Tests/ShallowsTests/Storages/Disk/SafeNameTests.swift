@@ -3,7 +3,7 @@ import TiersTesting
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SafeNameTests {
     private static let long = String(repeating: "k", count: 256)
 
