@@ -1,29 +1,37 @@
-/// When to try again to begin the log anew, after a reader of another process was in the way: soon at first, because most snapshots last
-/// for milliseconds, then ever more rarely, because a process that is stopped may stay so for hours, and writers wait for each try.
+/// When to try again to begin the log anew, after a reader of another process was in the way.
+///
+/// Soon while readers move on, because most snapshots last for milliseconds and the log must not grow. Ever more rarely while nothing of
+/// the log can be copied from one try to the next: then a process is stopped in the middle of a read, perhaps for hours, and writers
+/// would wait for each try.
 ///
 /// A pure value; whoever asks inside a lock acts outside.
 struct RestartBackoff: Equatable {
-    private(set) var failures = 0
+    /// Tries in a row between which nothing could be copied.
+    private(set) var stalls = 0
+    private var copied: Int?
     /// In milliseconds of a clock that only grows.
     private(set) var nextTry: Int64 = .min
 
     /// The longest time between two tries.
     static let longest: Int64 = 2000
+    /// How many stalls it takes until a reader counts as stopped.
+    private static let mostStalls = 3
 
     /// For how long writers wait for readers, in milliseconds.
     ///
     /// - Parameter isLong: Whether the log is long already.
-    func patience(isLong: Bool) -> Int64 { failures >= Self.firstTries ? 2 : isLong ? 250 : 40 }
+    func patience(isLong: Bool) -> Int64 { stalls >= Self.mostStalls ? 2 : isLong ? 250 : 40 }
 
-    /// How many tries are made soon: the log grows by a megabyte or two in between.
-    private static let firstTries = 3
-
+    /// A reader was in the way.
+    ///
+    /// - Parameter copied: How many pages of the log are in the database.
     /// - Returns: Whether it is time to tell someone: once for each time that the log is held back.
-    mutating func fail(at now: Int64) -> Bool {
-        failures += 1
-        let pause: Int64 = failures <= Self.firstTries ? 5 : 50 << Int64(min(failures - Self.firstTries, 10))
+    mutating func fail(at now: Int64, copied: Int) -> Bool {
+        stalls = self.copied == copied ? stalls + 1 : 0
+        self.copied = copied
+        let pause: Int64 = stalls < Self.mostStalls ? 2 : 100 << Int64(min(stalls - Self.mostStalls, 10))
         nextTry = now + min(Self.longest, pause)
-        return failures == Self.firstTries + 1
+        return stalls == Self.mostStalls
     }
 
     mutating func succeed() { self = RestartBackoff() }

@@ -47,18 +47,19 @@ extension SQLiteFile {
             }
             guard let connection else { return false }
             CrashPoint.reached(.checkpointBegins)
-            let logged = try connection.checkpoint()
+            let (logged, copied) = try connection.checkpoint()
             CrashPoint.reached(.logCopied)
             guard logged >= LogLimit.checkpointAt else { return false }
-            return try restartLog(of: logged)
+            return try restartLog(of: logged, copied: copied)
         }
         if isHeldBack { tellOfLogHeldBack() }
     }
 
     /// Copies the rest of a log of so many pages while writers wait, unless a reader of another process is in the way.
     ///
+    /// - Parameter copied: How many pages could be copied while nobody waited.
     /// - Returns: Whether readers have been in the way for so long that someone should know.
-    private func restartLog(of pages: Int) throws(SQLiteError) -> Bool {
+    private func restartLog(of pages: Int, copied: Int) throws(SQLiteError) -> Bool {
         let patience = restarts.withLock { $0.patience(isLong: pages >= 2 * LogLimit.checkpointAt) }
         let isBusy = try readers.withoutLeases { () throws(SQLiteError) in
             // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
@@ -84,7 +85,7 @@ extension SQLiteFile {
                 restarts.succeed()
                 return (.min, false)
             }
-            let isTime = restarts.fail(at: CoarseClock.milliseconds)
+            let isTime = restarts.fail(at: CoarseClock.milliseconds, copied: copied)
             return (restarts.nextTry, isTime)
         }
         nextRestart.store(next, ordering: .relaxed)

@@ -54,7 +54,7 @@ struct HoldTests {
         var (now, told, tries): (Int64, Int, Int) = (0, 0, 0)
         #expect(backoff.patience(isLong: true) == 250)
         while now < 60_000 {
-            if backoff.fail(at: now) { told += 1 }
+            if backoff.fail(at: now, copied: 7) { told += 1 }
             tries += 1
             #expect(backoff.nextTry > now && backoff.nextTry <= now + RestartBackoff.longest)
             now = backoff.nextTry
@@ -64,6 +64,17 @@ struct HoldTests {
         #expect(backoff.patience(isLong: true) == 2)
         backoff.succeed()
         #expect(backoff == RestartBackoff())
+    }
+
+    /// One that is only slow must not let the log grow.
+    @Test func triesGoOnWhileReadersMoveOn() {
+        var backoff = RestartBackoff()
+        for number in 0..<100 {
+            let isTold = backoff.fail(at: Int64(number), copied: number)
+            #expect(!isTold)
+            #expect(backoff.nextTry <= Int64(number) + 2)
+            #expect(backoff.patience(isLong: true) == 250)
+        }
     }
 
     // MARK: Stored limits

@@ -125,13 +125,13 @@ final class Connection {
     /// Copies as much of the log into the database as can be without waiting for anyone, or anyone waiting
     /// (sqlite.org/c3ref/wal_checkpoint_v2.html).
     ///
-    /// - Returns: How many pages the log holds.
-    func checkpoint() throws(SQLiteError) -> Int {
-        var logged: Int32 = 0
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, nil)
+    /// - Returns: How many pages the log holds, and how many of them are copied by now: all that no reader is in the way of.
+    func checkpoint() throws(SQLiteError) -> (logged: Int, copied: Int) {
+        var (logged, copied): (Int32, Int32) = (0, 0)
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
         // Another process may be at it; what it copies need not be copied.
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw lastError(code) }
-        return Int(logged)
+        return (Int(logged), Int(copied))
     }
 
     /// Copies the rest of the log, so that the next writer begins it anew. Writers wait; readers are waited for, a moment.
