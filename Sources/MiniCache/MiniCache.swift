@@ -32,8 +32,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     private let engineIfReady: TieredStore<CachedValue>?
     /// The same, for reading: counting a reference to what others hold weakly costs as much as the rest of a hit.
     @usableFromInline let ready: UncountedStore<CachedValue>?
-    /// Whether the manager of this handle was closed, where the engine could be opened.
-    @usableFromInline let mark: ClosedMark?
+    /// Whether the manager of this handle was closed.
+    @usableFromInline let mark: ClosedMark
     /// What makes this handle of no use, if anything: an age or a limit that makes no sense.
     private let trouble: MiniCacheError?
 
@@ -44,7 +44,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.keepsValues = keepsValues
         engineIfReady = trouble == nil ? core.opened : nil
         ready = engineIfReady.map { UncountedStore($0) }
-        mark = trouble == nil ? core.mark : nil
+        mark = core.mark ?? .open
     }
 
     // MARK: The subscript
@@ -138,11 +138,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @inlinable
     func find(_ key: Key) throws(MiniCacheError) -> Value? {
-        guard let ready, let mark else { return try findLate(key) }
-        guard !mark.isClosed else { throw MiniCacheError(.closed) }
+        guard let ready else { return try findLate(key) }
         let entryKey = try CacheKey.of(key)
         let cached: CachedValue
         do throws(StoreError) {
+            guard !mark.isClosed else { throw .closed }
             guard let found = try ready.find(entryKey, under: expiration) else { return nil }
             cached = found
         } catch {
@@ -152,7 +152,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         return try decoded(cached, entryKey)
     }
 
-    /// The same, where the engine could not be opened before.
+    /// The same, where the engine could not be opened before, or was closed.
     @usableFromInline
     func findLate(_ key: Key) throws(MiniCacheError) -> Value? {
         let store = try engine()
@@ -207,7 +207,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline
     func engine() throws(MiniCacheError) -> TieredStore<CachedValue> {
         if let engineIfReady {
-            if let mark, mark.isClosed { throw MiniCacheError(.closed) }
+            if mark.isClosed { throw MiniCacheError(.closed) }
             return engineIfReady
         }
         if let trouble { throw trouble }

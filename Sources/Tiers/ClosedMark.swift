@@ -13,6 +13,9 @@ public struct ClosedMark: @unchecked Sendable {
         cell.initialize(to: Atomic(false))
     }
 
+    /// One that is never closed, for whoever has nothing to close yet.
+    public static let open = ClosedMark()
+
     @inlinable
     public var isClosed: Bool { cell.pointee.load(ordering: .acquiring) }
 

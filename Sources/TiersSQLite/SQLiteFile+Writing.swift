@@ -32,7 +32,7 @@ extension SQLiteFile {
                         hasOpenBatch.store(true, ordering: .releasing)
                         CrashPoint.reached(.relaxedWriteApplied)
                         // Asked while we hold SQLite's lock: whoever opens the file from now on waits for it (``waitForOpenBatches()``).
-                        if presence.hasOthers {
+                        if isShared {
                             try writer.commitBatch()
                             for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                         }
@@ -113,14 +113,17 @@ extension SQLiteFile {
     }
 
     /// Whether another process has the file open.
-    package var isShared: Bool { presence.hasOthers }
+    package var isShared: Bool { presence.hasOthers(openings: changes.page.openings) }
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: 20 milliseconds, unless the process is
     /// stopped. From now on they commit before they answer.
     func waitForOpenBatches() throws(SQLiteError) {
-        guard presence.hasOthers else { return }
         try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
-            try writer?.connection.waitForWriters(patience: 2000)
+            guard let writer else { return }
+            // A connection that has read is one that others see.
+            _ = try writer.connection.int(SQL.tableCount)
+            changes.page.announceOpening()
+            if isShared { try writer.connection.waitForWriters(patience: 2000) }
         }
     }
 

@@ -9,6 +9,7 @@ internal import Tiers
 ///     32    1 once the database was set aside
 ///     40    the process that announces
 ///     48    until when, by a clock of the whole system, readers keep no snapshot, because someone begins the log anew
+///     56    how often a process has opened the database
 ///     1024  256 generations: for archives, by their numbers, the number of the last change
 ///     4096  4096 changes of 32 bytes, each in the place that its number says: number, number of the last change of the same generation
 ///           before it, hash of the key, archive and who made it
@@ -205,6 +206,14 @@ struct ChangePage: @unchecked Sendable {
 
     /// In milliseconds.
     static let longestRequest: Int64 = 1000
+
+    // MARK: Opening
+
+    /// How often a process has opened the database: while the number stays, nobody has come.
+    var openings: UInt64 { word(56).pointee.load(ordering: .sequentiallyConsistent) }
+
+    /// Tells everyone that this process has opened the database, and holds SQLite's locks of one that has.
+    func announceOpening() { word(56).pointee.add(1, ordering: .sequentiallyConsistent) }
 
     // MARK: Setting aside
 

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Tiers
 
 #if canImport(Glibc)
@@ -12,10 +13,11 @@ internal import Tiers
 /// system releases those of a process that ends, however it ends.
 ///
 /// The file is opened once and closed only after every connection of this process, because closing it drops the process's own locks on it
-/// (sqlite.org/howtocorrupt.html, 2.2). One system call asks.
+/// (sqlite.org/howtocorrupt.html, 2.2). One system call asks, and only when another process may have come since it was asked last.
 final class Presence: Sendable {
     private let path: String
     private let descriptor = Locked<Int32?>(nil)
+    private let aloneAt = Atomic(UInt64.max)
 
     /// Each process that has the database open holds a shared lock on this byte.
     private static let everyone: off_t = 128
@@ -25,7 +27,15 @@ final class Presence: Sendable {
     init(database: String) { path = database + "-shm" }
 
     /// Whether another process has the database open. If that cannot be told, one may have.
-    var hasOthers: Bool { holder(of: Self.everyone..<Self.everyone + 1) != .none }
+    ///
+    /// - Parameter openings: How often a process has opened it by now (``ChangePage/openings``). While that stays, the answer that there is
+    ///   nobody else stays, and the system is not asked.
+    func hasOthers(openings: UInt64) -> Bool {
+        if aloneAt.load(ordering: .relaxed) == openings { return false }
+        let isAlone = holder(of: Self.everyone..<Self.everyone + 1) == .none
+        if isAlone { aloneAt.store(openings, ordering: .relaxed) }
+        return !isAlone
+    }
 
     /// A process that reads the log just now; 0 where the system does not tell its number.
     var readingProcess: Int32? {
@@ -61,6 +71,7 @@ final class Presence: Sendable {
             if let descriptor { _ = systemClose(descriptor) }
             descriptor = nil
         }
+        aloneAt.store(.max, ordering: .relaxed)
     }
 
     private func systemClose(_ descriptor: Int32) -> Int32 {
