@@ -20,7 +20,13 @@ struct RestartBackoff: Equatable {
     /// For how long writers wait for readers, in milliseconds.
     ///
     /// - Parameter isLong: Whether the log is long already.
-    func patience(isLong: Bool) -> Int64 { stalls >= Self.mostStalls ? 2 : isLong ? 250 : 40 }
+    func patience(isLong: Bool) -> Int64 {
+        switch stalls {
+        case 0: isLong ? 250 : 40
+        case ..<Self.mostStalls: 40
+        default: 2
+        }
+    }
 
     /// A reader was in the way.
     ///
