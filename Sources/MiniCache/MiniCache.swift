@@ -152,7 +152,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         return try decoded(cached, entryKey)
     }
 
-    /// The same, where the engine could not be opened before, or was closed.
+    /// The same, where the engine could not be opened before.
     @usableFromInline
     func findLate(_ key: Key) throws(MiniCacheError) -> Value? {
         let store = try engine()

@@ -14,7 +14,7 @@ extension SQLiteStorage {
     ///
     /// - Complexity: O(1), whatever the file holds.
     /// - Throws: ``Shallows/ShallowsError`` if the file cannot be made or opened or is none of ours, a limit holds nothing, or the file
-    ///   is open with other limits, another durability or for another type.
+    ///   is open with larger limits, another durability or for another type.
     public func open() async throws(ShallowsError) {
         try await whole { (_) throws(StoreError) in }
     }

@@ -2,8 +2,7 @@ public import Synchronization
 
 /// Whether a handle was closed: a word in memory, so that a hit asks it without counting a reference.
 ///
-/// Unchecked because the word is protected by being atomic. Whoever makes a mark keeps it until nobody can ask it any more, and then
-/// gives it back with ``deallocate()``.
+/// Unchecked because the word is protected by being atomic. Its maker deallocates it once no handle can ask it any more.
 @frozen
 public struct ClosedMark: @unchecked Sendable {
     @usableFromInline let cell: UnsafeMutablePointer<Atomic<Bool>>

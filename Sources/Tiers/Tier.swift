@@ -51,6 +51,12 @@ public protocol Tier: AnyObject, Sendable {
     /// Changes how much the tier may hold, and returns the keys of what had to leave, the coldest first.
     func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey]
 
+    /// Lets the tier hold no less than that. Removes nothing, whatever the tier may hold already.
+    func raise(to capacity: Capacity) throws(StoreError)
+
+    /// How much the tier may hold, asked anew where others may have changed it.
+    func currentCapacity() throws(StoreError) -> Capacity
+
     /// Gives the tier the owner that it asks and reports to. Held weakly.
     func attach(to owner: any TierOwner)
 
@@ -80,6 +86,10 @@ extension Tier {
     public var isClosed: Bool { underlying === self ? false : underlying.isClosed }
     public var changes: (any ChangeFeed)? { underlying === self ? nil : underlying.changes }
     public func claim(_ expiration: Expiration, grace: Int64) throws(StoreError) {}
+    public func raise(to capacity: Capacity) throws(StoreError) {
+        if capacity.isAtLeast(self.capacity) { _ = try resize(to: capacity) }
+    }
+    public func currentCapacity() throws(StoreError) -> Capacity { capacity }
 }
 
 /// What a tier may ask of the store that owns it, and what it tells it. The tier may call from any thread, and while
@@ -182,6 +192,8 @@ public struct TierWrite: Sendable {
     public var key: EntryKey
     public var change: Change
     public var stamp: UseStamp
+    /// Whether memory takes what is to be stored, also where it is too large for the tier.
+    public var isKeptInMemory = true
     /// What must be so, or the tier leaves everything as it is and says ``WriteOutcome/wasDeclined``.
     public var condition: WriteCondition?
 

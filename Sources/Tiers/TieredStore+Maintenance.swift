@@ -69,7 +69,15 @@ extension TieredStore {
 
     /// Flushes and lets go of the file; every later call throws ``StoreError/Code/closed``. Closing twice is closing once.
     public func close() throws(StoreError) {
-        try disk.close()
+        try closeDisk()
+        finishClosing()
+    }
+
+    /// The part of closing that may fail, and runs no code of a user's.
+    package func closeDisk() throws(StoreError) { try disk.close() }
+
+    /// The rest, which releases values: where no lock is held.
+    package func finishClosing() {
         release(memory.removeAll())
         events.finish()
     }

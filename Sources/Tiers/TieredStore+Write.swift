@@ -94,10 +94,7 @@ public struct StoreTransaction {
     ) throws(StoreError) {
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
         let bytes = try store.encode(value)
-        let (memory, disk) = store.capacities
-        guard bytes.count <= max(memory.bytes, disk.bytes) else {
-            throw .tooLarge(bytes.dataSize, memory, disk)
-        }
+        if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) { try store.refuseTooLarge(bytes) }
         let now = store.clock.now()
         if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.isValid(at: now, key) { return }
 
@@ -107,6 +104,7 @@ public struct StoreTransaction {
         let remembered = store.remembered(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
 
+        defer { writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes }
         add(change, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
             let leftovers = store.memory.store(
@@ -208,6 +206,13 @@ extension TieredStore {
     /// Returns how many bytes the value takes when it is recorded.
     package func encodedSize(of value: Value) throws(StoreError) -> Int { try encode(value).count }
 
+    /// Refuses a value that is larger than every limit, unless another process has raised one.
+    @usableFromInline
+    func refuseTooLarge(_ bytes: Data) throws(StoreError) {
+        let (memory, disk) = try currentCapacities()
+        guard bytes.count <= max(memory.bytes, disk.bytes) else { throw .tooLarge(bytes.dataSize, memory, disk) }
+    }
+
     /// Lets go of what left memory, where no lock is held, and tells of it.
     @usableFromInline
     func release(_ leftovers: MemoryTier<Remembered<Value>>.Leftovers) {
@@ -250,6 +255,7 @@ extension StoreError {
     static func notEncodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
         // A type that nothing can encode says so itself, and what to write.
         if let cause = cause as? StoreError, cause.code == .notEncodable { return cause }
-        return StoreError(.notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
+        return StoreError(
+            .notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
     }
 }

@@ -111,9 +111,14 @@ public final class TieredStore<Value>: Sendable {
     package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity)) }
 
     /// Lets the disk hold no less. The size counts as one that was given.
-    package func raise(disk capacity: Capacity) throws(StoreError) { _ = try disk.resize(to: capacity) }
+    package func raise(disk capacity: Capacity) throws(StoreError) { try disk.raise(to: capacity) }
 
-    /// What memory and the disk may hold.
+    /// What memory and the disk may hold, asked anew where another process may have changed it.
+    package func currentCapacities() throws(StoreError) -> (memory: Capacity, disk: Capacity) {
+        (memory.capacity, try disk.currentCapacity())
+    }
+
+    /// What memory and the disk may hold, as far as this process knows.
     @inlinable
     public var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
 }

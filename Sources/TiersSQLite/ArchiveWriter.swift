@@ -15,7 +15,7 @@ final class ArchiveWriter {
     /// Whether the open transaction evicted something though nobody ever gave the archive a size.
     var hasEvictedByDefault = false
     /// Whether that was logged.
-    var hasToldOfDefault = false
+    var hasReportedDefault = false
     /// Whom to ask for uses that were not written yet.
     weak var owner: (any TierOwner)?
     /// Uses of entries that were overwritten in the open transaction: their owner learns of them after it.
@@ -165,11 +165,11 @@ final class ArchiveWriter {
             row = Row()
         }
         storedRow = row
-        mirror?.update(bytes: row.limit.bytes)
+        mirror?.update(row.limit)
     }
 
     /// How much the archive may hold. Loaded with the totals.
-    var capacity: Capacity { isUnlimited ? .unlimited : Capacity(bytes: Int(row.limit.bytes), entries: entryLimit) }
+    var capacity: Capacity { isUnlimited ? .unlimited : Capacity(bytes: Int(clamping: row.limit.bytes), entries: entryLimit) }
 
     /// Writes ``row`` if it changed, at the end of the transaction.
     func store() throws(SQLiteError) {
@@ -228,9 +228,9 @@ final class ArchiveWriter {
         }
         switch write.change {
         case .store(let entry):
-            try store(entry, write.key, write.stamp, onlyIfAbsent: false, &outcome)
+            try store(entry, write, onlyIfAbsent: false, &outcome)
         case .storeIfAbsent(let entry):
-            try store(entry, write.key, write.stamp, onlyIfAbsent: true, &outcome)
+            try store(entry, write, onlyIfAbsent: true, &outcome)
         case .remove:
             if let present = try find(write.key) {
                 outcome.wasPresent = true
@@ -261,6 +261,14 @@ final class ArchiveWriter {
         }
         return condition.isMet(
             by: version, isValid: present.validity.contains(condition.now, key, lastUse: lastUse, under: condition.expiration))
+    }
+
+    private func store(
+        _ entry: Entry, _ write: TierWrite, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) {
+        // The store asked already; another process may have lowered the limit since.
+        guard entry.bytes.count <= capacity.bytes || write.isKeptInMemory else { throw .tooLarge }
+        try store(entry, write.key, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
     }
 
     private func store(

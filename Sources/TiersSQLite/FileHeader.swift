@@ -21,6 +21,12 @@ struct FileHeader {
         return header.fixed(kind).count { header.bytes[$0.offset] != $0.byte } <= 8
     }
 
+    /// What the header says that the file holds, if it says so.
+    static func kind(of path: String) throws -> FileKind? {
+        guard let header = try FileHeader(path: path) else { return nil }
+        return FileKind(rawValue: Int32(truncatingIfNeeded: header.number(at: 68)))
+    }
+
     /// What the header of a file of ours must hold, whatever is in the file: all but the size of a page, counters, and places.
     private func fixed(_ kind: FileKind) -> [(offset: Int, byte: UInt8)] {
         var fixed: [(offset: Int, byte: UInt8)] = []

@@ -24,23 +24,31 @@ enum FilePaths {
     /// Makes sure that SQLite meets nothing at the path of a database, or of its side files, that it must not open.
     ///
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
-    static func check(_ database: String) throws(SQLiteError) { try check(database, ofSQLite) }
+    ///
+    /// A second name that a backup gives the database while it is open is no reason to fail.
+    static func check(_ database: String) throws(SQLiteError) { try check(database, ofSQLite, mayHaveLinks: true) }
 
     /// The same for everything that this package opens while it opens a database.
     static func checkAll(_ database: String) throws(SQLiteError) { try check(database, ofRecovery) }
 
-    private static func check(_ database: String, _ suffixes: [String]) throws(SQLiteError) {
+    /// The same for a side file that is open.
+    static func check(_ status: stat, at path: String) throws(SQLiteError) {
+        // Whoever owns the folder's database was checked when that was opened.
+        if let problem = problem(status, [geteuid(), status.st_uid], mayHaveLinks: false) { throw .unsafePath(path, problem) }
+    }
+
+    private static func check(_ database: String, _ suffixes: [String], mayHaveLinks: Bool = false) throws(SQLiteError) {
         guard database != ":memory:" else { return }
         var owners: Set<uid_t> = [geteuid()]
         for path in [database] + suffixes.map({ database + $0 }) {
             var status = stat()
             guard lstat(path, &status) == 0 else { continue }
             if path == database { owners.insert(status.st_uid) }
-            if let problem = problem(status, owners) { throw .unsafePath(path, problem) }
+            if let problem = problem(status, owners, mayHaveLinks: mayHaveLinks && path == database) { throw .unsafePath(path, problem) }
         }
     }
 
-    private static func problem(_ status: stat, _ owners: Set<uid_t>) -> String? {
+    private static func problem(_ status: stat, _ owners: Set<uid_t>, mayHaveLinks: Bool) -> String? {
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR: return "is a directory"
@@ -49,7 +57,7 @@ enum FilePaths {
         case S_IFSOCK: return "is a socket"
         default: return "is a device"
         }
-        if status.st_nlink > 1 { return "is a hard link: the file has \(status.st_nlink) names" }
+        if status.st_nlink > 1, !mayHaveLinks { return "is a hard link: the file has \(status.st_nlink) names" }
         // Root's SQLite gives side files to the owner of the database.
         return owners.contains(status.st_uid) ? nil : "belongs to another user"
     }

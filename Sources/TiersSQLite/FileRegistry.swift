@@ -9,10 +9,12 @@ final class FileRegistry: Sendable {
     private final class Weak {
         weak var file: SQLiteFile?
         let id: ObjectIdentifier
+        let birth: ProcessCopy
 
         init(_ file: SQLiteFile) {
             self.file = file
             id = ObjectIdentifier(file)
+            birth = file.birth
         }
     }
 
@@ -28,9 +30,10 @@ final class FileRegistry: Sendable {
     ) throws -> SQLiteFile {
         try opening.withLock { _ in
             let identity = try identity()
+            // SQLite counts the locks of a file for the whole process, and would count those of the other, also where the file was released
+            // here.
+            guard files.withLock({ $0[identity]?.birth.isThisProcess ?? true }) else { throw StoreError.forked }
             if let file = files.withLock({ $0[identity]?.file }) {
-                // SQLite counts the locks of a file for the whole process, and would count those of the other.
-                guard file.birth.isThisProcess else { throw StoreError.forked }
                 try holding(file)
                 return file
             }

@@ -2,8 +2,7 @@ public import Foundation
 internal import Synchronization
 public import Tiers
 
-/// One handle's hold on an open file. Handles are independent: the file is closed with the last hold on it, or when nobody refers to it
-/// any more.
+/// One handle's hold on an open file. Handles are independent: the file is closed with the last hold on it, or with the last reference to it.
 public final class FileHold: Sendable {
     public let file: SQLiteFile
     private let hasEnded = Atomic(false)
@@ -51,7 +50,7 @@ public final class StoreHold<Value>: Sendable {
     }
 
     deinit {
-        if !mark.isClosed { _ = file.stores.endHold(on: store) }
+        if !mark.isClosed { file.stores.endHold(on: store) }
         mark.deallocate()
     }
 
@@ -67,8 +66,9 @@ public final class StoreHold<Value>: Sendable {
                 if file.stores.hold(store) { return StoreHold(store, in: file) }
                 if triesLeft == 0 { throw .closed }
             } catch {
-                guard error.code == .vanished, triesLeft > 0 else { throw error }
+                guard [.vanished, .closed].contains(error.code), triesLeft > 0 else { throw error }
             }
+            Pause.milliseconds(1)
         }
     }
 
@@ -78,11 +78,23 @@ public final class StoreHold<Value>: Sendable {
     /// - Throws: ``StoreError`` if that fails; then the hold has not ended.
     public func close() throws(StoreError) {
         guard !mark.set(true) else { return }
-        let isLast = file.stores.opening.withLock { _ in file.stores.endHold(on: store, forgettingLast: true) }
         do throws(StoreError) {
-            if isLast { try store.close() } else { try file.flushForClosing() }
+            // Inside the lock of openings, so that nobody is given a store that is being closed, or makes a second one beside it.
+            let isLast = try file.stores.opening.withLock { _ throws(StoreError) in
+                let isLast = file.stores.isHeldOnce(store)
+                if isLast { try store.closeDisk() }
+                file.stores.endHold(on: store)
+                return isLast
+            }
+            // Values are released where no lock is held.
+            if isLast { return store.finishClosing() }
+            do throws(StoreError) {
+                try file.flushForClosing()
+            } catch {
+                _ = file.stores.hold(store)
+                throw error
+            }
         } catch {
-            if !isLast { _ = file.stores.hold(store) }
             // Of a file that is gone there is nothing left to close.
             if !store.isClosed { mark.set(false) }
             throw error
@@ -104,12 +116,20 @@ extension SQLiteFile {
 }
 
 extension FileRegistry {
-    /// Ends one hold; inside the lock of openings, so that nobody is given a file that is being closed.
+    /// Ends one hold, and closes the file with the last one: inside the lock of openings, so that nobody is given a file that is being closed.
     func endHold(on file: SQLiteFile) throws(StoreError) {
-        try opening.withLock { _ throws(StoreError) in
+        let isLast = try opening.withLock { _ throws(StoreError) in
             let isLast = file.holds.load(ordering: .acquiring) == 1
-            if isLast { try file.close() } else { try file.flushForClosing() }
+            if isLast { try file.close() }
             file.holds.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+            return isLast
+        }
+        guard !isLast else { return }
+        do throws(StoreError) {
+            try file.flushForClosing()
+        } catch {
+            file.holds.wrappingAdd(1, ordering: .acquiringAndReleasing)
+            throw error
         }
     }
 }
@@ -124,15 +144,12 @@ extension StoreTable {
         }
     }
 
-    /// - Parameter forgettingLast: Whether nobody is to be given the store any more where this was the last hold.
-    /// - Returns: Whether it was.
-    func endHold(on store: any (AnyObject & Sendable), forgettingLast: Bool = false) -> Bool {
-        table.withLock { table in
-            guard let (name, open) = table.first(where: { $0.value.id == ObjectIdentifier(store) }) else { return true }
-            open.holds -= 1
-            guard open.holds <= 0 else { return false }
-            if forgettingLast { table[name] = nil }
-            return true
-        }
+    func endHold(on store: any (AnyObject & Sendable)) {
+        table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds -= 1 }
+    }
+
+    /// Whether only one handle is left that holds the store.
+    func isHeldOnce(_ store: any (AnyObject & Sendable)) -> Bool {
+        table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds ?? 1 <= 1 }
     }
 }

@@ -16,7 +16,7 @@ enum Log {
     static func evictsByDefault(_ archive: String, _ limit: DataSize) {
         logger.warning(
             """
-            The archive \(displayed(archive)) reached its disk limit of \(limit), which nobody set, and now evicts what was used least \
+            The archive \(displayed(archive)) reached its disk limit of \(limit), the default, and now evicts what was used least \
             recently. Give it a size where it is opened: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
             """)
     }
@@ -29,10 +29,10 @@ enum Log {
             """)
     }
 
-    static func logHeldBack(_ path: String, _ process: Int32?, _ size: DataSize) {
+    static func logHeldBack(_ path: String, _ holdUp: SQLiteFile.HoldUp) {
         logger.warning(
             """
-            The write-ahead log of \(path) has \(size) and grows, because \(process.map { "process \($0)" } ?? "another process") keeps \
+            The write-ahead log of \(path) has \(holdUp.logSize) and grows, because \(holdUp.process.map { "process \($0)" } ?? "another process") keeps \
             reading what is in it. It may be stopped, by a debugger or by the system. Let it go on, or end it.
             """)
     }

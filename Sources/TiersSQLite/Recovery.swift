@@ -161,16 +161,7 @@ enum Recovery {
         let writer = try Writer(target)
         var copy = try FileHeader.mendedCopy(of: aside, kind)
         defer { forget(copy) }
-        guard var source = try openForReading(copy ?? aside) else { return 0 }
-        // A schema that is not ours could make whoever reads a table run what stands there.
-        if let check = try foreignSchema(of: source) {
-            Log.warning("The schema of a damaged archive file holds what this package did not write. None of it is run.")
-            let place = try copy ?? FileHeader.copy(of: aside)
-            copy = place
-            try SchemaRepair.run(place, check)
-            guard let repaired = try openForReading(place) else { return 0 }
-            source = repaired
-        }
+        guard let source = try openSource(aside, &copy) else { return 0 }
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
         for (archive, found) in try archives(in: source) {
@@ -197,10 +188,22 @@ enum Recovery {
         return salvaged
     }
 
-    /// The schema of the file, if it holds anything that is not ours; `nil` also if it cannot be read.
-    private static func foreignSchema(of source: Connection) throws(SQLiteError) -> SchemaCheck? {
+    /// The file that entries are read from: the damaged one, or a copy whose header or schema was repaired. A schema that is not ours could
+    /// make a reader of a table run what stands there.
+    private static func openSource(_ aside: String, _ copy: inout String?) throws -> Connection? {
+        if let check = try foreignSchema(of: copy ?? aside) {
+            Log.warning("The schema of a damaged archive file holds what this package did not write. None of it is run.")
+            let place = try copy ?? FileHeader.copy(of: aside)
+            copy = place
+            try SchemaRepair.run(place, check)
+        }
+        return try openForReading(copy ?? aside)
+    }
+
+    /// The schema of the file, if it holds anything that is not ours; `nil` also if it cannot be read. The file is closed again.
+    private static func foreignSchema(of path: String) throws(SQLiteError) -> SchemaCheck? {
         do throws(SQLiteError) {
-            let check = try SchemaCheck(source)
+            let check = try SchemaCheck(try Connection(path: path))
             return check.items.allSatisfy(check.isOurs) ? nil : check
         } catch {
             guard error.isDamage else { throw error }

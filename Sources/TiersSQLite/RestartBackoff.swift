@@ -4,7 +4,7 @@
 /// the log can be copied from one try to the next: then a process is stopped in the middle of a read, perhaps for hours, and writers
 /// would wait for each try.
 ///
-/// A pure value; whoever asks inside a lock acts outside.
+/// A pure value.
 struct RestartBackoff: Equatable {
     /// Tries in a row between which nothing could be copied.
     private(set) var stalls = 0
@@ -31,7 +31,7 @@ struct RestartBackoff: Equatable {
     /// A reader was in the way.
     ///
     /// - Parameter copied: How many pages of the log are in the database.
-    /// - Returns: Whether it is time to tell someone: once for each time that the log is held back.
+    /// - Returns: Whether to report it: once for each time that the log is held back.
     mutating func fail(at now: Int64, copied: Int) -> Bool {
         stalls = self.copied == copied ? stalls + 1 : 0
         self.copied = copied

@@ -38,33 +38,44 @@ extension SQLiteFile {
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try giveSpaceBack()
         defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
-        let isHeldBack = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
-            guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return false }
+        guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return }
+        let holdUp = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> HoldUp? in
+            guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return nil }
             if connection == nil {
                 let new = try Connection(path: path)
                 try new.execute(SQL.writerSettings)
                 connection = new
             }
-            guard let connection else { return false }
+            guard let connection else { return nil }
             CrashPoint.reached(.checkpointBegins)
             let (logged, copied) = try connection.checkpoint()
             CrashPoint.reached(.logCopied)
-            guard logged >= LogLimit.checkpointAt else { return false }
+            guard logged >= LogLimit.checkpointAt else { return nil }
             return try restartLog(of: logged, copied: copied)
         }
-        if isHeldBack { tellOfLogHeldBack() }
+        guard let holdUp else { return }
+        Log.logHeldBack(path, holdUp)
+        let event = StoreEvent.logHeldBack(process: holdUp.process, logSize: holdUp.logSize)
+        for owner in writer.withLock({ $0?.owners }) ?? [] { owner.tierDidReport(event) }
+    }
+
+    /// A log that cannot begin anew.
+    struct HoldUp: Sendable {
+        /// The process that keeps reading it, where the system tells its number.
+        var process: Int32?
+        var logSize: DataSize
     }
 
     /// Copies the rest of a log of so many pages while writers wait, unless a reader of another process is in the way.
     ///
     /// - Parameter copied: How many pages could be copied while nobody waited.
-    /// - Returns: Whether readers have been in the way for so long that someone should know.
-    private func restartLog(of pages: Int, copied: Int) throws(SQLiteError) -> Bool {
+    /// - Returns: What to report, once readers count as stopped.
+    private func restartLog(of pages: Int, copied: Int) throws(SQLiteError) -> HoldUp? {
         let patience = restarts.withLock { $0.patience(isLong: pages >= 2 * LogLimit.checkpointAt) }
-        let isBusy = try readers.withoutLeases { () throws(SQLiteError) in
+        let oldest = try readers.withoutLeases { () throws(SQLiteError) in
             // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
-            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> Bool in
-                guard let writer else { return false }
+            try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> [Int]? in
+                guard let writer else { return nil }
                 try writer.commitBatch()
                 hasOpenBatch.store(false, ordering: .releasing)
                 do throws(SQLiteError) {
@@ -74,14 +85,14 @@ extension SQLiteFile {
                     defer { changes.page.askForLog(until: 0) }
                     try writer.connection.restartLog(patience: patience)
                     CrashPoint.reached(.logRestarted)
-                    return false
+                    return nil
                 } catch  where StoreError(error).code == .busy {
-                    return true
+                    return writer.connection.slotsOfOldestReaders
                 }
             }
         }
         let (next, isTime) = restarts.withLock { restarts -> (Int64, Bool) in
-            guard isBusy else {
+            guard oldest != nil else {
                 restarts.succeed()
                 return (.min, false)
             }
@@ -89,15 +100,9 @@ extension SQLiteFile {
             return (restarts.nextTry, isTime)
         }
         nextRestart.store(next, ordering: .relaxed)
-        return isTime
-    }
-
-    /// Tells who holds the log back: a process that is stopped while it reads, most often.
-    private func tellOfLogHeldBack() {
-        let process = presence.readingProcess.flatMap { $0 > 0 ? $0 : nil }
-        let size = DataSize(bytes: FileSystem.size(path + "-wal"))
-        Log.logHeldBack(path, process, size)
-        for owner in writer.withLock({ $0?.owners }) ?? [] { owner.tierDidReport(.logHeldBack(process: process, logSize: size)) }
+        guard let oldest, isTime else { return nil }
+        return HoldUp(
+            process: presence.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(path + "-wal")))
     }
 
     /// Runs a write, and once more with an empty log if the disk was full: the space that the log has is then there for it.

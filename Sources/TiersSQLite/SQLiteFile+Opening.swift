@@ -82,6 +82,8 @@ extension SQLiteFile {
             guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path, kind) else {
                 throw StoreError(error)
             }
+            // One damaged byte must not make archives of a cache's file.
+            if let present = try FileHeader.kind(of: path), present != kind { throw StoreError.wrongKind(present, wanted: kind, path) }
             if StoreError(error).code == .notADatabase, try !Recovery.mayHoldEntries(path, kind) {
                 let aside = try Recovery.setAside(path, at: clock.now())
                 Log.warning("A file that is no database lay at \(path). It was moved to \(aside), and a new file was begun.")
@@ -113,11 +115,13 @@ extension SQLiteFile {
         if changes.page.isRetired { changes.page.reset() }
         let file = try SQLiteFile(
             path: path, kind: kind, identity: try identity(of: path), connection: connection, changes: changes, news: news, clock: clock)
-        try file.waitForOpenBatches()
+        try file.writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
+            if let writer { try file.waitForOpenBatches(writer) }
+        }
         return file
     }
 
-    /// A connection to a file of ours, of today's format.
+    /// A connection to a file of ours.
     static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
         let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)

@@ -101,7 +101,6 @@ extension SQLiteFile {
             writer = nil
             return owners
         }
-        presence.close()
         FileRegistry.shared.remove(self, identity)
         for owner in owners { owner.tierDidLoseWrites(.vanished) }
     }

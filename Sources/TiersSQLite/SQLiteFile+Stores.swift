@@ -5,7 +5,7 @@ public import Tiers
 // The archives of the file, and the stores over them: one for each name, shared by all who ask.
 
 extension SQLiteFile {
-    /// What to do when an archive is open already, with other limits than those asked for.
+    /// What to do when an archive is open already, with larger limits than those asked for.
     public enum DifferencePolicy: Sendable {
         /// Throw ``StoreError/Code/contradiction``.
         case refuse
@@ -13,7 +13,7 @@ extension SQLiteFile {
         case share
     }
 
-    /// What an archive may hold for which nobody says a size.
+    /// The limits of an archive without given sizes.
     public struct DefaultLimits: Sendable {
         public var memory: Capacity
         public var disk: Capacity
@@ -39,8 +39,8 @@ extension SQLiteFile {
     ///     first where room is needed, and all of them do when nobody has opened the archive for a week. A new archive has the limit of
     ///     the one that was opened last.
     ///   - memory: What memory may hold; `nil` for what is open, or the default.
-    ///   - disk: What the disk may hold; `nil` for what the file says, or the default where nobody ever gave the archive a size.
-    ///   - defaults: What counts for an archive for which nobody says a size.
+    ///   - disk: What the disk may hold; `nil` for what the file says, or the default for an archive without a given size.
+    ///   - defaults: The limits of an archive without given sizes.
     ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
     ///   - catalog: What is indexed of the values, and an empty one for nothing; then an index that is there is dropped. `nil` says
     ///     nothing, and leaves it.
@@ -59,22 +59,24 @@ extension SQLiteFile {
         durability: Durability = .crashSafe,
         whenDifferent policy: DifferencePolicy = .refuse
     ) throws(StoreError) -> TieredStore<Value> {
-        let (store, tier, refused) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, SQLiteTier?, StoreError?) in
+        let (store, opened) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, (SQLiteTier, LimitOutcome)?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
                 guard let store = open as? TieredStore<Value> else { throw .openForAnotherType(Value.self) }
-                return (store, nil, try grant(memory, disk, durability, to: store, name, policy))
+                return (store, nil)
             }
-            let tier = try self.tier(named: name, inFamily: family, disk: disk, otherwise: defaults.disk)
+            let (tier, outcome) = try openTier(named: name, inFamily: family, disk: disk, otherwise: defaults.disk)
             let store = TieredStore(
                 disk: tier, codec: codec, memory: memory ?? defaults.memory, remembering: remembrance, indexing: catalog,
                 durability: durability, clock: clock)
             stores.add(store, key, ObjectIdentifier(tier))
-            return (store, tier, nil)
+            return (store, (tier, outcome))
         }
-        // Outside the lock: it may ask the codec about a few entries.
-        if let tier, let catalog { try declareIndex(catalog.shape, of: tier, for: store) }
-        if let refused {
+        // Outside the lock: what is logged may be handled by anyone, and the codec may be asked about a few entries.
+        if let (tier, outcome) = opened {
+            finish(outcome, of: tier)
+            if let catalog { try declareIndex(catalog.shape, of: tier, for: store) }
+        } else if let refused = try grant(memory, disk, durability, to: store, name, policy) {
             Log.notice("\(refused)")
             store.report(refused)
         }
@@ -88,7 +90,8 @@ extension SQLiteFile {
         _ memory: Capacity?, _ disk: Capacity?, _ durability: Durability, to store: TieredStore<Value>, _ name: String,
         _ policy: DifferencePolicy
     ) throws(StoreError) -> StoreError? {
-        let open = store.capacities
+        // Another process may have raised the limit meanwhile.
+        let open = disk.map { $0 == store.capacities.disk } ?? true ? store.capacities : try store.currentCapacities()
         let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
         let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
         var refused: StoreError?
@@ -125,12 +128,14 @@ extension SQLiteFile {
     ///
     /// - Important: Make one tier for a name at a time: it has one owner to ask.
     public func tier(named name: String, inFamily family: String? = nil, capacity: Capacity) throws(StoreError) -> SQLiteTier {
-        try tier(named: name, inFamily: family, disk: capacity, otherwise: capacity)
+        let (tier, outcome) = try openTier(named: name, inFamily: family, disk: capacity, otherwise: capacity)
+        finish(outcome, of: tier)
+        return tier
     }
 
-    func tier(
+    private func openTier(
         named name: String, inFamily family: String?, disk: Capacity?, otherwise fallback: Capacity
-    ) throws(StoreError) -> SQLiteTier {
+    ) throws(StoreError) -> (SQLiteTier, LimitOutcome) {
         let normal = EntryKey(name).normalized
         let tier = try entering { () throws(SQLiteError) in
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) -> SQLiteTier? in
@@ -157,7 +162,13 @@ extension SQLiteFile {
             try setLimit(of: tier) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
         }
         tier.keep(outcome)
-        return tier
+        return (tier, outcome)
+    }
+
+    /// What is left to do once a limit was set, where no lock is held.
+    func finish(_ outcome: LimitOutcome, of tier: SQLiteTier) {
+        if outcome.isLowered { Log.limitLowered(tier.name, outcome.change) }
+        for state in outcome.states { lookAfter(state) }
     }
 
     /// The names of the archives in the file, in the order they were made.
@@ -169,7 +180,7 @@ extension SQLiteFile {
         return names
     }
 
-    /// Changes the disk limit of an archive and makes the archive keep it, a few entries at a time.
+    /// Changes the disk limit of an archive and makes the archive keep it, a few entries at a time. ``finish(_:of:)`` does the rest.
     ///
     /// - Parameter change: The new limit, by the one that is stored and the bytes that are held.
     func setLimit(
@@ -182,40 +193,41 @@ extension SQLiteFile {
             let step = try makingRoom { () throws(SQLiteError) in
                 try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                     guard let writer, let archive = writer.archive(tier.number) else { throw .closedArchive }
+                    archive.entryLimit = tier.mirror.capacity.entries
                     defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
                     return try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
                 }
             }
             CrashPoint.reached(.shrinkBatchCommitted)
-            if outcome == nil {
+            if isFirst {
                 outcome = step.outcome
             } else {
                 outcome?.removed += step.outcome.removed
                 outcome?.lost.entries += step.outcome.lost.entries
                 outcome?.lost.bytes += step.outcome.lost.bytes
+                outcome?.states += step.outcome.states
             }
             // Totals that promise more than can be found are damage.
             if step.isOver, step.outcome.lost.entries == 0 {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.")
             }
             isOver = step.isOver
-            if let state = step.state { lookAfter(state) }
         }
         guard let outcome else { throw .closedArchive }
-        tier.mirror.update(bytes: outcome.after.bytes)
-        if outcome.isLowered { Log.limitLowered(tier.name, outcome.change) }
+        tier.mirror.update(outcome.after)
         return outcome
     }
 
     private struct LimitStep: Sendable {
         var outcome: LimitOutcome
         var isOver = false
-        var state: WriteState?
 
         /// The same with what is to be done outside the lock.
         func afterCommit(of writer: Writer) -> LimitStep {
             writer.tellOfLosses()
-            return LimitStep(outcome: outcome, isOver: isOver, state: WriteState(writer))
+            var step = self
+            step.outcome.states = [WriteState(writer)]
+            return step
         }
     }
 

@@ -27,7 +27,6 @@ extension SQLiteFile {
                         try writer?.commitBatch()
                         hasOpenBatch.store(false, ordering: .releasing)
                         try writer?.letGo()
-                        presence.close()
                     }
                 }
             }
@@ -50,14 +49,15 @@ extension SQLiteFile {
         do throws(SQLiteError) {
             try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
                 guard isSuspended.load(ordering: .acquiring) else { return }
-                try writer?.takeUp(path: path)
+                guard let open = writer else { return }
+                try open.takeUp(path: path)
+                try waitForOpenBatches(open)
                 readers.resume()
                 isSuspended.store(false, ordering: .releasing)
             }
         } catch {
             throw StoreError(error)
         }
-        try entering { () throws(SQLiteError) in try waitForOpenBatches() }
         scheduleWritingOfUses()
         if writer.withLock({ $0?.nextSweep }) != nil { scheduleSweep() }
         if writer.withLock({ $0?.allArchives.contains { $0.index.shape != nil } ?? false }) { scheduleBuilding() }

@@ -45,8 +45,6 @@ extension SQLiteFile {
             let report = try Self.report(reading: connection)
             if report.mustBeMadeAnew {
                 if let failure = connection.readFailure() { throw failure }
-                // Closing the file meanwhile took this connection's locks.
-                guard !isClosed else { throw .closedArchive }
                 Recovery.markDamaged(path)
             }
             return report

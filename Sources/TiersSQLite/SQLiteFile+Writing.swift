@@ -31,7 +31,7 @@ extension SQLiteFile {
                         // Before memory forgets an old value: whoever misses there must not read it from disk.
                         hasOpenBatch.store(true, ordering: .releasing)
                         CrashPoint.reached(.relaxedWriteApplied)
-                        // Asked while we hold SQLite's lock: whoever opens the file from now on waits for it (``waitForOpenBatches()``).
+                        // Asked while we hold SQLite's lock: whoever opens the file from now on waits for it (``waitForOpenBatches(_:)``).
                         if isShared {
                             try writer.commitBatch()
                             for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
@@ -117,14 +117,11 @@ extension SQLiteFile {
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: 20 milliseconds, unless the process is
     /// stopped. From now on they commit before they answer.
-    func waitForOpenBatches() throws(SQLiteError) {
-        try writer.withLock { (writer: inout Writer?) throws(SQLiteError) in
-            guard let writer else { return }
-            // A connection that has read is one that others see.
-            _ = try writer.connection.int(SQL.tableCount)
-            changes.page.announceOpening()
-            if isShared { try writer.connection.waitForWriters(patience: 2000) }
-        }
+    func waitForOpenBatches(_ writer: Writer) throws(SQLiteError) {
+        // A connection that has read is one that others see.
+        _ = try writer.connection.int(SQL.tableCount)
+        changes.page.announceOpening()
+        if isShared { try writer.connection.waitForWriters(patience: 2000) }
     }
 
     func commitBatch() throws(SQLiteError) {
@@ -162,6 +159,6 @@ extension TierWrite {
 }
 
 extension SQLiteError {
-    /// An archive was closed by another of its handles.
+    /// The archive was closed.
     static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
 }

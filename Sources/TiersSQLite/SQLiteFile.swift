@@ -57,7 +57,7 @@ public final class SQLiteFile: Sendable {
     ) throws(SQLiteError) {
         self.path = path
         self.kind = kind
-        presence = Presence(database: path)
+        presence = Presence(database: path, identity)
         self.changes = changes
         self.identity = identity
         self.clock = clock
@@ -125,7 +125,6 @@ public final class SQLiteFile: Sendable {
                         }
                         // The last connection to go copies the log into the database and removes it.
                         writer = nil
-                        presence.close()
                     }
                 }
             }
@@ -139,7 +138,6 @@ public final class SQLiteFile: Sendable {
     private func letGoOfAll() {
         readers.close()
         writer.withLock { $0 = nil }
-        presence.close()
         FileRegistry.shared.remove(self, identity)
     }
 }

@@ -4,7 +4,7 @@ public import Tiers
 
 /// One archive of an ``SQLiteFile``: the tier that outlives the process.
 ///
-/// Made by ``SQLiteFile/store(named:codec:memory:disk:remembering:durability:whenDifferent:)``, or by
+/// Made by ``SQLiteFile/store(named:codec:inFamily:memory:disk:defaults:remembering:indexing:durability:whenDifferent:)``, or by
 /// ``SQLiteFile/tier(named:capacity:)`` to stand under a store of one's own.
 ///
 /// Reads run beside writes. A commit is lean: prepared statements, the order of use outside the row's transaction,
@@ -45,12 +45,28 @@ public final class SQLiteTier: Tier {
     public var capacity: Capacity { mirror.capacity }
 
     public func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
-        try checkOpen()
         mirror.update(entries: capacity.entries)
-        let outcome = try file.entering { () throws(SQLiteError) in
-            try file.setLimit(of: self) { _, _ in StoredLimit(given: capacity) }
-        }
-        return outcome.removed.map(\.key)
+        return try setLimit { _, _ in StoredLimit(given: capacity) }.removed.map(\.key)
+    }
+
+    public func raise(to capacity: Capacity) throws(StoreError) {
+        // Most often it is what the archive has.
+        guard capacity != mirror.capacity || !mirror.isGiven else { return }
+        mirror.update(entries: capacity.entries)
+        // Decided inside the transaction: another process may have raised it further.
+        _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
+    }
+
+    public func currentCapacity() throws(StoreError) -> Capacity {
+        _ = try setLimit { stored, _ in stored }
+        return capacity
+    }
+
+    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(StoreError) -> LimitOutcome {
+        try checkOpen()
+        let outcome = try file.entering { () throws(SQLiteError) in try file.setLimit(of: self, change) }
+        file.finish(outcome, of: self)
+        return outcome
     }
 
     func keep(_ outcome: LimitOutcome) { openingOutcome.withLock { $0 = outcome } }

@@ -20,14 +20,14 @@ struct StoredLimit: Equatable, Sendable {
 
     var isPossible: Bool { bytes > 0 && 0...1 ~= isGiven }
 
-    var size: DataSize { DataSize(bytes: Int(bytes)) }
+    var size: DataSize { DataSize(bytes: Int(clamping: bytes)) }
 
     /// The limit once the archive is opened.
     ///
     /// - Parameters:
     ///   - given: What the caller says, if anything. It counts, whether it is more or less.
-    ///   - fallback: What the archive gets if nobody ever gave it a size. A later, smaller one takes nothing away.
-    ///   - held: How many bytes the archive holds. A limit that nobody gave never evicts what is there.
+    ///   - fallback: The limit of an archive without a given size. A later, smaller one evicts nothing.
+    ///   - held: How many bytes the archive holds. A default limit never evicts what is there.
     func opened(given: Capacity?, otherwise fallback: Capacity, holding held: Int64) -> StoredLimit {
         if let given { return StoredLimit(given: given) }
         if isGiven == 1 { return self }
@@ -43,6 +43,8 @@ struct LimitOutcome {
     var removed: [RemovedEntry] = []
     /// How much left the archive and those that it replaces.
     var lost = TierTotals()
+    /// What is to be done outside every lock, for each transaction.
+    var states: [SQLiteFile.WriteState] = []
 
     /// Whether less fits than before. An archive of which nothing was said until now counts as unlimited, if something had to leave it.
     var isLowered: Bool { before == .unknown ? lost.entries > 0 : after.bytes < before.bytes }
@@ -52,16 +54,23 @@ struct LimitOutcome {
     }
 }
 
-/// The disk limit as the last transaction of this process found it, for whoever asks outside the writer's lock.
+/// The disk limit as the last transaction of this process found it, readable outside the writer's lock.
 final class LimitMirror: Sendable {
     private let bytes = Atomic(Int.max)
+    private let given = Atomic(false)
     private let entries: Atomic<Int>
 
     init(entries: Int) { self.entries = Atomic(entries) }
 
     var capacity: Capacity { Capacity(bytes: bytes.load(ordering: .relaxed), entries: entries.load(ordering: .relaxed)) }
 
-    func update(bytes new: Int64) { bytes.store(Int(new), ordering: .relaxed) }
+    /// Whether anyone gave the archive its size.
+    var isGiven: Bool { given.load(ordering: .relaxed) }
+
+    func update(_ limit: StoredLimit) {
+        bytes.store(Int(clamping: limit.bytes), ordering: .relaxed)
+        given.store(limit.isGiven == 1, ordering: .relaxed)
+    }
 
     func update(entries new: Int) { entries.store(new, ordering: .relaxed) }
 }

@@ -231,8 +231,8 @@ final class Writer {
         for archive in archives.values {
             bytesRemoved += archive.bytesRemoved
             archive.bytesRemoved = 0
-            if archive.hasEvictedByDefault, !archive.hasToldOfDefault {
-                archive.hasToldOfDefault = true
+            if archive.hasEvictedByDefault, !archive.hasReportedDefault {
+                archive.hasReportedDefault = true
                 evictionsByDefault.append((archive.name, archive.row.limit.size))
             }
         }

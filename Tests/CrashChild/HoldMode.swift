@@ -12,4 +12,13 @@ enum HoldMode {
         try database.execute("COMMIT")
         say("released")
     }
+
+    /// Says the number of a process that has locked the byte of the wal-index that everyone locks who has the file open; 0 if there is none.
+    static func who(_ arguments: [String]) {
+        let descriptor = open(arguments[2] + "/Archives.sqlite-shm", O_RDWR)
+        var lock = flock()
+        (lock.l_type, lock.l_start, lock.l_len) = (Int16(F_WRLCK), 128, 1)
+        guard descriptor >= 0, fcntl(descriptor, F_GETLK, &lock) == 0 else { return say("-1") }
+        say(lock.l_type == Int16(F_UNLCK) ? "0" : "\(lock.l_pid)")
+    }
 }

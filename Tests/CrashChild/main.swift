@@ -14,6 +14,7 @@ import Vellum
 //     CrashChild fork FOLDER                             forks, and tries what must not be done then
 //     CrashChild fork-first FOLDER                       forks, and uses archives in the new process
 //     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
+//     CrashChild who FOLDER                              says which process has the file open, by SQLite's locks
 //     CrashChild hold FOLDER                             reads one instant until it is told to go on
 //     CrashChild obey FOLDER                             does what it is told, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
@@ -78,6 +79,9 @@ do {
         exit(0)
     case "limit":
         try LimitMode.run(arguments)
+        exit(0)
+    case "who":
+        HoldMode.who(arguments)
         exit(0)
     case "hold":
         try HoldMode.run(arguments)

@@ -50,6 +50,25 @@ struct HeldLogTests {
         await listener.value
     }
 
+    @Test func handlesThatComeAndGoKeepTheLocksOfTheProcess() throws {
+        let folder = try TemporaryStore()
+        for round in 0..<40 {
+            // Released on another thread, which closes it, while this one opens the file anew.
+            var archives: SharedArchives? = try SharedArchives(in: folder.url.path)
+            try archives?.put(.relaxed, "k", round)
+            let last = Locked<SharedArchives?>(archives)
+            archives = nil
+            let thread = Thread { last.withLock { $0 = nil } }
+            thread.start()
+            let next = try SharedArchives(in: folder.url.path)
+            while !thread.isFinished { sched_yield() }
+            #expect(try next.find(.relaxed, "k") == round)
+            let who = try Spawned(["who", folder.url.path]).end().lines
+            #expect(who == ["\(getpid())"], "round \(round)")
+            try next.file.close()
+        }
+    }
+
     @Test func onlyAnotherProcessThatHasTheFileOpenIsPresent() throws {
         let folder = try TemporaryStore()
         let archives = try SharedArchives(in: folder.url.path)

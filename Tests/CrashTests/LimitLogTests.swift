@@ -19,7 +19,7 @@ struct LimitLogTests {
     @Test func theFirstEvictionOfAnArchiveThatNobodyGaveASizeIsLoggedOnce() throws {
         let (_, logged) = try lines("-", 0, 2000)
         #expect(logged.count == 1)
-        for part in ["warning", "crash item", "50 kB", "nobody set", "trySetMaxDiskSize", ".unlimited"] {
+        for part in ["warning", "crash item", "50 kB", "the default", "trySetMaxDiskSize", ".unlimited"] {
             #expect(logged.first?.contains(part) == true, "\(part)")
         }
     }

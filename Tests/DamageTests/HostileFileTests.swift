@@ -250,6 +250,50 @@ struct HostileFileTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == precious)
     }
 
+    /// The page of changes is mapped anew where it was replaced.
+    @Test func aLinkInThePlaceOfAnOpenPageOfChangesIsNotWritten() throws {
+        let hostile = try HostileFile()
+        let victim = hostile.folder.url.appendingPathComponent("precious").path
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let store = try SampleStore.open("plain", in: file)
+        unlink(hostile.url.path + "-changes")
+        try Thing.hardLink.put(at: hostile.url.path + "-changes", victim: victim)
+        // The files are looked at every few milliseconds.
+        var code: StoreError.Code?
+        while code == nil {
+            do throws(StoreError) { _ = try store.metadata(forKey: "key 1") } catch { code = error.code }
+        }
+        #expect(code == .cannotOpen)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("precious".utf8))
+        unlink(hostile.url.path + "-changes")
+        try file.close()
+    }
+
+    /// One damaged byte of a header must not make a cache's file of archives.
+    @Test func aDamagedHeaderDoesNotChangeWhatAFileHolds() throws {
+        let hostile = try HostileFile()
+        var bytes = try Data(contentsOf: hostile.url)
+        bytes[3] ^= 0xFF
+        try bytes.write(to: hostile.url)
+        let error = #expect(throws: StoreError.self) {
+            _ = try SQLiteFile.open(at: hostile.url, kind: .caches, ifNotADatabase: .setAsideAlways, clock: SampleStore.clock)
+        }
+        #expect(error?.code == .wrongKind)
+        #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
+    }
+
+    /// A backup may give the database a second name while it is open.
+    @Test func aSecondNameOfAnOpenDatabaseDoesNotStopIt() throws {
+        let hostile = try HostileFile()
+        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let store = try SampleStore.open("plain", in: file)
+        #expect(link(hostile.url.path, hostile.url.path + ".backup") == 0)
+        #expect(try store.value(forKey: "key 1").value != nil)
+        try store.flush()
+        try file.close()
+    }
+
     /// The same while the file is open: a connection is opened for each reader, and for the thread that copies the log.
     @Test func whatIsPutThereWhileTheFileIsOpenIsNotOpenedEither() throws {
         let hostile = try HostileFile()

@@ -36,6 +36,36 @@ struct HoldTests {
         #expect(error?.code == .diskFull && tries == 1)
     }
 
+    /// C10: there is never a second store beside one whose closing failed.
+    @Test func aStoreThatCouldNotBeClosedIsTheOneThatOthersGet() throws {
+        let file = try setup.open()
+        func open() throws -> StoreHold<Data> {
+            try StoreHold<Data>.open { () throws(StoreError) in (file, try file.store(named: "a", codec: IdentityCodec())) }
+        }
+        let hold = try open()
+        try hold.store.record(Data(count: 1), forKey: "k")
+        try file.suspend()
+        let error = #expect(throws: StoreError.self) { try hold.close() }
+        #expect(error?.code == .suspended)
+        #expect(!hold.mark.isClosed)
+        try file.resume()
+        #expect(try open().store === hold.store)
+        try hold.close()
+        #expect(try open().store !== hold.store)
+        try file.close()
+    }
+
+    /// A limit of entries is kept, too, when it is changed.
+    @Test func aLimitOfEntriesIsKeptWhenItIsChanged() throws {
+        let tier = try setup.open().tier(named: "a", capacity: .unlimited)
+        let driver = TierDriver(tier)
+        for number in 0..<10 { try driver.store([UInt8(number)], EntryKey("\(number)")) }
+        #expect(try tier.resize(to: Capacity(1.megaByte, entries: 4)).count == 6)
+        #expect(try tier.totals().entries == 4)
+        try driver.store([1], "new")
+        #expect(try tier.totals().entries == 4)
+    }
+
     /// Each folder that is made is a name in the one above it, which power loss must not take.
     @Test func everyFolderThatIsMadeIsFollowedByASyncOfTheOneAbove() throws {
         var synced: [String] = []
@@ -46,6 +76,31 @@ struct HoldTests {
         #expect(synced.count == 3)
         #expect(throws: POSIXError.self) { try FileSystem.makeFolder(base + "/d") { _ in throw POSIXError(.EIO) } }
     }
+
+    #if os(Linux)
+        /// Closing one connection must not drop the locks of another (sqlite.org/howtocorrupt.html, 2.2).
+        @Test func theWalIndexIsClosedWithTheLastConnectionOnly() throws {
+            let store = try setup.store()
+            try store.record(Data(count: 1), forKey: "k")
+            let identity = try #require(FileIdentity(path: setup.url.path))
+            func descriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == setup.url.path + "-shm"
+                }
+            }
+            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .nobody)
+            // SQLite's and ours.
+            #expect(try descriptors() == 2)
+            do {
+                let other = try Connection(path: setup.url.path)
+                _ = try other.int(SQL.tableCount)
+            }
+            #expect(try descriptors() == 2)
+            try setup.close()
+            #expect(try descriptors() == 0)
+            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unknown)
+        }
+    #endif
 
     // MARK: Tries to begin the log anew
 

@@ -76,7 +76,13 @@ final class CacheFile: Sendable {
     func close() throws(StoreError) {
         let hold = file.withLock { $0 }
         try hold?.close()
-        file.withLock { $0 = nil }
+        // Another thread may have opened it anew meanwhile. Released outside the lock.
+        let closed = file.withLock { file -> FileHold? in
+            guard file === hold else { return nil }
+            defer { file = nil }
+            return file
+        }
+        withExtendedLifetime(closed) {}
     }
 }
 

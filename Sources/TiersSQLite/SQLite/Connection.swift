@@ -16,21 +16,26 @@ final class Connection {
     private let patience = Patience(milliseconds: Connection.longestWait)
 
     let path: String
+    /// The file that is open; `nil` for a database in memory.
+    private let identity: FileIdentity?
 
     /// Opens the file, which must exist, for reading and writing. What is in the file is data: nothing of it is run.
     ///
     /// - Parameter isDefensive: Whether SQL may not write to the schema.
     init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
-        self.path = path
         try FilePaths.check(path)
+        self.path = path
+        let identity = FileIdentity(path: path)
+        self.identity = identity
+        if let identity { OpenDatabases.shared.add(identity) }
         var handle: OpaquePointer?
         // NOMUTEX: a lock of ours stands around every use, so SQLite's own would be paid for twice.
         let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
-        guard let handle else { throw SQLiteError(code: SQLITE_NOMEM, message: "No memory for a connection.") }
-        guard code == SQLITE_OK else {
-            let error = SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+        guard let handle, code == SQLITE_OK else {
+            let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
             sqlite3_close_v2(handle)  // A failed opening leaves a handle behind, too.
-            throw error
+            if let identity { OpenDatabases.shared.remove(identity) }
+            throw SQLiteError(code: handle == nil ? SQLITE_NOMEM : code, message: message)
         }
         self.handle = handle
         frames = .allocate(capacity: 1)
@@ -63,6 +68,7 @@ final class Connection {
 
     deinit {
         sqlite3_close_v2(handle)
+        if let identity { OpenDatabases.shared.remove(identity) }
         frames.deallocate()
     }
 
@@ -71,7 +77,7 @@ final class Connection {
 
     func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         if let refusal { throw refusal }
-        return try Statement(sql, on: handle)
+        return try Statement(sql, on: self, handle)
     }
 
     /// Runs statements that return nothing of interest.
@@ -85,14 +91,6 @@ final class Connection {
     func int(_ sql: String) throws(SQLiteError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.int(0) : nil
-    }
-
-    /// The first column of every row.
-    func ints(_ sql: String) throws(SQLiteError) -> [Int64] {
-        let statement = try prepare(sql)
-        var ints: [Int64] = []
-        while try statement.step() { ints.append(statement.int(0)) }
-        return ints
     }
 
     /// How many rows the last statement changed.
@@ -216,6 +214,14 @@ final class Connection {
             if code != SQLITE_OK, !error.isDamage { return error }
         }
         return nil
+    }
+
+    /// The slots of the wal-index through which readers hold back what is copied of the log: those of the oldest snapshot
+    /// (sqlite.org/walformat.html, 2.2.2).
+    var slotsOfOldestReaders: [Int] {
+        guard let header = logIndexHeader() else { return [] }
+        let copied = header.load(fromByteOffset: 96, as: UInt32.self)
+        return (1..<5).filter { header.load(fromByteOffset: 100 + 4 * $0, as: UInt32.self) == copied }
     }
 
     /// A number that changes with every commit, of this connection and of others. Fresh once a transaction is open.

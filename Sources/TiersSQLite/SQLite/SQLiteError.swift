@@ -32,6 +32,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// A code of ours in SQLITE_CANTOPEN's family (sqlite.org/rescode.html has none above 7 there).
     static let unsafePathCode = SQLITE_CANTOPEN | (200 << 8)
 
+    /// An object fits neither the disk nor memory.
+    static let tooLarge = SQLiteError(code: SQLITE_TOOBIG, message: "The object is larger than every limit.")
+
     static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
 
     var isFull: Bool { primaryCode == SQLITE_FULL }
@@ -96,7 +99,9 @@ extension StoreError {
         case SQLITE_MISUSE:
             self.init(.closed, "The archive was closed. Open it again.", cause: error)
         case SQLITE_TOOBIG:
-            self.init(.tooLarge, "The object is larger than SQLite can hold.", cause: error)
+            self.init(
+                .tooLarge, "The object is larger than every limit, or than SQLite can hold. What was recorded before is still there.",
+                cause: error)
         default:
             self.init(.inputOutput, "The system failed to read or write the archive (SQLite \(error.code)).", cause: error)
         }

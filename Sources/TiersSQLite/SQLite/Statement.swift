@@ -10,14 +10,17 @@ internal import Tiers
 /// A prepared statement: bound, stepped and reset by the one thread that holds its connection.
 final class Statement {
     private let pointer: OpaquePointer
+    /// Stays open for as long as it has a statement, or SQLite would close it later than whoever released it knows.
+    private let owner: Connection
     /// Why a value could not be bound: too large, or no memory. Run like this, the statement would take NULL for it.
     private var failure = SQLITE_OK
 
-    init(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) {
+    init(_ sql: String, on owner: Connection, _ connection: OpaquePointer) throws(SQLiteError) {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
         guard code == SQLITE_OK, let pointer else { throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection))) }
         self.pointer = pointer
+        self.owner = owner
     }
 
     deinit { sqlite3_finalize(pointer) }

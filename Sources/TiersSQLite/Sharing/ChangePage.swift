@@ -72,6 +72,7 @@ struct ChangePage: @unchecked Sendable {
         announced.pointee.store(first, ordering: .relaxed)
         finished.pointee.store(first, ordering: .relaxed)
         word(32).pointee.store(0, ordering: .relaxed)
+        word(56).pointee.store(first, ordering: .relaxed)
         word(8).pointee.store(UInt64(Self.changes), ordering: .relaxed)
         word(0).pointee.store(Self.magic, ordering: .releasing)
     }

@@ -70,6 +70,7 @@ final class ChangesFile: Sendable {
         defer { flock(descriptor, LOCK_UN) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileSystem.lastError }
+        try FilePaths.check(status, at: path)
         if status.st_size != ChangePage.size {
             try fill(descriptor)
             guard ftruncate(descriptor, off_t(ChangePage.size)) == 0 else { throw FileSystem.lastError }
