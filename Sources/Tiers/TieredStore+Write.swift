@@ -92,6 +92,8 @@ public struct StoreTransaction {
     public mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: TieredStore<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
     ) throws(StoreError) {
+        // Before a lock that another thread may have held when this process was forked.
+        guard store.birth.isThisProcess else { throw .forked }
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
         let bytes = try store.encode(value)
         if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) { try store.refuseTooLarge(bytes) }

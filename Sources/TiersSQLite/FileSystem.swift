@@ -75,6 +75,17 @@ enum FileSystem {
         guard unlink(path) == 0 || errno == ENOENT else { throw lastError }
     }
 
+    static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Whether most of a file is holes. Nothing that this package or SQLite writes is like that.
+    static func isMostlyHoles(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_size > 1 << 20 && Int64(status.st_blocks) * 1024 < Int64(status.st_size)
+    }
+
     static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
     /// How many bytes a file takes; 0 if there is none.

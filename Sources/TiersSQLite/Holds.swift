@@ -27,7 +27,7 @@ public final class FileHold: Sendable {
     ///
     /// - Throws: ``StoreError`` if that fails; then the hold has not ended.
     public func close() throws(StoreError) {
-        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard file.birth.isThisProcess, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(StoreError) {
             try FileRegistry.shared.endHold(on: file)
         } catch {
@@ -44,7 +44,8 @@ public final class StoreHold<Value>: Sendable {
     public let mark = ClosedMark()
     private let file: SQLiteFile
 
-    fileprivate init(_ store: TieredStore<Value>, in file: SQLiteFile) {
+    /// Takes over a hold that was counted.
+    init(_ store: TieredStore<Value>, in file: SQLiteFile) {
         self.store = store
         self.file = file
     }
@@ -54,17 +55,13 @@ public final class StoreHold<Value>: Sendable {
         mark.deallocate()
     }
 
-    /// Opens a store and holds it, once more where another handle closed it in between, or another process put a new file in its place.
-    public static func open(
-        _ open: () throws(StoreError) -> (file: SQLiteFile, store: TieredStore<Value>)
-    ) throws(StoreError) -> StoreHold<Value> {
+    /// Opens a store, once more where another process put a new file in the place of a damaged one, or another handle closed the file.
+    public static func open(_ open: () throws(StoreError) -> StoreHold) throws(StoreError) -> StoreHold {
         var triesLeft = 20
         while true {
             triesLeft -= 1
             do throws(StoreError) {
-                let (file, store) = try open()
-                if file.stores.hold(store) { return StoreHold(store, in: file) }
-                if triesLeft == 0 { throw .closed }
+                return try open()
             } catch {
                 guard [.vanished, .closed].contains(error.code), triesLeft > 0 else { throw error }
             }
@@ -77,7 +74,8 @@ public final class StoreHold<Value>: Sendable {
     ///
     /// - Throws: ``StoreError`` if that fails; then the hold has not ended.
     public func close() throws(StoreError) {
-        guard !mark.set(true) else { return }
+        // What belongs to another process is not closed here, and locks may have been held when this one was forked.
+        guard file.birth.isThisProcess, !mark.set(true) else { return }
         do throws(StoreError) {
             // Inside the lock of openings, so that nobody is given a store that is being closed, or makes a second one beside it.
             let isLast = try file.stores.opening.withLock { _ throws(StoreError) in
@@ -135,12 +133,12 @@ extension FileRegistry {
 }
 
 extension StoreTable {
-    /// - Returns: Whether the store is still one that others are given.
+    /// - Returns: Whether another handle holds the store.
     func hold(_ store: any (AnyObject & Sendable)) -> Bool {
         table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return false }
+            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return true }
             open.holds += 1
-            return true
+            return open.holds > 1
         }
     }
 

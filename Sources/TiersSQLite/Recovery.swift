@@ -131,11 +131,29 @@ enum Recovery {
     /// Finishes what a killed process began.
     ///
     /// - Returns: What there is to tell; `nil` if there was nothing to finish.
-    static func resume(_ path: String, at now: WallInstant) throws -> [StoreEvent]? {
+    static func resume(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent]? {
         let replacement = replacement(of: path)
         guard replacement.isWaiting else { return nil }
+        guard try isSound(replacement.complete, kind) else {
+            Log.warning("A file that was to take the place of a damaged one is damaged itself. What can be read is taken over once more.")
+            try replacement.discard()
+            return nil
+        }
         let name = FileSystem.text(path + markSuffix)
         return try putInPlace(replacement, name.hasPrefix(path + ".damaged-") ? name : nil, isResumed: true, at: now)
+    }
+
+    /// Whether a file can be opened as one of ours.
+    private static func isSound(_ path: String, _ kind: FileKind) throws -> Bool {
+        guard FileSystem.size(path) > 1 else { return false }
+        do {
+            _ = try SQLiteFile.connect(path, kind)
+            return true
+        } catch let error as SQLiteError where error.isDamage {
+            return false
+        } catch let error as StoreError where [.foreignFile, .wrongKind, .newerFormat].contains(error.code) {
+            return false
+        }
     }
 
     private static func replacement(of path: String) -> Replacement { Replacement(of: path, making: ".salvaging", made: ".salvaged") }

@@ -24,13 +24,18 @@ struct Replacement {
 
     /// Removes what a killed process left, and makes an empty file.
     func begin() throws {
+        try discard()
+        _ = try FileSystem.createIfMissing(partial)
+        CrashPoint.reached(.replacementBegins)
+    }
+
+    /// Removes what was made.
+    func discard() throws {
         for name in [partial, complete] {
             for suffix in ["", "-wal", "-shm"] where FileIdentity(path: name + suffix) != nil {
                 try FileManager.default.removeItem(atPath: name + suffix)
             }
         }
-        _ = try FileSystem.createIfMissing(partial)
-        CrashPoint.reached(.replacementBegins)
     }
 
     /// Nothing is missing any more.

@@ -52,6 +52,8 @@ extension SQLiteFile {
             } open: { _ in
                 try FolderLock.hold(folderOf: path) {
                     try FilePaths.checkAll(path)
+                    // What a symbolic link leads to is not moved aside.
+                    let policy = FileSystem.isLink(url.path) ? .refuse : policy
                     return try open(path, kind, policy, original.map { Takeover(path: path, original: $0) }, clock)
                 }
             } holding: { file in
@@ -74,7 +76,7 @@ extension SQLiteFile {
         _ path: String, _ kind: FileKind, _ policy: ForeignFilePolicy, _ takeover: Takeover?, _ clock: WallClock
     ) throws -> SQLiteFile {
         _ = try takeover?.resume()
-        if let news = try Recovery.resume(path, at: clock.now()) { return try open(path, kind, news: news, clock) }
+        if let news = try Recovery.resume(path, kind, at: clock.now()) { return try open(path, kind, news: news, clock) }
         do {
             guard !Recovery.isMarkedDamaged(path), !Recovery.isLogWithoutDatabase(path) else { throw SQLiteError.foundDamaged }
             return try open(path, kind, news: [], clock)

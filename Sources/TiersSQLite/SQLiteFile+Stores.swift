@@ -59,37 +59,94 @@ extension SQLiteFile {
         durability: Durability = .crashSafe,
         whenDifferent policy: DifferencePolicy = .refuse
     ) throws(StoreError) -> TieredStore<Value> {
+        try open(
+            name, codec, family, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
+            remembrance,
+            catalog, isHeld: false)
+    }
+
+    /// The same for a handle, which holds the store. A store that no handle holds is opened for the first time: whatever limits are asked for
+    /// count.
+    public func hold<Value>(
+        named name: String,
+        codec: any Codec<Value>,
+        inFamily family: String? = nil,
+        memory: Capacity? = nil,
+        disk: Capacity? = nil,
+        defaults: DefaultLimits = .unlimited,
+        remembering remembrance: Remembrance<Value> = .bytes,
+        indexing catalog: IndexCatalog<Value>? = nil,
+        durability: Durability = .crashSafe,
+        whenDifferent policy: DifferencePolicy = .refuse
+    ) throws(StoreError) -> StoreHold<Value> {
+        let store = try open(
+            name, codec, family, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
+            remembrance,
+            catalog, isHeld: true)
+        return StoreHold(store, in: self)
+    }
+
+    /// What is asked of a store that is opened, but for its name and its type.
+    private struct StoreRequest {
+        var memory: Capacity?
+        var disk: Capacity?
+        var defaults: DefaultLimits
+        var durability: Durability
+        var policy: DifferencePolicy
+    }
+
+    private func open<Value>(
+        _ name: String, _ codec: any Codec<Value>, _ family: String?, _ request: StoreRequest, _ remembrance: Remembrance<Value>,
+        _ catalog: IndexCatalog<Value>?, isHeld: Bool
+    ) throws(StoreError) -> TieredStore<Value> {
+        // Before locks that another thread may have held when this process was forked.
+        guard birth.isThisProcess else { throw .forked }
+        var wasHeld = true
         let (store, opened) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, (SQLiteTier, LimitOutcome)?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
                 guard let store = open as? TieredStore<Value> else { throw .openForAnotherType(Value.self) }
+                if isHeld { wasHeld = stores.hold(store) }
                 return (store, nil)
             }
-            let (tier, outcome) = try openTier(named: name, inFamily: family, disk: disk, otherwise: defaults.disk)
+            let (tier, outcome) = try openTier(named: name, inFamily: family, disk: request.disk, otherwise: request.defaults.disk)
             let store = TieredStore(
-                disk: tier, codec: codec, memory: memory ?? defaults.memory, remembering: remembrance, indexing: catalog,
-                durability: durability, clock: clock)
+                disk: tier, codec: codec, memory: request.memory ?? request.defaults.memory, remembering: remembrance, indexing: catalog,
+                durability: request.durability, clock: clock)
             stores.add(store, key, ObjectIdentifier(tier))
+            if isHeld { _ = stores.hold(store) }
             return (store, (tier, outcome))
         }
-        // Outside the lock: what is logged may be handled by anyone, and the codec may be asked about a few entries.
+        do throws(StoreError) {
+            try finishOpening(store, name, opened, request, remembrance, catalog, isFirst: isHeld && !wasHeld)
+            return store
+        } catch {
+            if isHeld { stores.endHold(on: store) }
+            throw error
+        }
+    }
+
+    /// What is done where no lock is held: what is logged may be handled by anyone, and the codec may be asked about a few entries.
+    private func finishOpening<Value>(
+        _ store: TieredStore<Value>, _ name: String, _ opened: (tier: SQLiteTier, outcome: LimitOutcome)?, _ request: StoreRequest,
+        _ remembrance: Remembrance<Value>, _ catalog: IndexCatalog<Value>?, isFirst: Bool
+    ) throws(StoreError) {
         if let (tier, outcome) = opened {
             finish(outcome, of: tier)
             if let catalog { try declareIndex(catalog.shape, of: tier, for: store) }
-        } else if let refused = try grant(memory, disk, durability, to: store, name, policy) {
+        } else if isFirst, store.durability == request.durability {
+            try store.reconfigure(memory: request.memory ?? store.capacities.memory, disk: request.disk, remembering: remembrance)
+        } else if let refused = try grant(request, to: store, name) {
             Log.notice("\(refused)")
             store.report(refused)
         }
-        return store
     }
 
     /// Raises the limits of an open store where more is asked for.
     ///
     /// - Returns: What could not be granted, where `policy` is to share the store all the same.
-    private func grant<Value>(
-        _ memory: Capacity?, _ disk: Capacity?, _ durability: Durability, to store: TieredStore<Value>, _ name: String,
-        _ policy: DifferencePolicy
-    ) throws(StoreError) -> StoreError? {
+    private func grant<Value>(_ request: StoreRequest, to store: TieredStore<Value>, _ name: String) throws(StoreError) -> StoreError? {
+        let (memory, disk, durability) = (request.memory, request.disk, request.durability)
         // Another process may have raised the limit meanwhile.
         let open = disk.map { $0 == store.capacities.disk } ?? true ? store.capacities : try store.currentCapacities()
         let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
@@ -99,7 +156,7 @@ extension SQLiteFile {
             let asked = (memory: memory ?? open.memory, disk: disk ?? open.disk)
             refused = .openOtherwise(name, path, open, store.durability, asked: asked, durability)
         }
-        if let refused, policy == .refuse { throw refused }
+        if let refused, request.policy == .refuse { throw refused }
         if let memory, isMemoryGranted { store.raise(memory: memory) }
         if let disk, isDiskGranted { try store.raise(disk: disk) }
         return refused
@@ -119,6 +176,7 @@ extension SQLiteFile {
     ///
     /// - Throws: ``StoreError/Code/contradiction`` if it is open for another type.
     public func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(StoreError) -> TieredStore<Value>? {
+        guard birth.isThisProcess else { throw .forked }
         guard let open = stores.open(EntryKey(name)) else { return nil }
         guard let store = open as? TieredStore<Value> else { throw .openForAnotherType(Value.self) }
         return store

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 internal import Tiers
 
@@ -82,7 +83,11 @@ extension SQLiteFile {
         if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
         if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
         let hasLongLog = state.logFrames >= LogLimit.checkpointAt
-        if hasLongLog, CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) { return }
+        if hasLongLog, case let left = nextRestart.load(ordering: .relaxed) &- CoarseClock.milliseconds, 1...RestartBackoff.longest ~= left
+        {
+            // A reader holds the log back: not before the next try.
+            return schedule(.checkpoint, after: .milliseconds(Int(left))) { (file) throws(SQLiteError) in try file.checkpoint() }
+        }
         if state.logFrames >= LogLimit.waitFor {
             // The log has outgrown the thread that empties it: whoever writes now waits for it.
             runChore { (file) throws(SQLiteError) in try file.checkpoint() }

@@ -75,7 +75,7 @@ public final class SQLiteFile: Sendable {
     }
 
     /// Whether the file was closed; then it must be opened again.
-    public var isClosed: Bool { writer.withLock { $0 == nil } }
+    public var isClosed: Bool { birth.isThisProcess && writer.withLock { $0 == nil } }
 
     /// Flushes every archive and lets go of the file, for every handle on it: later calls throw ``StoreError/Code/closed``.
     public func close() throws(StoreError) {

@@ -191,7 +191,8 @@ public final class SQLiteTier: Tier {
     public func close() throws(StoreError) {
         guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(StoreError) {
-            try file.flush()
+            // What is suspended was committed.
+            if !file.isSuspended.load(ordering: .acquiring) { try file.flush() }
         } catch {
             // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
             // And after a sync that failed none is believed.

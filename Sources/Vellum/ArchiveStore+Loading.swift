@@ -131,6 +131,7 @@ extension ArchiveStore where Archive: Sendable {
                 key, under: .never, staleFor: staleFor, failSafe: failSafe, options: options, absence: nil,
                 takesNothing: takesNothing,
                 additions: { [self] (object, transaction) throws(StoreError) in
+                    guard !mark.isClosed else { throw .closed }
                     try nesting.add(propertiesOf: object, to: &transaction, factory)
                 }
             ) {

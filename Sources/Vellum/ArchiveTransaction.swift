@@ -3,8 +3,8 @@ internal import Tiers
 /// Writes to archives of one factory that happen together or not at all. Made by ``ArchivesFactory/transaction(_:)``.
 public struct ArchiveTransaction {
     private var writes = StoreTransaction()
-    /// Whether a handle that was closed is among those written to.
-    private var closedStore = false
+    /// Asks the handles that are written to whether they were closed.
+    private var areClosed: [() -> Bool] = []
 
     init() {}
 
@@ -14,6 +14,7 @@ public struct ArchiveTransaction {
     public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws {
         do throws(StoreError) {
             try store.add(object, to: &writes)
+            areClosed.append { store.mark.isClosed }
         } catch {
             throw VellumError(error)
         }
@@ -21,19 +22,19 @@ public struct ArchiveTransaction {
 
     /// Adds the deletion of the object under the key, if there is one.
     public mutating func delete<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) {
-        closedStore = closedStore || store.mark.isClosed
+        areClosed.append { store.mark.isClosed }
         writes.remove(EntryKey(key), in: store.engine)
     }
 
     /// Adds the deletion of every object of an archive.
     public mutating func deleteAll<Archive>(in store: ArchiveStore<Archive>) {
-        closedStore = closedStore || store.mark.isClosed
+        areClosed.append { store.mark.isClosed }
         writes.removeAll(in: store.engine)
     }
 
     mutating func commit() throws(VellumError) {
         do throws(StoreError) {
-            if closedStore { throw StoreError.closed }
+            guard !areClosed.contains(where: { $0() }) else { throw StoreError.closed }
             try writes.commit()
         } catch {
             throw VellumError(error)

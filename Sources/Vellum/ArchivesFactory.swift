@@ -41,8 +41,6 @@ public final class ArchivesFactory: Sendable {
         var mostHandles = 64
         // The engine of each type, so that it and what it remembers outlive the handles.
         var engines: [ObjectIdentifier: any AnyObject & Sendable] = [:]
-        // Those that only properties of recorded objects asked for: the sizes of whoever asks first still count.
-        var provisional: Set<ObjectIdentifier> = []
     }
 
     /// A factory whose archives lie in a folder of your own. Makes nothing until an archive is asked for.
@@ -196,16 +194,15 @@ public final class ArchivesFactory: Sendable {
         _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ remembrance: Remembrance<Archive>, _ face: Face
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(StoreError) {
-            let hold = try StoreHold.open { () throws(StoreError) in
-                let (file, engine, wasOpen) = try engine(memory, disk, remembrance, face)
-                let isProvisional = state.withLock { $0.provisional.remove(ObjectIdentifier(engine)) != nil }
-                if isProvisional, wasOpen {
-                    // Only properties of other objects asked for it until now: this is the first opening.
-                    try engine.reconfigure(
-                        memory: try Capacity(memory ?? defaultMaxMemorySize), disk: try Capacity(optional: disk), remembering: remembrance)
-                }
-                return (file, engine)
+            let request = try request(memory, disk)
+            let name = try name(of: Archive.self)
+            let hold = try StoreHold<Archive>.open { () throws(StoreError) in
+                try openFile(face).hold(
+                    named: name, codec: ArchiveCodec<Archive>(), memory: request.memory, disk: request.disk, defaults: request.defaults,
+                    remembering: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
+                    whenDifferent: face == .strict ? .refuse : .share)
             }
+            state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = hold.store }
             let handle = WeakHandle(hold)
             state.withLock { state in
                 if state.handles.count >= state.mostHandles {
@@ -220,10 +217,12 @@ public final class ArchivesFactory: Sendable {
         }
     }
 
-    /// The engine for a property of a recorded object.
+    /// The engine for a property of a recorded object. No handle holds it, so that the sizes of the first that does count.
     func engine<Archive: Archivable>(for type: Archive.Type) throws(StoreError) -> TieredStore<Archive> {
-        let (_, engine, wasOpen) = try engine(nil, nil, Remembrance<Archive>.bytes, .forgiving)
-        if !wasOpen { state.withLock { _ = $0.provisional.insert(ObjectIdentifier(engine)) } }
+        let engine = try openFile(.forgiving).store(
+            named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), defaults: try request(nil, nil).defaults,
+            indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability, whenDifferent: .share)
+        state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = engine }
         return engine
     }
 
@@ -231,31 +230,17 @@ public final class ArchivesFactory: Sendable {
     func forget(_ engine: TieredStore<some Archivable>, of type: any Archivable.Type) {
         guard engine.isClosed else { return }
         state.withLock { state in
-            state.provisional.remove(ObjectIdentifier(engine))
             guard state.engines[ObjectIdentifier(type)] === engine else { return }
             state.engines[ObjectIdentifier(type)] = nil
         }
     }
 
-    private func engine<Archive: Archivable>(
-        _ memory: DataSize?, _ disk: DataSize?, _ remembrance: Remembrance<Archive>, _ face: Face
-    ) throws(StoreError) -> (file: SQLiteFile, engine: TieredStore<Archive>, wasOpen: Bool) {
-        // Before anything is made.
+    /// The sizes as the engine takes them: checked before anything is made.
+    private func request(
+        _ memory: DataSize?, _ disk: DataSize?
+    ) throws(StoreError) -> (memory: Capacity?, disk: Capacity?, defaults: SQLiteFile.DefaultLimits) {
         let defaults = SQLiteFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
-        var (memory, disk) = (try Capacity(optional: memory), try Capacity(optional: disk))
-        let name = try name(of: Archive.self)
-        let file = try openFile(face)
-        let open = try file.openStore(named: name, of: Archive.self)
-        if let open, state.withLock({ $0.provisional.contains(ObjectIdentifier(open)) }) {
-            // What only properties of recorded objects asked for says nothing: its limits are set once it is open.
-            (memory, disk) = (nil, nil)
-        }
-        let engine = try file.store(
-            named: name, codec: ArchiveCodec<Archive>(), memory: memory, disk: disk, defaults: defaults,
-            remembering: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(),
-            durability: durability, whenDifferent: face == .strict ? .refuse : .share)
-        state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = engine }
-        return (file, engine, open === engine)
+        return (try Capacity(optional: memory), try Capacity(optional: disk), defaults)
     }
 
     private func name(of type: (some Archivable).Type) throws(StoreError) -> String {

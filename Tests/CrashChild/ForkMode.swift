@@ -2,6 +2,7 @@ import CrashScript
 import Foundation
 import Tiers
 import TiersSQLite
+import Vellum
 
 /// Opens archives, forks, and lets the copy of the process try what it must not.
 enum ForkMode {
@@ -11,7 +12,9 @@ enum ForkMode {
     static func run(_ arguments: [String]) throws {
         let archives = try SharedArchives(in: arguments[2])
         try archives.put(.safe, "k", 1)
-        let identifier = try fork()
+        let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]).appendingPathComponent("more"))
+        let store = try factory.store(for: Item.self)
+        let identifier = try forkWhileBusy(store)
         guard identifier != 0 else {
             tell("hit") { _ = try archives.find(.safe, "k") }
             tell("miss") { _ = try archives.find(.safe, "unknown") }
@@ -20,6 +23,9 @@ enum ForkMode {
             tell("flush") { try archives.store(.safe).flush() }
             tell("close") { try archives.file.close() }
             tell("open") { _ = try SharedArchives(in: arguments[2]) }
+            tell("face") { try store.record(.expected("k")) }
+            tell("another handle") { _ = try factory.store(for: Item.self) }
+            tell("factory") { try factory.close() }
             _exit(0)
         }
         var status: Int32 = 0
@@ -54,12 +60,31 @@ enum ForkMode {
         return unsafeBitCast(symbol, to: Fork.self)()
     }
 
+    /// Forks while other threads hold the locks of a store, which stay locked in the copy.
+    private static func forkWhileBusy(_ store: ArchiveStore<Item>) throws -> pid_t {
+        let isOver = Locked(false)
+        let threads = (0..<3).map { number in
+            Thread {
+                var round = 0
+                while !isOver.withLock({ $0 }) {
+                    round += 1
+                    do { try store.record(.expected("\(number) \(round % 50)")) } catch { return }
+                }
+            }
+        }
+        for thread in threads { thread.start() }
+        while try store.count() < 100 { sched_yield() }
+        let identifier = try fork()
+        if identifier != 0 { isOver.withLock { $0 = true } }
+        return identifier
+    }
+
     private static func tell(_ name: String, _ body: () throws -> Void) {
         do {
             try body()
             say("\(name): done")
         } catch {
-            say("\(name): \((error as? StoreError)?.code.description ?? "\(error)")")
+            say("\(name): \((error as? any EngineError)?.code.description ?? "\(error)")")
         }
     }
 }

@@ -270,6 +270,28 @@ struct HostileFileTests {
         try file.close()
     }
 
+    /// What lies where a mended file would wait to take the place of a damaged one.
+    @Test func garbageInThePlaceOfAMendedFileDoesNotMoveASoundOne() throws {
+        for garbage in [Data(), Data("garbage".utf8), Data(repeating: 7, count: 10_000)] {
+            let hostile = try HostileFile()
+            try garbage.write(to: URL(fileURLWithPath: hostile.url.path + ".salvaged"))
+            let outcome = hostile.use()
+            #expect(outcome.found == HostileFile.entries * SampleStore.archives.count)
+            #expect(outcome.setAside == 0 && outcome.wrong == [] && outcome.codes == [])
+        }
+    }
+
+    /// Copying it would fill the disk.
+    @Test func aLogOfHolesIsNotCopied() throws {
+        let hostile = try HostileFile()
+        try FileManager.default.removeItem(at: hostile.url)
+        let log = hostile.url.path + "-wal"
+        try Data().write(to: URL(fileURLWithPath: log))
+        #expect(truncate(log, 1 << 40) == 0)
+        let error = #expect(throws: StoreError.self) { _ = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock) }
+        #expect(error?.code == .cannotOpen && error?.message.contains("holes") == true)
+    }
+
     /// One damaged byte of a header must not make a cache's file of archives.
     @Test func aDamagedHeaderDoesNotChangeWhatAFileHolds() throws {
         let hostile = try HostileFile()

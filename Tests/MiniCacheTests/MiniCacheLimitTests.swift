@@ -66,6 +66,17 @@ struct MiniCacheLimitTests {
         #expect(try cache.count() == 2200)
     }
 
+    @Test func aCacheThatCouldNotBeOpenedIsClosedWithItsManager() throws {
+        // A file stands where the folder should be.
+        try Data().write(to: temporary.directory)
+        let unopened = cache()
+        #expect(code { _ = try unopened.value(forKey: "a") } == .cannotOpen)
+        try temporary.manager.close()
+        try FileManager.default.removeItem(at: temporary.directory)
+        #expect(code { try unopened.set(Data(), forKey: "a") } == .closed)
+        try cache().set(Data(), forKey: "a")
+    }
+
     @Test func closingAManagerLeavesTheCachesOfAnother() throws {
         let other = temporary.anotherManager()
         let (mine, theirs) = (cache(), cache(other))

@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Testing
 import Tiers
 import TiersTesting
@@ -17,8 +18,7 @@ struct HoldTests {
         let hold = try StoreHold<Data>.open { () throws(StoreError) in
             tries += 1
             if tries < 4 { throw .vanished }
-            let file = try SQLiteFile.open(at: setup.url)
-            return (file, try file.store(named: "a", codec: IdentityCodec()))
+            return try SQLiteFile.open(at: setup.url).hold(named: "a", codec: IdentityCodec())
         }
         #expect(tries == 4)
         try hold.store.record(Data(count: 1), forKey: "k")
@@ -39,16 +39,17 @@ struct HoldTests {
     /// C10: there is never a second store beside one whose closing failed.
     @Test func aStoreThatCouldNotBeClosedIsTheOneThatOthersGet() throws {
         let file = try setup.open()
-        func open() throws -> StoreHold<Data> {
-            try StoreHold<Data>.open { () throws(StoreError) in (file, try file.store(named: "a", codec: IdentityCodec())) }
-        }
+        func open() throws -> StoreHold<Data> { try file.hold(named: "a", codec: IdentityCodec()) }
         let hold = try open()
         try hold.store.record(Data(count: 1), forKey: "k")
-        try file.suspend()
+        // A use is to be written, and another connection has the lock.
+        _ = try hold.store.value(forKey: "k")
+        let other = try RawDatabase(setup.url)
+        try other.execute("BEGIN IMMEDIATE")
         let error = #expect(throws: StoreError.self) { try hold.close() }
-        #expect(error?.code == .suspended)
+        #expect(error?.code == .busy)
         #expect(!hold.mark.isClosed)
-        try file.resume()
+        try other.execute("ROLLBACK")
         #expect(try open().store === hold.store)
         try hold.close()
         #expect(try open().store !== hold.store)

@@ -161,6 +161,21 @@ struct ArchiveDiskLimitTests {
         #expect(try factory.store(for: Parcel.self).limits.disk == 7000)
     }
 
+    /// What a factory knows as a property alone may be open elsewhere.
+    @Test func aTypeThatOneFactoryKnowsAsAPropertyAloneIsNotShrunkWhileAnotherHasItOpen() throws {
+        struct Letter: ArchiveCodable {
+            static var archiveName: String { "Letter" }
+            var primaryKey: String
+            var sender: User
+        }
+        try factory.store(for: Letter.self).record(Letter(primaryKey: "a", sender: User(name: "ann")))
+        let open = try temporary.anotherFactory().store(for: User.self, memoryLimit: 5.megaByte, diskLimit: 20.megaByte)
+        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: User.self, diskLimit: 1.kiloByte) }
+        #expect(error?.code == .contradiction)
+        _ = try factory.store(for: User.self)
+        #expect(open.limits == (5.megaByte, 20.megaByte))
+    }
+
     @Test func anArchiveThatOnlyPropertiesOfRecordedObjectsAskedForIsGivenASize() throws {
         struct Letter: ArchiveCodable {
             static var archiveName: String { "Letter" }

@@ -89,6 +89,60 @@ struct HandleTests {
         #expect(try keeper.count() == 161)
     }
 
+    @Test func openingIsNotDisturbedByHandlesThatCloseAtTheSameTime() async throws {
+        let factories = (0..<4).map { _ in temporary.anotherFactory() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for factory in factories {
+                group.addTask {
+                    for round in 0..<200 {
+                        let store = try factory.store(for: User.self)
+                        if round % 20 == 0 { try store.record(User(name: "\(round)")) }
+                        try store.close()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try temporary.factory.store(for: User.self).count() == 10)
+    }
+
+    @Test func aSuspendedHandleCanBeClosed() throws {
+        let store = try temporary.factory.store(for: User.self)
+        try store.record(User(name: "ann"))
+        try temporary.factory.suspend()
+        try store.close()
+        try temporary.factory.close()
+        #expect(try temporary.factory.store(for: User.self).count() == 1)
+    }
+
+    @Test func aHandleThatIsClosedMeanwhileEndsItsStreamAndItsTransaction() async throws {
+        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
+        try first.record(contentsOf: (0..<1000).map { User(name: "\($0)") })
+        var stream = first.stream().makeAsyncIterator()
+        #expect(try await stream.next() != nil)
+        let error = #expect(throws: VellumError.self) {
+            try temporary.factory.transaction { transaction in
+                try transaction.record(User(name: "new"), in: first)
+                try first.close()
+            }
+        }
+        #expect(error?.code == .closed)
+        await #expect(throws: VellumError.self) { while try await stream.next() != nil {} }
+        #expect(try second.count() == 1000)
+    }
+
+    /// What a symbolic link leads to may be anyone's.
+    @Test func whatALinkLeadsToIsNotMovedAside() throws {
+        let diary = temporary.directory.appendingPathComponent("diary.txt")
+        try FileManager.default.createDirectory(at: temporary.factory.directory, withIntermediateDirectories: true)
+        try Data("Dear diary, this is long enough to be looked at.".utf8).write(to: diary)
+        try FileManager.default.createSymbolicLink(at: temporary.file, withDestinationURL: diary)
+        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: User.self) }
+        #expect(error?.code == .notADatabase)
+        #expect(try Data(contentsOf: diary).starts(with: Data("Dear diary".utf8)))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path).sorted() == ["archives", "diary.txt"])
+    }
+
     // MARK: One kind for a file
 
     @Test func aCacheAndAnArchiveNeverShareAFile() throws {

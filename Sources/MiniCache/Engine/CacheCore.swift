@@ -17,6 +17,8 @@ final class CacheCore: Sendable {
         var memory: Capacity?
         var disk: Capacity?
         var isRelaying = false
+        /// Whether the manager was closed.
+        var isEnded = false
         /// The ages of handles of which the engine was told.
         var claimed: Set<Expiration> = []
         /// Entries whose failure was told, so that it is told once.
@@ -81,7 +83,8 @@ final class CacheCore: Sendable {
             return hold.store
         }
         // Callers that ask at the same time get the same store.
-        let (memory, disk) = state.withLock { ($0.memory, $0.disk) }
+        let (memory, disk, isEnded) = state.withLock { ($0.memory, $0.disk, $0.isEnded) }
+        guard !isEnded else { throw .closed }
         let new = try file.openEngine(place, memory: memory, disk: disk)
         let (hold, isObserved) = state.withLock { state in
             state.hold = state.hold ?? new
@@ -101,7 +104,13 @@ final class CacheCore: Sendable {
     /// Whether the engine was open and is not any more.
     var isClosed: Bool { hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
 
-    func close() throws(StoreError) { try hold?.close() }
+    func close() throws(StoreError) {
+        let hold = state.withLock { state in
+            state.isEnded = true
+            return state.hold
+        }
+        try hold?.close()
+    }
 
     /// Whether a failure concerning the entry has not been told since it was last set.
     func shouldTell(of key: EntryKey, _ type: Any.Type) -> Bool {

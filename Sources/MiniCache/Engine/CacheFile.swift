@@ -23,11 +23,9 @@ final class CacheFile: Sendable {
     /// The engine of a cache: the one place where it is opened.
     func openEngine(_ place: CachePlace, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
         try StoreHold.open { () throws(StoreError) in
-            let file = try open()
-            let store = try file.store(
+            try open().hold(
                 named: place.archiveName, codec: CachedValueCodec(), inFamily: place.name, memory: memory, disk: disk,
                 defaults: Self.defaults, remembering: .values, durability: durability, whenDifferent: .share)
-            return (file, store)
         }
     }
 

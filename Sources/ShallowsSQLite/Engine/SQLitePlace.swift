@@ -44,11 +44,10 @@ struct SQLitePlace: Sendable {
         let hold = try StoreHold<Value>.open { () throws(StoreError) in
             let file = try FileHold.open(at: url, kind: .storage, clock: clock)
             fileHold = file
-            let store = try file.file.store(
+            return try file.file.hold(
                 named: "Storage", codec: StorageCodec<Value>(format), memory: memory, disk: disk,
                 defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), remembering: .values, durability: durability,
                 whenDifferent: .refuse)
-            return (file.file, store)
         }
         guard let fileHold else { throw .closed }
         return OpenFile(file: fileHold, hold: hold)

@@ -92,9 +92,8 @@ extension ArchiveStore {
     public func stream(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) -> ArchiveStream<Archive> {
-        ArchiveStream(engine) { [hold = self] () throws(StoreError) in
-            guard !hold.mark.isClosed else { throw .closed }
-            return try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
+        ArchiveStream(self) { () throws(StoreError) in
+            try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
         }
     }
 

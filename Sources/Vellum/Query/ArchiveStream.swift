@@ -8,25 +8,25 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     public typealias Element = Archive
     public typealias Failure = any Error
 
-    private let engine: TieredStore<Archive>
+    private let store: ArchiveStore<Archive>
     private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
 
-    init(_ engine: TieredStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
-        self.engine = engine
+    init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+        self.store = store
         self.query = query
     }
 
     /// How many objects are held at a time.
     static var objectsAtOnce: Int { 64 }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(engine, query) }
+    public func makeAsyncIterator() -> Iterator { Iterator(store, query) }
 
     public struct Iterator: AsyncIteratorProtocol {
         private let source: Source
         private var objects: ArraySlice<Archive> = []
 
-        fileprivate init(_ engine: TieredStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
-            source = Source(engine, query)
+        fileprivate init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+            source = Source(store, query)
         }
 
         public mutating func next() async throws -> Archive? {
@@ -40,12 +40,12 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     // Unchecked because the cursor is protected by the one iterator that has the source: it waits for each answer before it
     // asks again. What the cursor returns is made for the asker and known to no one else.
     private final class Source: @unchecked Sendable {
-        private let engine: TieredStore<Archive>
+        private let store: ArchiveStore<Archive>
         private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
         private var cursor: QueryCursor<Archive>?
 
-        init(_ engine: TieredStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
-            self.engine = engine
+        init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+            self.store = store
             self.query = query
         }
 
@@ -60,7 +60,8 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
 
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
             do throws(StoreError) {
-                if cursor == nil { cursor = QueryCursor(try query(), in: engine, atOnce: ArchiveStream.objectsAtOnce) }
+                guard !store.mark.isClosed else { throw .closed }
+                if cursor == nil { cursor = QueryCursor(try query(), in: store.engine, atOnce: ArchiveStream.objectsAtOnce) }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
                 if error.code == .cancelled { throw CancellationError() }
