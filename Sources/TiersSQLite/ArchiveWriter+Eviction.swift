@@ -10,6 +10,11 @@ internal import Tiers
 // at most once for each use that the disk was not told of.
 
 extension ArchiveWriter {
+    /// Another archive of the family.
+    struct Relative {
+        unowned let archive: ArchiveWriter
+    }
+
     /// What the archive and those that it replaces hold, in the open transaction.
     var held: TierTotals {
         var held = TierTotals(entries: Int(row.entries), bytes: Int(row.bytes))

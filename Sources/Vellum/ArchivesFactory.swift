@@ -202,7 +202,7 @@ public final class ArchivesFactory: Sendable {
                     remembering: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
                     whenDifferent: face == .strict ? .refuse : .share)
             }
-            state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = hold.store }
+            keep(hold.store, of: Archive.self)
             let handle = WeakHandle(hold)
             state.withLock { state in
                 if state.handles.count >= state.mostHandles {
@@ -222,8 +222,18 @@ public final class ArchivesFactory: Sendable {
         let engine = try openFile(.forgiving).store(
             named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), defaults: try request(nil, nil).defaults,
             indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability, whenDifferent: .share)
-        state.withLock { $0.engines[ObjectIdentifier(Archive.self)] = engine }
+        keep(engine, of: Archive.self)
         return engine
+    }
+
+    /// Keeps the engine of a type, so that what it remembers outlives the handles.
+    private func keep(_ engine: TieredStore<some Archivable>, of type: any Archivable.Type) {
+        let before = state.withLock { state in
+            defer { state.engines[ObjectIdentifier(type)] = engine }
+            return state.engines[ObjectIdentifier(type)]
+        }
+        // Released outside the lock.
+        withExtendedLifetime(before) {}
     }
 
     /// Releases an engine that was closed.
