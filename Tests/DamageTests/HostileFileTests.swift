@@ -270,6 +270,28 @@ struct HostileFileTests {
         try file.close()
     }
 
+    /// The same where another process changes the file while it is open.
+    @Test func programsThatAreAddedToAnOpenFileAreNotRun() throws {
+        let hostile = try HostileFile()
+        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let store = try SampleStore.open("plain", in: file)
+        try store.record(HostileFile.value("plain", 1), forKey: "key 1")
+        try RawDatabase(hostile.url).execute(
+            """
+            CREATE TRIGGER a BEFORE INSERT ON entries_1 BEGIN \(Self.endless); END;
+            CREATE TRIGGER b AFTER UPDATE ON archives BEGIN SELECT RAISE(IGNORE); END;
+            """)
+        try store.record(HostileFile.value("plain", 2), forKey: "new")
+        store.trimMemory(to: .zero)
+        #expect(try store.value(forKey: "new").value == HostileFile.value("plain", 2))
+        try RawDatabase(hostile.url).execute("ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(Self.endless)")
+        let error = #expect(throws: StoreError.self) { _ = try store.value(forKey: "key 1") }
+        #expect(error?.code == .damagedFile)
+        do throws(StoreError) { try file.close() } catch { #expect(error.code == .damagedFile) }
+        let again = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        #expect(try SampleStore.open("people", in: again).keys().count == HostileFile.entries)
+    }
+
     /// What lies where a mended file would wait to take the place of a damaged one.
     @Test func garbageInThePlaceOfAMendedFileDoesNotMoveASoundOne() throws {
         for garbage in [Data(), Data("garbage".utf8), Data(repeating: 7, count: 10_000)] {

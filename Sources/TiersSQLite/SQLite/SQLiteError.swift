@@ -50,9 +50,11 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// For what is wrong with tables SQLite has no code, only words.
     private var isOfAnotherSchema: Bool {
         guard code == SQLITE_ERROR else { return false }
-        return ["no such table", "no such column", "no such index", "unsupported file format", "malformed", "duplicate column name"]
-            .contains(
-                where: message.hasPrefix)
+        return [
+            "no such table", "no such column", "no such index", "unsupported file format", "malformed", "duplicate column name",
+            // A view or a generated column in the place of ours: neither is run.
+            "access to view", "cannot modify", "cannot INSERT into generated column", "cannot UPDATE generated column",
+        ].contains(where: message.hasPrefix)
             || message.hasSuffix("already exists") || message.contains("has no column named")
     }
 
