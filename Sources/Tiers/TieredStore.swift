@@ -108,7 +108,7 @@ public final class TieredStore<Value>: Sendable {
     }
 
     /// Lets memory hold more.
-    package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity)) }
+    package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity, onlyRaising: true)) }
 
     /// Lets the disk hold no less. The size counts as one that was given.
     package func raise(disk capacity: Capacity) throws(StoreError) { try disk.raise(to: capacity) }

@@ -73,7 +73,10 @@ struct FileHeader {
         try removeCopy(copy)
         for suffix in ["", "-wal"] where FileIdentity(path: path + suffix) != nil {
             // A copy would fill the disk with them.
-            guard !FileSystem.isMostlyHoles(path + suffix) else { throw SQLiteError.unsafePath(path + suffix, "consists of holes") }
+            guard !FileSystem.isMostlyHoles(path + suffix) else {
+                try removeCopy(copy)
+                throw SQLiteError.unsafePath(path + suffix, "consists of holes")
+            }
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
         }
         return copy

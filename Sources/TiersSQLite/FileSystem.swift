@@ -80,10 +80,30 @@ enum FileSystem {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
+    #if canImport(Darwin)
+        private static let (seekData, seekHole): (Int32, Int32) = (SEEK_DATA, SEEK_HOLE)
+    #else
+        // Macros that are not imported.
+        private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
+    #endif
+
     /// Whether most of a file is holes. Nothing that this package or SQLite writes is like that.
     static func isMostlyHoles(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_size > 1 << 20 && Int64(status.st_blocks) * 1024 < Int64(status.st_size)
+        guard lstat(path, &status) == 0, status.st_size > 64 << 20, Int64(status.st_blocks) * 1024 < Int64(status.st_size) else {
+            return false
+        }
+        // A file system that compresses has few blocks, too.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        var (data, offset): (off_t, off_t) = (0, 0)
+        while data * 2 < status.st_size, case let start = lseek(descriptor, offset, seekData), start >= 0 {
+            offset = lseek(descriptor, start, seekHole)
+            guard offset > start else { break }
+            data += offset - start
+        }
+        return data * 2 < status.st_size
     }
 
     static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }

@@ -51,7 +51,7 @@ public final class StoreHold<Value>: Sendable {
     }
 
     deinit {
-        if !mark.isClosed { file.stores.endHold(on: store) }
+        if file.birth.isThisProcess, !mark.isClosed { file.stores.endHold(on: store) }
         mark.deallocate()
     }
 
@@ -133,12 +133,13 @@ extension FileRegistry {
 }
 
 extension StoreTable {
-    /// - Returns: Whether another handle holds the store.
+    /// - Returns: Whether it is the first handle that holds the store.
     func hold(_ store: any (AnyObject & Sendable)) -> Bool {
         table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return true }
+            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return false }
             open.holds += 1
-            return open.holds > 1
+            defer { open.wasHeld = true }
+            return !open.wasHeld
         }
     }
 

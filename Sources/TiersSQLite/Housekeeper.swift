@@ -61,11 +61,11 @@ final class Housekeeper: Sendable {
         }
     }
 
+    private func isDue(_ chore: Chore) -> Bool { due.withLock { $0[chore].map { $0 <= .now() } ?? false } }
+
     /// Waits for the chores that are due now, and those that they make due.
     func wait() {
         // Asked on the queues, where no chore is under way.
-        while buildingQueue.sync(execute: { due.withLock { $0[.buildIndexes] != nil } })
-            || queue.sync(execute: { due.withLock { $0[.checkpoint] != nil } })
-        {}
+        while buildingQueue.sync(execute: { isDue(.buildIndexes) }) || queue.sync(execute: { isDue(.checkpoint) }) {}
     }
 }

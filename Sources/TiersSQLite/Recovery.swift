@@ -136,7 +136,14 @@ enum Recovery {
         guard replacement.isWaiting else { return nil }
         guard try isSound(replacement.complete, kind) else {
             Log.warning("A file that was to take the place of a damaged one is damaged itself. What can be read is taken over once more.")
-            try replacement.discard()
+            if FileSystem.size(path) > 0 || FileSystem.size(replacement.complete) <= 1 {
+                // The file that it was made of is still there.
+                try replacement.discard()
+            } else {
+                try FileSystem.remove(path)
+                try replacement.moveToPlace()
+                markDamaged(path)
+            }
             return nil
         }
         let name = FileSystem.text(path + markSuffix)
@@ -150,8 +157,6 @@ enum Recovery {
             _ = try SQLiteFile.connect(path, kind)
             return true
         } catch let error as SQLiteError where error.isDamage {
-            return false
-        } catch let error as StoreError where [.foreignFile, .wrongKind, .newerFormat].contains(error.code) {
             return false
         }
     }

@@ -38,9 +38,10 @@ extension SQLiteFile {
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try giveSpaceBack()
         defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
-        guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return }
         let holdUp = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> HoldUp? in
             guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return nil }
+            // Others may have tried while this thread waited for the lock.
+            guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return nil }
             if connection == nil {
                 let new = try Connection(path: path)
                 try new.execute(SQL.writerSettings)
@@ -53,10 +54,19 @@ extension SQLiteFile {
             guard logged >= LogLimit.checkpointAt else { return nil }
             return try restartLog(of: logged, copied: copied)
         }
+        scheduleNextRestart()
         guard let holdUp else { return }
         Log.logHeldBack(path, holdUp)
         let event = StoreEvent.logHeldBack(process: holdUp.process, logSize: holdUp.logSize)
         for owner in writer.withLock({ $0?.owners }) ?? [] { owner.tierDidReport(event) }
+    }
+
+    /// Tries once more when it is time, where a reader of another process was in the way.
+    func scheduleNextRestart() {
+        let left = nextRestart.load(ordering: .relaxed) &- CoarseClock.milliseconds
+        guard 1...RestartBackoff.longest ~= left else { return }
+        // A coarse clock may be a few milliseconds late.
+        schedule(.checkpoint, after: .milliseconds(Int(left) + 5)) { (file) throws(SQLiteError) in try file.checkpoint() }
     }
 
     /// A log that cannot begin anew.

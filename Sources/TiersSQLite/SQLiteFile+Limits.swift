@@ -19,7 +19,8 @@ extension SQLiteFile {
     func grant<Value>(_ request: StoreRequest, to store: TieredStore<Value>, _ name: String) throws(StoreError) -> StoreError? {
         let (memory, disk, durability) = (request.memory, request.disk, request.durability)
         // Another process may have raised the limit meanwhile.
-        let open = disk.map { $0 == store.capacities.disk } ?? true ? store.capacities : try store.currentCapacities()
+        let isKnown = disk == nil || isSuspended.load(ordering: .acquiring)
+        let open = isKnown ? store.capacities : try store.currentCapacities()
         let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
         let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
         var refused: StoreError?
@@ -54,7 +55,9 @@ extension SQLiteFile {
                     guard let writer, let archive = writer.archive(tier.number) else { throw .closedArchive }
                     archive.entryLimit = tier.mirror.capacity.entries
                     defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
-                    return try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
+                    let step = try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
+                    tier.mirror.update(step.outcome.after)
+                    return step
                 }
             }
             CrashPoint.reached(.shrinkBatchCommitted)
@@ -73,7 +76,6 @@ extension SQLiteFile {
             isOver = step.isOver
         }
         guard let outcome else { throw .closedArchive }
-        tier.mirror.update(outcome.after)
         return outcome
     }
 

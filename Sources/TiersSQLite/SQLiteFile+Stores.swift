@@ -64,8 +64,8 @@ extension SQLiteFile {
             remembrance, catalog, isHeld: false)
     }
 
-    /// The same for a handle, which holds the store. A store that no handle holds is opened for the first time: whatever limits are asked for
-    /// count.
+    /// The same for a handle, which holds the store. A store that no handle has held yet is opened for the first time: whatever limits are asked
+    /// for count.
     public func hold<Value>(
         named name: String,
         codec: any Codec<Value>,
@@ -90,12 +90,12 @@ extension SQLiteFile {
     ) throws(StoreError) -> TieredStore<Value> {
         // Before locks that another thread may have held when this process was forked.
         guard birth.isThisProcess else { throw .forked }
-        var wasHeld = true
+        var isFirst = false
         let (store, opened) = try stores.opening.withLock { _ throws(StoreError) -> (TieredStore<Value>, (SQLiteTier, LimitOutcome)?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
                 guard let store = open as? TieredStore<Value> else { throw .openForAnotherType(Value.self) }
-                if isHeld { wasHeld = stores.hold(store) }
+                if isHeld { isFirst = stores.hold(store) }
                 return (store, nil)
             }
             let (tier, outcome) = try openTier(named: name, inFamily: family, disk: request.disk, otherwise: request.defaults.disk)
@@ -107,7 +107,7 @@ extension SQLiteFile {
             return (store, (tier, outcome))
         }
         do throws(StoreError) {
-            try finishOpening(store, name, opened, request, remembrance, catalog, isFirst: isHeld && !wasHeld)
+            try finishOpening(store, name, opened, request, remembrance, catalog, isFirst: isFirst)
             return store
         } catch {
             if isHeld { stores.endHold(on: store) }
@@ -123,7 +123,7 @@ extension SQLiteFile {
         if let (tier, outcome) = opened {
             finish(outcome, of: tier)
             if let catalog { try declareIndex(catalog.shape, of: tier, for: store) }
-        } else if isFirst, store.durability == request.durability {
+        } else if isFirst, stores.isHeldOnce(store), store.durability == request.durability {
             try store.reconfigure(memory: request.memory ?? store.capacities.memory, disk: request.disk, remembering: remembrance)
         } else if let refused = try grant(request, to: store, name) {
             Log.notice("\(refused)")
@@ -238,6 +238,8 @@ extension SQLiteFile {
     }
 
     func remove(_ tier: SQLiteTier) {
+        // A copy of the process that has it open must write nothing.
+        guard birth.isThisProcess else { return }
         let identity = ObjectIdentifier(tier)
         stores.remove(identity)
         writer.withLock { writer in
@@ -273,6 +275,8 @@ final class StoreTable: Sendable {
         let tier: ObjectIdentifier
         /// How many handles hold it.
         var holds = 0
+        /// Whether any has.
+        var wasHeld = false
 
         init(_ store: any AnyObject & Sendable, _ tier: ObjectIdentifier) {
             self.store = store

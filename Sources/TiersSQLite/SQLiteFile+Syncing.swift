@@ -37,6 +37,8 @@ extension SQLiteFile {
     private func syncLogNow() throws(SQLiteError) -> SQLiteError? {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) -> SQLiteError? in
             guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
+            // Whoever closed the file copied the log and synced it.
+            guard writer.withLock({ $0 != nil }) else { return nil }
             let connection = try sync.openConnection(path: path)
             CrashPoint.reached(.syncBegins)
             do throws(SQLiteError) {

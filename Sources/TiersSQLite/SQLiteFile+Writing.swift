@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 internal import Tiers
 
@@ -27,6 +26,8 @@ extension SQLiteFile {
                     }
                     if durability == .relaxed {
                         defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+                        // It may be refused, and what others share with it must not be lost for this.
+                        if writes.contains(where: { !$0.isKeptInMemory }) { try writer.commitBatch() }
                         let bytes = writes.reduce(0) { $0 + $1.size }
                         var outcomes = try writer.relaxedTransaction(bytes: bytes, work)
                         // Before memory forgets an old value: whoever misses there must not read it from disk.
@@ -83,11 +84,8 @@ extension SQLiteFile {
         if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
         if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
         let hasLongLog = state.logFrames >= LogLimit.checkpointAt
-        if hasLongLog, case let left = nextRestart.load(ordering: .relaxed) &- CoarseClock.milliseconds, 1...RestartBackoff.longest ~= left
-        {
-            // A reader holds the log back: not before the next try.
-            return schedule(.checkpoint, after: .milliseconds(Int(left))) { (file) throws(SQLiteError) in try file.checkpoint() }
-        }
+        // A reader holds the log back: the next try is scheduled.
+        if hasLongLog, CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) { return }
         if state.logFrames >= LogLimit.waitFor {
             // The log has outgrown the thread that empties it: whoever writes now waits for it.
             runChore { (file) throws(SQLiteError) in try file.checkpoint() }

@@ -52,7 +52,7 @@ public final class SQLiteTier: Tier {
     public func raise(to capacity: Capacity) throws(StoreError) {
         // Most often it is what the archive has.
         guard capacity != mirror.capacity || !mirror.isGiven else { return }
-        mirror.update(entries: capacity.entries)
+        mirror.update(entries: max(capacity.entries, mirror.capacity.entries))
         // Decided inside the transaction: another process may have raised it further.
         _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
     }

@@ -45,6 +45,15 @@ struct SharedLimitTests {
         #expect(try store.access(archiveWithKey: "large") == large(50_000))
     }
 
+    @Test func anOpeningThatAsksForWhatWasKnownHereRaisesWhatAnotherProcessLowered() throws {
+        try other(5000, 0)
+        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Item.self, diskLimit: 4000) }
+        #expect(error?.code == .contradiction)
+        #expect(try factory.store(for: Item.self, diskLimit: 20.kiloByte).limits.disk == 20.kiloByte)
+        try store.record(large(10_000))
+        #expect(try store.contains(archiveWithKey: "large"))
+    }
+
     @Test func whatNoLongerFitsIsRefusedAndTheOldValueStays() throws {
         try store.record(large(2000))
         try other(5000, 0)

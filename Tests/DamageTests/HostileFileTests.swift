@@ -303,6 +303,20 @@ struct HostileFileTests {
         }
     }
 
+    /// A process that was killed between moving a damaged file away and putting the mended one in its place left the only copy.
+    @Test func aMendedFileIsNeverRemovedWhereNothingElseIsLeft() throws {
+        let hostile = try HostileFile()
+        let mended = URL(fileURLWithPath: hostile.url.path + ".salvaged")
+        try FileManager.default.moveItem(at: hostile.url, to: mended)
+        let bytes = try Data(contentsOf: mended)
+        let error = #expect(throws: StoreError.self) { _ = try SQLiteFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock) }
+        #expect(error?.code == .wrongKind)
+        #expect(try Data(contentsOf: mended) == bytes)
+        // Damaged itself, it is mended once more.
+        try RawDatabase(mended).execute("CREATE VIEW v AS SELECT 1")
+        #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
+    }
+
     /// Copying it would fill the disk.
     @Test func aLogOfHolesIsNotCopied() throws {
         let hostile = try HostileFile()

@@ -98,6 +98,15 @@ struct ArchiveDiskLimitTests {
         }
     }
 
+    /// The factory keeps what it has opened.
+    @Test func anArchiveWhoseHandlesWereReleasedIsOpenUntilItIsClosed() throws {
+        _ = try factory.store(for: Parcel.self, diskLimit: 50_000)
+        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Parcel.self, diskLimit: 5000) }
+        #expect(error?.code == .contradiction)
+        try factory.close()
+        #expect(try factory.store(for: Parcel.self, diskLimit: 5000).limits.disk == 5000)
+    }
+
     /// What nobody gave an archive is no reason to take from it.
     @Test func aSmallerDefaultTakesNothingAwayAndALargerOneCounts() throws {
         func factory(_ size: DataSize) -> ArchivesFactory {

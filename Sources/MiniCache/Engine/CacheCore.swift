@@ -86,10 +86,12 @@ final class CacheCore: Sendable {
         let (memory, disk, isEnded) = state.withLock { ($0.memory, $0.disk, $0.isEnded) }
         guard !isEnded else { throw .closed }
         let new = try file.openEngine(place, memory: memory, disk: disk)
-        let (hold, isObserved) = state.withLock { state in
-            state.hold = state.hold ?? new
-            return (state.hold ?? new, failures.isObserved)
+        let (hold, isObserved) = state.withLock { state -> (StoreHold<CachedValue>?, Bool) in
+            // The manager may have been closed meanwhile.
+            if !state.isEnded { state.hold = state.hold ?? new }
+            return (state.hold, failures.isObserved)
         }
+        guard let hold else { throw .closed }
         if isObserved { relay() }
         return hold.store
     }
@@ -102,7 +104,7 @@ final class CacheCore: Sendable {
     var mark: ClosedMark? { hold?.mark }
 
     /// Whether the engine was open and is not any more.
-    var isClosed: Bool { hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
+    var isClosed: Bool { state.withLock { $0.isEnded } || hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
 
     func close() throws(StoreError) {
         let hold = state.withLock { state in

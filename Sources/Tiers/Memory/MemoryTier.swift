@@ -292,10 +292,10 @@ public final class MemoryTier<Payload: Sendable>: Sendable {
     public var capacity: Capacity { shelf.withLock { $0.capacity } }
 
     /// Changes how much the tier may hold, and evicts what is over it. O(evicted).
-    public func setCapacity(_ capacity: Capacity) -> Leftovers {
+    public func setCapacity(_ capacity: Capacity, onlyRaising: Bool = false) -> Leftovers {
         shelf.withLock { shelf in
             var leftovers = Leftovers()
-            shelf.capacity = capacity
+            if !onlyRaising || capacity.isAtLeast(shelf.capacity) { shelf.capacity = capacity }
             keepLimits(of: &shelf, &leftovers)
             return leftovers
         }
