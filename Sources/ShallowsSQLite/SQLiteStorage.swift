@@ -12,7 +12,8 @@ public import Tiers
 ///
 /// Keys are ``Shallows/Filename``s, as those of a folder on disk are: any string. `Data` is stored as it is, any other value as CBOR
 /// unless `format` says JSON. Values of both formats are read, whatever it says. `.json` makes what `mapJSONObject(_:)` makes over a
-/// storage of `Data`, so that the two can read each other's files. Each write encodes once. Memory keeps decoded values, but of classes, whose instances everyone gets anew. Values are encoded and decoded on any
+/// storage of `Data`, so that the two can read each other's files. Each write encodes once. Memory keeps decoded values, but of classes,
+/// whose instances everyone gets anew. Values are encoded and decoded on any
 /// thread: where types are on the main actor by default, write `nonisolated struct City: Codable`.
 ///
 /// Works from any thread. What memory has is answered at once, where nothing that was asked for before may change it. For the rest, a
@@ -56,7 +57,8 @@ public final class SQLiteStorage<Value: Codable & Sendable>: Sendable {
     ///   - memoryLimit: How many bytes of encoded values memory may hold; `nil` for what is open, or 1 MB.
     ///   - diskLimit: How many bytes of encoded values the file may hold, the least recently used leaving for new ones. The limit is
     ///     stored in the file: `nil` for what it has, or no limit where nobody ever gave it one. A larger one is granted at any time; a
-    ///     smaller one counts for the first storage on the file in a process. A value that is larger lives in memory alone, or is refused with ``Tiers/StoreError/Code/tooLarge`` where it does
+    ///     smaller one counts for the first storage on the file in a process. A value that is larger lives in memory alone, or is refused
+    ///     with ``Tiers/StoreError/Code/tooLarge`` where it does
     ///     not fit there either.
     ///   - expiration: How long a value is valid that is set through this storage. One that is not is a miss, and leaves by itself.
     ///   - durability: What a set survives once it was answered.

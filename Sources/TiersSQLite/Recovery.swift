@@ -224,9 +224,12 @@ enum Recovery {
     }
 
     /// The schema of the file, if it holds anything that is not ours; `nil` also if it cannot be read. The file is closed again.
+    ///
+    /// Read as salvage reads it: a definition that SQLite cannot parse must not hide one that salvage would run.
     private static func foreignSchema(of path: String) throws(SQLiteError) -> SchemaCheck? {
+        guard let source = try openForReading(path) else { return nil }
         do throws(SQLiteError) {
-            let check = try SchemaCheck(try Connection(path: path))
+            let check = try SchemaCheck(source)
             return check.items.allSatisfy(check.isOurs) ? nil : check
         } catch {
             guard error.isDamage else { throw error }

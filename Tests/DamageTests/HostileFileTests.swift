@@ -132,6 +132,21 @@ struct HostileFileTests {
         }
     }
 
+    /// A definition that cannot be parsed does not hide another that would be run: with it, no entry would match its checksum.
+    @Test func aBrokenDefinitionDoesNotHideAProgram() throws {
+        let hostile = try HostileFile()
+        try RawDatabase(hostile.url).execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = replace(sql, 'idle INTEGER', 'idle INTEGER AS (length(hex(zeroblob(1000))))')
+            WHERE name GLOB 'entries_*';
+            UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'strays_2';
+            """)
+        let outcome = hostile.use()
+        #expect(outcome.setAside == 1 && outcome.wrong == [])
+        #expect(outcome.found == HostileFile.entries * SampleStore.archives.count)
+    }
+
     /// What also makes entries unreadable: they may be lost, and nothing else may happen.
     private static let destructions: [String] = [
         "DROP TABLE entries_1", "DROP TABLE uses_1", "DROP TABLE marks_1", "DROP TABLE claims", "DROP TABLE indexes",
