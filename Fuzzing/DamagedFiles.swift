@@ -1,7 +1,7 @@
 import Foundation
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// The file of an archive and its log, changed as an input says: four bytes for each change.
 ///
@@ -10,15 +10,15 @@ final class DamagedFiles: @unchecked Sendable {
     // Unchecked because everything is protected by libFuzzer calling from one thread.
     static let shared = DamagedFiles()
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
     private let sample: [String: Data]
     private static let names = ["alpha", "beta"]
 
     private init() {
         do {
-            folder = try TemporaryStore()
+            folder = try TemporaryDirectory()
             let url = folder.file("sample")
-            let file = try SQLiteFile.open(at: url)
+            let file = try DatabaseFile.open(at: url)
             for name in Self.names {
                 let store = try Self.store(name, file)
                 for number in 0..<40 { try store.record(Self.value(name, number), forKey: EntryKey("key \(number)")) }
@@ -37,9 +37,9 @@ final class DamagedFiles: @unchecked Sendable {
         Data("\(name) \(number) ".utf8) + Data(repeating: UInt8(number), count: number == 7 ? 9000 : number * 3)
     }
 
-    private static func store(_ name: String, _ file: SQLiteFile) throws(StoreError) -> TieredStore<Data> {
+    private static func store(_ name: String, _ file: DatabaseFile) throws(StoreError) -> Store<Data> {
         try file.store(
-            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), remembering: .values)
+            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
     }
 
     func run(_ input: Data) {
@@ -89,7 +89,7 @@ final class DamagedFiles: @unchecked Sendable {
 
     private func visit(_ number: Int) {
         attempt { () throws(StoreError) in
-            let file = try SQLiteFile.open(at: folder.file("file"), ifNotADatabase: .setAside)
+            let file = try DatabaseFile.open(at: folder.file("file"), ifNotADatabase: .setAside)
             for name in Self.names {
                 attempt { () throws(StoreError) in
                     let store = try Self.store(name, file)

@@ -2,8 +2,8 @@ import Foundation
 
 @testable import MiniCache
 @testable import Shallows
-@testable import Tiers
-@testable import TiersSQLite
+@testable import VellumCore
+@testable import VellumEngine
 
 /// Readers that take bytes and give a value, and the rules that hold between it and the bytes.
 enum FuzzedReaders {
@@ -82,7 +82,7 @@ enum FuzzedReaders {
         }
         _ = page.announcer
         // Whatever was there: what is told now is heard, or everything is forgotten.
-        if !page.isSound { page.reset() }
+        if !page.isIntact { page.reset() }
         let old = page.generation(of: 2).value
         page.finish(page.announce([.init(archive: 2, keys: [99])], by: 3, of: 1).last)
         let heard = page.changes(of: 2, after: old, through: page.generation(of: 2).value, notBy: 1)
