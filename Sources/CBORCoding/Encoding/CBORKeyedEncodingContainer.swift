@@ -1,47 +1,47 @@
-/// A map that a type writes to.
-struct KeyedItems<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let log: EncodingLog
+/// The keyed container of an encoder. Writes a map.
+struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let buffer: EncodingBuffer
     let item: Int
 
-    var codingPath: [any CodingKey] { log.codingPath(of: item) }
+    var codingPath: [any CodingKey] { buffer.codingPath(of: item) }
 
     // MARK: Scalars
 
     @inline(__always)
-    private func begin(_ key: Key) {
-        log.beginEntry(in: item)
-        log.addKey(key, to: item)
+    private func beginEntry(_ key: Key) {
+        buffer.beginEntry(in: item)
+        buffer.addKey(key, to: item)
     }
 
     func encodeNil(forKey key: Key) {
-        begin(key)
-        log.bytes.append(SimpleByte.null)
+        beginEntry(key)
+        buffer.bytes.append(SimpleByte.null)
     }
 
     func encode(_ value: Bool, forKey key: Key) {
-        begin(key)
-        log.bytes.append(value)
+        beginEntry(key)
+        buffer.bytes.append(value)
     }
 
     func encode(_ value: String, forKey key: Key) {
-        begin(key)
-        log.bytes.append(value)
+        beginEntry(key)
+        buffer.bytes.append(value)
     }
 
     func encode(_ value: Double, forKey key: Key) {
-        begin(key)
-        log.bytes.append(doubleBits: value.bitPattern)
+        beginEntry(key)
+        buffer.bytes.append(doubleBits: value.bitPattern)
     }
 
     func encode(_ value: Float, forKey key: Key) {
-        begin(key)
-        log.bytes.append(singleBits: value.bitPattern)
+        beginEntry(key)
+        buffer.bytes.append(singleBits: value.bitPattern)
     }
 
     @inline(__always)
     private func encode(integer value: some FixedWidthInteger, forKey key: Key) {
-        begin(key)
-        log.bytes.append(integer: value)
+        beginEntry(key)
+        buffer.bytes.append(integer: value)
     }
 
     func encode(_ value: Int, forKey key: Key) { encode(integer: value, forKey: key) }
@@ -60,15 +60,15 @@ struct KeyedItems<Key: CodingKey>: KeyedEncodingContainerProtocol {
     // MARK: Values
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        log.resume(item)
-        let mark = log.mark(item)
-        log.beginEntry(in: item)
-        let keyStart = log.bytes.count
-        log.addKey(key, to: item)
+        buffer.resume(item)
+        let savepoint = buffer.savepoint(item)
+        buffer.beginEntry(in: item)
+        let keyStart = buffer.bytes.count
+        buffer.addKey(key, to: item)
         do {
-            try log.add(value, to: item, keyStart: keyStart)
+            try buffer.add(value, to: item, keyStart: keyStart)
         } catch {
-            log.takeBackEntry(since: mark)
+            buffer.rollBackEntry(to: savepoint)
             throw error
         }
     }
@@ -76,32 +76,32 @@ struct KeyedItems<Key: CodingKey>: KeyedEncodingContainerProtocol {
     // MARK: Containers
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
-        KeyedEncodingContainer(KeyedItems<Nested>(log: log, item: nested(key, .map)))
+        KeyedEncodingContainer(CBORKeyedEncodingContainer<Nested>(buffer: buffer, item: nested(key, .map)))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        UnkeyedItems(log: log, item: nested(key, .array))
+        CBORUnkeyedEncodingContainer(buffer: buffer, item: nested(key, .array))
     }
 
-    func superEncoder() -> any Encoder { ItemEncoder(log, nested(CBORKey.super)) }
+    func superEncoder() -> any Encoder { ItemEncoder(buffer, nested(CBORKey.super)) }
 
-    func superEncoder(forKey key: Key) -> any Encoder { ItemEncoder(log, nested(key)) }
+    func superEncoder(forKey key: Key) -> any Encoder { ItemEncoder(buffer, nested(key)) }
 
-    /// An item for the key: the one that it has already, or a new one.
-    private func nested(_ key: some CodingKey, _ kind: EncodingLog.Item.Kind? = nil) -> Int {
-        log.resume(item)
-        let mark = log.mark(item)
-        log.beginEntry(in: item)
-        let keyStart = log.bytes.count
-        log.addKey(key, to: item)
+    /// Returns the item for the key: an existing one, or a new one.
+    private func nested(_ key: some CodingKey, _ kind: EncodingBuffer.Item.Kind? = nil) -> Int {
+        buffer.resume(item)
+        let savepoint = buffer.savepoint(item)
+        buffer.beginEntry(in: item)
+        let keyStart = buffer.bytes.count
+        buffer.addKey(key, to: item)
         let nested: Int
-        if let earlier = log.earlierItem(ofLastKeyIn: item) {
-            log.takeBackEntry(since: mark)
+        if let earlier = buffer.existingItem(ofLastKeyIn: item) {
+            buffer.rollBackEntry(to: savepoint)
             nested = earlier
         } else {
-            nested = log.beginItem(in: item, keyStart: keyStart)
+            nested = buffer.beginItem(in: item, keyStart: keyStart)
         }
-        if let kind { log.open(nested, as: kind) }
+        if let kind { buffer.open(nested, as: kind) }
         return nested
     }
 }

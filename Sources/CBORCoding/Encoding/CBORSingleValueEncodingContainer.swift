@@ -1,38 +1,38 @@
-/// An item that a type writes one value to.
-struct SingleItem: SingleValueEncodingContainer {
-    let log: EncodingLog
+/// The single-value container of an encoder.
+struct CBORSingleValueEncodingContainer: SingleValueEncodingContainer {
+    let buffer: EncodingBuffer
     let item: Int
 
-    var codingPath: [any CodingKey] { log.codingPath(of: item) }
+    var codingPath: [any CodingKey] { buffer.codingPath(of: item) }
 
     func encodeNil() throws {
-        try log.openScalar(item)
-        log.bytes.append(SimpleByte.null)
+        try buffer.openScalar(item)
+        buffer.bytes.append(SimpleByte.null)
     }
 
     func encode(_ value: Bool) throws {
-        try log.openScalar(item)
-        log.bytes.append(value)
+        try buffer.openScalar(item)
+        buffer.bytes.append(value)
     }
 
     func encode(_ value: String) throws {
-        try log.openScalar(item)
-        log.bytes.append(value)
+        try buffer.openScalar(item)
+        buffer.bytes.append(value)
     }
 
     func encode(_ value: Double) throws {
-        try log.openScalar(item)
-        log.bytes.append(doubleBits: value.bitPattern)
+        try buffer.openScalar(item)
+        buffer.bytes.append(doubleBits: value.bitPattern)
     }
 
     func encode(_ value: Float) throws {
-        try log.openScalar(item)
-        log.bytes.append(singleBits: value.bitPattern)
+        try buffer.openScalar(item)
+        buffer.bytes.append(singleBits: value.bitPattern)
     }
 
     private func encode(integer value: some FixedWidthInteger) throws {
-        try log.openScalar(item)
-        log.bytes.append(integer: value)
+        try buffer.openScalar(item)
+        buffer.bytes.append(integer: value)
     }
 
     func encode(_ value: Int) throws { try encode(integer: value) }
@@ -49,11 +49,11 @@ struct SingleItem: SingleValueEncodingContainer {
     func encode(_ value: UInt128) throws { try encode(integer: value) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        let mark = log.mark(item)
+        let savepoint = buffer.savepoint(item)
         do {
-            try log.encode(value, to: item)
+            try buffer.encode(value, to: item)
         } catch {
-            log.takeBackItem(since: mark)
+            buffer.rollBackItem(to: savepoint)
             throw error
         }
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// An item that a type reads as one value.
-struct SingleEntry: SingleValueDecodingContainer {
+/// The single-value container of a decoder.
+struct CBORSingleValueDecodingContainer: SingleValueDecodingContainer {
     private let source: DecodingSource
     private let offset: Int
     private let depth: Int

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// An array that a type reads.
-struct UnkeyedEntries: UnkeyedDecodingContainer {
+/// The unkeyed container of a decoder. Reads an array.
+struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private let source: DecodingSource
     private let array: Int
     private let depth: Int
     private let elements: Int
-    /// Where the next element begins.
+    /// The offset of the next element.
     private var next: Int
     private(set) var currentIndex = 0
 
     init(_ source: DecodingSource, at array: Int, depth: Int) throws {
-        guard source.isOpen else { throw source.closed }
+        guard source.isOpen else { throw source.decoderExpired }
         let head = source.reader.head(at: source.reader.content(at: array))
-        guard head.type == .array else { throw source.mismatch([Any].self, at: array) }
+        guard head.type == .array else { throw source.typeMismatch([Any].self, at: array) }
         self.source = source
         self.array = array
         self.depth = depth
@@ -25,12 +25,12 @@ struct UnkeyedEntries: UnkeyedDecodingContainer {
     var count: Int? { elements }
     var isAtEnd: Bool { currentIndex == elements }
 
-    /// Reads the next element, and moves behind it if that succeeds.
+    /// Reads the next element and advances if that succeeds.
     @inline(__always)
     private mutating func element<Element>(_ type: Any.Type, _ read: (ItemDecoder) throws -> Element) throws -> Element {
-        guard source.isOpen else { throw source.closed }
-        guard !isAtEnd else { throw isOver(type) }
-        source.enter(ArrayPlace(array: array, element: next, place: currentIndex), depth: depth)
+        guard source.isOpen else { throw source.decoderExpired }
+        guard !isAtEnd else { throw endOfArray(type) }
+        source.setElement(ArrayCursor(array: array, element: next, index: currentIndex), depth: depth)
         let element = try read(ItemDecoder(source, at: next, depth: depth + 1))
         next = source.end(of: next, depth: depth + 1)
         currentIndex += 1
@@ -38,14 +38,14 @@ struct UnkeyedEntries: UnkeyedDecodingContainer {
         return element
     }
 
-    private func isOver(_ type: Any.Type) -> DecodingError {
-        let path = codingPath + [CBORKey(place: currentIndex)]
-        return .valueNotFound(type, .init(codingPath: path, debugDescription: "The array has no further element."))
+    private func endOfArray(_ type: Any.Type) -> DecodingError {
+        let path = codingPath + [CBORKey(index: currentIndex)]
+        return .valueNotFound(type, .init(codingPath: path, debugDescription: "The array has no more elements."))
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard source.isOpen else { throw source.closed }
-        guard !isAtEnd else { throw isOver(Any?.self) }
+        guard source.isOpen else { throw source.decoderExpired }
+        guard !isAtEnd else { throw endOfArray(Any?.self) }
         guard source.reader.isNil(at: next) else { return false }
         return try element(Any?.self) { _ in true }
     }
@@ -78,11 +78,12 @@ struct UnkeyedEntries: UnkeyedDecodingContainer {
     // MARK: Containers
 
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
-        KeyedDecodingContainer(try element([String: Any].self) { try KeyedEntries<Nested>($0.source, at: $0.offset, depth: $0.depth) })
+        KeyedDecodingContainer(
+            try element([String: Any].self) { try CBORKeyedDecodingContainer<Nested>($0.source, at: $0.offset, depth: $0.depth) })
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try element([Any].self) { try UnkeyedEntries($0.source, at: $0.offset, depth: $0.depth) }
+        try element([Any].self) { try CBORUnkeyedDecodingContainer($0.source, at: $0.offset, depth: $0.depth) }
     }
 
     mutating func superDecoder() throws -> any Decoder {

@@ -1,32 +1,32 @@
 internal import Foundation
 
-extension EncodingLog {
-    /// Writes a key of the map, which is current.
+extension EncodingBuffer {
+    /// Appends a key of the map, which must be current.
     @inline(__always)
     func addKey(_ key: some CodingKey, to map: Int) {
         let start = bytes.count
         if case .useDefaultKeys = options.keyEncodingStrategy {
             bytes.append(key.stringValue)
         } else {
-            addChangedKey(key, to: map)
+            addConvertedKey(key, to: map)
         }
         let previous = items[map].lastKey
         items[map].lastKey = keys.count
         keys.append(Key(start: start, end: bytes.count, previous: previous))
-        // As long as no bit is set twice, no key can be there twice. What falls together is looked at in the end.
+        // If no bit is set twice, there are no duplicate keys. Collisions are checked when encoding ends.
         let bit = KeyMask.bit(bytes.base + start, count: bytes.count - start)
-        if !items[map].keyMask.insert(bit) { items[map].mayRepeat = true }
+        if !items[map].keyMask.insert(bit) { items[map].mayHaveDuplicates = true }
     }
 
     @inline(never)
-    private func addChangedKey<Key: CodingKey>(_ key: Key, to map: Int) {
+    private func addConvertedKey<Key: CodingKey>(_ key: Key, to map: Int) {
         let start = bytes.count
         switch options.keyEncodingStrategy {
         case .useIntegerKeys:
             if let integer = key.integerToEncode { bytes.append(integer: integer) } else { bytes.append(key.stringValue) }
         // The keys of a dictionary are data.
         case .convertToSnakeCase where !Key.isOfDictionary:
-            bytes.append(SnakeCase.from(key.stringValue))
+            bytes.append(SnakeCase.snakeCase(key.stringValue))
         case .custom(let change) where !Key.isOfDictionary:
             bytes.append(change(codingPath(of: map) + [key]).stringValue)
         case .useDefaultKeys, .convertToSnakeCase, .custom:
@@ -35,9 +35,9 @@ extension EncodingLog {
         originalKeys[start] = key
     }
 
-    /// The item that the map has under the key that came last, if it came before.
-    func earlierItem(ofLastKeyIn map: Int) -> Int? {
-        guard items[map].mayRepeat else { return nil }
+    /// The item that was already started under the last key of the map, if any.
+    func existingItem(ofLastKeyIn map: Int) -> Int? {
+        guard items[map].mayHaveDuplicates else { return nil }
         let last = keys[items[map].lastKey]
         var key = last.previous
         while key >= 0 {
@@ -51,23 +51,23 @@ extension EncodingLog {
         return nil
     }
 
-    /// Whether some map has two equal keys.
-    func hasRepeatedKeys() -> Bool {
-        let someHaveOtherForms = (0..<keys.count).contains { slice(keys[$0]).keyMayHaveOtherForms }
+    /// Whether any map has duplicate keys.
+    func hasDuplicateKeys() -> Bool {
+        let someMayHaveEquivalents = (0..<keys.count).contains { slice(keys[$0]).keyMayHaveEquivalents }
         return (0..<items.count).contains { map in
             guard items[map].kind != .dropped else { return false }
-            if someHaveOtherForms, hasKey(map, where: { $0.keyMayHaveOtherForms }) { return hasEqualKeys(map) }
-            return items[map].mayRepeat && hasSameKeys(map)
+            if someMayHaveEquivalents, hasKey(map, where: { $0.keyMayHaveEquivalents }) { return hasEqualKeys(map) }
+            return items[map].mayHaveDuplicates && hasSameKeys(map)
         }
     }
 
-    /// Whether the map has two keys of the same bytes.
+    /// Whether the map has two keys with the same bytes.
     private func hasSameKeys(_ map: Int) -> Bool {
         var slices = DistinctSlices(count: items[map].count)
         return hasKey(map) { !slices.insert($0) }
     }
 
-    /// Whether the map has two equal keys, which may differ in their bytes.
+    /// Whether the map has two equal keys, possibly with different bytes.
     private func hasEqualKeys(_ map: Int) -> Bool {
         var identities = Set<KeyIdentity>(minimumCapacity: items[map].count)
         return hasKey(map) { !identities.insert(KeyIdentity($0)).inserted }
@@ -84,7 +84,7 @@ extension EncodingLog {
 
     private func slice(_ key: Key) -> ByteSlice { ByteSlice(bytes.base + key.start, count: key.end - key.start) }
 
-    // MARK: Where an item is
+    // MARK: Coding path
 
     func codingPath(of item: Int) -> [any CodingKey] {
         var path: [any CodingKey] = []
@@ -97,8 +97,8 @@ extension EncodingLog {
     }
 
     private func key(of item: Int) -> any CodingKey {
-        let (start, place) = (items[item].keyStart, items[item].place)
-        guard start >= 0 else { return CBORKey(place: place) }
+        let (start, index) = (items[item].keyStart, items[item].index)
+        guard start >= 0 else { return CBORKey(index: index) }
         if let original = originalKeys[start] { return original }
         let reader = ItemReader(bytes.base, count: bytes.count)
         return CBORKey(stringValue: reader.text(reader.head(at: start)) ?? "")
@@ -106,13 +106,13 @@ extension EncodingLog {
 }
 
 extension CodingKey {
-    /// Whether these are the keys of a dictionary, of which the standard library has a type that it tells nobody.
+    /// Whether this is the standard library's private type for dictionary keys.
     static var isOfDictionary: Bool { _typeName(Self.self, qualified: false) == "_DictionaryCodingKey" }
 
-    /// The integer that says as much as the key does.
+    /// The integer that represents the key without loss.
     fileprivate var integerToEncode: Int? {
         guard let intValue else { return nil }
-        // Of the texts of a dictionary, "1" and "01" both have the integer 1.
+        // The dictionary keys "1" and "01" both have the `intValue` 1.
         return Int(stringValue) == nil || stringValue == "\(intValue)" ? intValue : nil
     }
 }

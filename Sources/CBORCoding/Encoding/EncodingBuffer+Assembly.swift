@@ -1,24 +1,24 @@
 internal import Foundation
 
-extension EncodingLog {
-    /// Writes the whole value, and makes one piece of what came of it.
+extension EncodingBuffer {
+    /// Encodes the value with `write` and returns the assembled bytes.
     func encoded<Value>(_ value: Value, by write: () throws -> Void) throws -> Data {
         try write()
         if let failure { throw failure }
         guard items[Self.root].kind != .undecided else {
             throw EncodingError.invalidValue(
-                value, .init(codingPath: [], debugDescription: "\(Value.self) encoded nothing. A value encodes something."))
+                value, .init(codingPath: [], debugDescription: "\(Value.self) did not encode anything."))
         }
         closeAll()
-        let data = detours.isEmpty && cuts.isEmpty ? inOrder() : Rearrangement(self).data()
-        guard options.isDeterministic || hasRepeatedKeys() else { return data }
-        return MapOrder(sorts: options.isDeterministic).apply(to: data)
+        let data = lateSegments.isEmpty && removedRanges.isEmpty ? inOrder() : SegmentMerger(self).data()
+        guard options.isDeterministic || hasDuplicateKeys() else { return data }
+        return MapNormalizer(sortsKeys: options.isDeterministic).normalize(data)
     }
 
-    // MARK: Where everything came in order
+    // MARK: Assembly without late segments
 
     private func inOrder() -> Data {
-        // Most containers have so few entries that their heads are the bytes that were kept for them.
+        // The heads of most containers fit in the byte that was reserved for them.
         var wide: [Int] = []
         for item in 0..<items.count {
             guard let type = items[item].container else { continue }
@@ -41,15 +41,15 @@ extension EncodingLog {
         return Data(bytes: output.base, count: output.count)
     }
 
-    /// Writes the head of an item. Returns where its entries begin.
+    /// Writes the head of an item and returns the offset of its first entry.
     func appendHead(of item: Int, to output: inout GrowingBuffer<UInt8>) -> Int {
         if let type = items[item].container { output.appendHead(type, UInt64(items[item].count)) }
         return items[item].start + 1
     }
 }
 
-extension EncodingLog.Item {
-    /// What kind of container it is. One that was left with nothing encoded is an empty map.
+extension EncodingBuffer.Item {
+    /// The kind of container, or `nil` for other items. An item without content becomes an empty map.
     fileprivate var container: MajorType? {
         switch kind {
         case .map, .undecided: .map
@@ -58,6 +58,6 @@ extension EncodingLog.Item {
         }
     }
 
-    /// Whether there is a byte for its head.
+    /// Whether a byte is reserved for the head of the item.
     var hasHead: Bool { container != nil || kind == .lateScalar }
 }

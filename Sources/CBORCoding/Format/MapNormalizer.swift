@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Writes well-formed items anew, with no two equal keys in a map and, if that is asked for, the keys in the order of deterministic
-/// encoding: that of their bytes (RFC 8949, 4.2.1).
-struct MapOrder {
-    let sorts: Bool
+/// Rewrites well-formed items so that no map has duplicate keys and, on request, map keys are in the order of deterministic encoding: the
+/// lexicographic order of their bytes (RFC 8949, 4.2.1).
+struct MapNormalizer {
+    let sortsKeys: Bool
 
-    func apply(to data: Data) -> Data {
+    func normalize(_ data: Data) -> Data {
         data.withUnsafeBytes { bytes in
             let reader = ItemReader(bytes.assumingMemoryBound(to: UInt8.self).baseAddress!, count: bytes.count)
             var output = GrowingBuffer<UInt8>(capacity: bytes.count)
@@ -15,7 +15,7 @@ struct MapOrder {
         }
     }
 
-    /// Writes an item of definite length. Returns where it ends.
+    /// Writes an item of definite length and returns its end.
     private func write(_ start: Int, of reader: ItemReader, to output: inout GrowingBuffer<UInt8>) -> Int {
         let head = reader.head(at: start)
         switch head.type {
@@ -42,33 +42,33 @@ struct MapOrder {
 
     private typealias Pair = (key: ByteSlice, value: Int)
 
-    /// The pairs of a map in the order in which to write them. Of equal keys, the first with the last value counts.
+    /// Returns the pairs of a map in output order. Duplicate keys are merged: the first key is kept, with the last value.
     private func pairs(_ head: ItemReader.Head, of reader: ItemReader) -> (pairs: [Pair], end: Int) {
         var pairs: [Pair] = []
-        var haveOtherForms = false
+        var mayHaveEquivalents = false
         var offset = head.next
         for _ in 0..<head.argument {
             let value = reader.end(of: offset)
             let key = ByteSlice(reader.base + offset, count: value - offset)
-            haveOtherForms = haveOtherForms || key.keyMayHaveOtherForms
+            mayHaveEquivalents = mayHaveEquivalents || key.keyMayHaveEquivalents
             pairs.append((key, value))
             offset = reader.end(of: value)
         }
-        pairs = haveOtherForms ? merged(pairs) { KeyIdentity($0) } : merged(pairs) { $0 }
-        if sorts { pairs.sort { $0.key.precedes($1.key) } }
+        pairs = mayHaveEquivalents ? merged(pairs) { KeyIdentity($0) } : merged(pairs) { $0 }
+        if sortsKeys { pairs.sort { $0.key.precedes($1.key) } }
         return (pairs, offset)
     }
 
-    /// One pair for each key, with its last value, where the key came first.
+    /// Returns one pair for each key, with its last value, at the position of its first occurrence.
     private func merged<Identity: Hashable>(_ pairs: [Pair], by identity: (ByteSlice) -> Identity) -> [Pair] {
         var merged: [Pair] = []
-        var places: [Identity: Int] = [:]
+        var indices: [Identity: Int] = [:]
         for pair in pairs {
             let identity = identity(pair.key)
-            if let place = places[identity] {
-                merged[place].value = pair.value
+            if let index = indices[identity] {
+                merged[index].value = pair.value
             } else {
-                places[identity] = merged.count
+                indices[identity] = merged.count
                 merged.append(pair)
             }
         }
@@ -77,7 +77,7 @@ struct MapOrder {
 }
 
 extension ByteSlice {
-    /// Whether it comes first in the order of bytes.
+    /// Whether these bytes are lexicographically before the others.
     fileprivate func precedes(_ other: ByteSlice) -> Bool {
         let order = memcmp(start, other.start, min(count, other.count))
         return order == 0 ? count < other.count : order < 0

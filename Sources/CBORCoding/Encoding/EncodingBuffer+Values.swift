@@ -1,19 +1,19 @@
 internal import Foundation
 
-extension EncodingLog {
-    /// Writes an entry of the container, which is current.
+extension EncodingBuffer {
+    /// Encodes an entry of the container, which must be current.
     @inline(__always)
     func add<Value: Encodable>(_ value: Value, to container: Int, keyStart: Int) throws {
-        if let known = known(value) { return addKnown(value, known) }
+        if let known = known(value) { return writeKnown(value, known) }
         guard items[container].depth < options.nestingLimit else { throw tooDeep(container) }
         try encode(value, to: beginItem(in: container, keyStart: keyStart))
     }
 
-    /// Has the value encode itself as the item.
+    /// Encodes the value as the item.
     func encode<Value: Encodable>(_ value: Value, to item: Int) throws {
         if let known = known(value) {
             try openScalar(item)
-            return addKnown(value, known)
+            return writeKnown(value, known)
         }
         let encoder = ItemEncoder(self, item)
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
@@ -25,7 +25,7 @@ extension EncodingLog {
         }
     }
 
-    /// What the value is, if it can be written at once.
+    /// The known type of the value, if it can be written without its `encode(to:)`.
     @inline(__always)
     private func known<Value>(_ value: Value) -> KnownType? {
         guard let known = KnownType.of(Value.self) else { return nil }
@@ -38,15 +38,15 @@ extension EncodingLog {
             case .deferredToData, .custom: return nil
             }
         case .url:
-            // A URL with a base is two texts, which it encodes itself.
+            // A URL with a base URL encodes itself as two texts.
             guard unsafeBitCast(value, to: URL.self).baseURL == nil else { return nil }
         default: break
         }
         return known
     }
 
-    /// Writes a value of a known type. That the type is the one said is known by identity.
-    private func addKnown<Value>(_ value: Value, _ type: KnownType) {
+    /// Writes a value of a known type. The bit casts are safe because `KnownType.of` compared the types by identity.
+    private func writeKnown<Value>(_ value: Value, _ type: KnownType) {
         @inline(__always)
         func `is`<Known>(_: Known.Type) -> Known { unsafeBitCast(value, to: Known.self) }
         switch type {
@@ -98,7 +98,7 @@ extension EncodingLog {
             bytes.append(doubleBits: (date.timeIntervalSince1970 * 1000).bitPattern)
         case .iso8601:
             bytes.appendHead(.tag, Tag.dateText)
-            bytes.append(DateText.of(date))
+            bytes.append(RFC3339.string(from: date))
         case .deferredToDate, .custom:
             bytes.append(doubleBits: date.timeIntervalSinceReferenceDate.bitPattern)
         }
@@ -112,7 +112,7 @@ extension EncodingLog {
         }
     }
 
-    /// A decimal fraction, or a NaN.
+    /// Writes a decimal fraction or a NaN.
     private func add(_ decimal: Decimal) {
         guard let parts = DecimalParts(decimal) else { return bytes.append(doubleBits: Double.nan.bitPattern) }
         bytes.appendHead(.tag, Tag.decimalFraction)

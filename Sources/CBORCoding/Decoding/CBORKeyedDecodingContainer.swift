@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// A map that a type reads.
-struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
+/// The keyed container of a decoder. Reads a map.
+struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let source: DecodingSource
     private let map: Int
     private let depth: Int
 
     init(_ source: DecodingSource, at map: Int, depth: Int) throws {
-        guard source.isOpen else { throw source.closed }
+        guard source.isOpen else { throw source.decoderExpired }
         guard source.reader.head(at: source.reader.content(at: map)).type == .map else {
-            throw source.mismatch([String: Any].self, at: map)
+            throw source.typeMismatch([String: Any].self, at: map)
         }
-        source.begin(map, depth: depth)
+        source.startReading(map, depth: depth)
         self.source = source
         self.map = map
         self.depth = depth
@@ -22,10 +22,10 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] {
         guard source.isOpen else { return [] }
         let count = source.count(of: map)
-        // Arrays of none, which all share their memory, and of one, as enums are read from, are made faster than others.
+        // Fast paths: an empty array needs no allocation, and an enum is decoded from a map with one key.
         guard count > 0 else { return [] }
         if count == 1 { return source.key(at: source.firstEntry(of: map), as: Key.self).map { [$0] } ?? [] }
-        // An array that grows looks up its own type with every step.
+        // Faster than appending, which looks up the metadata of the generic array type each time.
         return [Key](unsafeUninitializedCapacity: count) { keys, found in
             for entry in source.entries(of: map) {
                 guard let key = source.key(at: entry, as: Key.self) else { continue }
@@ -37,23 +37,23 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { source.value(of: key, in: map, depth: depth, isRead: false) != nil }
 
-    /// Where the value of the key begins.
+    /// Returns the offset of the value for the key.
     @inline(__always)
     private func value(_ key: Key) throws -> Int {
-        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.missing(key, in: map) }
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.keyNotFound(key, in: map) }
         return value
     }
 
-    /// What is read where the value of the key begins, if there is one other than `nil`.
+    /// Reads the value for the key, or returns `nil` if the key is missing or its value is null.
     @inline(__always)
     private func ifPresent<Value>(_ key: Key, _ read: (Int) throws -> Value) throws -> Value? {
-        guard source.isOpen else { throw source.closed }
+        guard source.isOpen else { throw source.decoderExpired }
         guard let value = source.value(of: key, in: map, depth: depth, isRead: true), !source.reader.isNil(at: value) else { return nil }
         return try read(value)
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        guard let value = source.value(of: key, in: map, depth: depth, isRead: false) else { throw source.missing(key, in: map) }
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: false) else { throw source.keyNotFound(key, in: map) }
         return source.reader.isNil(at: value)
     }
 
@@ -108,11 +108,11 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // MARK: Containers
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
-        KeyedDecodingContainer(try KeyedEntries<Nested>(source, at: value(key), depth: depth + 1))
+        KeyedDecodingContainer(try CBORKeyedDecodingContainer<Nested>(source, at: value(key), depth: depth + 1))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try UnkeyedEntries(source, at: value(key), depth: depth + 1)
+        try CBORUnkeyedDecodingContainer(source, at: value(key), depth: depth + 1)
     }
 
     func superDecoder() throws -> any Decoder { try decoder(CBORKey.super) }
@@ -120,7 +120,7 @@ struct KeyedEntries<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func decoder(_ key: some CodingKey) throws -> any Decoder {
-        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.missing(key, in: map) }
+        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.keyNotFound(key, in: map) }
         return ItemDecoder(source, at: value, depth: depth + 1)
     }
 }
