@@ -19,7 +19,7 @@ extension EncodingBuffer {
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)
         } else if Value.self == Data.self, case .custom(let encode) = options.dataEncodingStrategy {
-            try encode(value as! Data, encoder)
+            try encode(unsafeBitCast(value, to: Data.self), encoder)
         } else {
             try value.encode(to: encoder)
         }
