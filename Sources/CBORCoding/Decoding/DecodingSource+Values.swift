@@ -60,7 +60,7 @@ extension DecodingSource {
         return elements
     }
 
-    // MARK: Types of Foundation
+    // MARK: Foundation types
 
     private func date(at offset: Int, depth: Int) throws -> Date {
         if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }

@@ -49,7 +49,7 @@ struct FailingValueTests {
             }
         ),
         (
-            "containers in turns",
+            "containers alternately",
             {
                 var map = $0.container(keyedBy: TextKey.self)
                 var (first, second) = (map.nestedUnkeyedContainer(forKey: "a"), map.nestedUnkeyedContainer(forKey: "b"))
