@@ -89,14 +89,14 @@ extension ArchiveStore where Archive: Sendable {
 
     @inlinable
     func checked(_ options: LoadOptions) throws(VellumError) {
-        try strictly { () throws(StoreError) in try options.check() }
+        try withOpenHandle { () throws(StoreError) in try options.check() }
     }
 
     @inlinable
     func hit(_ key: String, _ staleFor: Duration, _ failSafe: Duration) throws(VellumError) -> Archive? {
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            return try engine.hit(forKey: EntryKey(key), under: .never, staleFor: staleFor, failSafe: failSafe)
+            return try store.hit(forKey: EntryKey(key), under: .never, staleFor: staleFor, failSafe: failSafe)
         } catch {
             throw VellumError(error)
         }
@@ -128,12 +128,12 @@ extension ArchiveStore where Archive: Sendable {
         var options = options
         options.expiration = options.expiration ?? expiration
         do {
-            return try await engine.load(
+            return try await store.load(
                 key, under: .never, staleFor: staleFor, failSafe: failSafe, options: options, absence: nil,
                 takesNothing: takesNothing,
                 additions: { [self] (object, transaction) throws(StoreError) in
                     guard !mark.isClosed else { throw .closed }
-                    try nesting.add(propertiesOf: object, to: &transaction, factory)
+                    try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
                 }
             ) {
                 guard let object = try await loader() else { return nil }

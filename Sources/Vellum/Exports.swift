@@ -1,4 +1,4 @@
-// What callers of this module need of the engine, so that `import Vellum` is enough.
+// Types of VellumCore in this module's API, so that `import Vellum` is enough.
 
 @_exported public import enum VellumCore.AbandonedLoad
 @_exported public import struct VellumCore.Capacity
@@ -22,6 +22,7 @@
 @_exported public import struct VellumCore.StoreError
 @_exported public import enum VellumCore.StoreEvent
 @_exported public import struct VellumCore.StoreStatistics
+@_exported public import struct VellumCore.StorageLimits
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
 @_exported public import struct VellumCore.WallInstant
