@@ -25,11 +25,35 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
+    /// When a value is valid, and when it was last used.
+    @usableFromInline
+    struct Use: Sendable {
+        @usableFromInline var validity: Validity
+        @usableFromInline var stamp: UseStamp
+
+        @inlinable
+        init(validity: Validity, stamp: UseStamp) {
+            (self.validity, self.stamp) = (validity, stamp)
+        }
+    }
+
     @usableFromInline
     struct State: Sendable {
-        @usableFromInline var list = LRUList<Key, Value>()
+        @usableFromInline var list = LRUList<Key, Value, Use>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var capacity: Capacity
+
+        /// The value under the key if it has not expired, moved to the front.
+        @inlinable
+        mutating func use(_ key: Key, at now: WallInstant) -> Value? {
+            let stamp = nextStamp(at: now)
+            guard let slot = list.slot(of: key) else { return nil }
+            let use = list[metadataOf: slot]
+            guard use.validity.contains(now, EntryKey(""), lastUse: use.stamp) else { return nil }
+            list.moveToFront(slot)
+            list[metadataOf: slot].stamp = stamp
+            return list.payload(slot)
+        }
 
         @inlinable
         mutating func nextStamp(at now: WallInstant) -> UseStamp {
@@ -122,7 +146,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     func value(forKey key: Key) -> Value? {
         let now = clock.now()
         let (value, expired) = shelf.withLock { shelf -> (Value?, Value?) in
-            let value = shelf.list.use(key, stamp: shelf.nextStamp(at: now)) { $0.contains(now, EntryKey(""), lastUse: $1) }
+            let value = shelf.use(key, at: now)
             return value.map { ($0, nil) } ?? (nil, shelf.list.remove(key)?.payload)
         }
         withExtendedLifetime(expired) {}
@@ -138,9 +162,9 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
             // A key that is not equal to itself, such as a number that is none, would never be found again, nor leave.
             guard cost <= shelf.capacity.bytes, key == key else { return (old, []) }
             // Before the new one comes, so that no sum is too large to be one.
-            let evicted = shelf.evict { $0.list.bytes > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
-            let item = LRUList<Key, Value>.Item(
-                payload: value, cost: cost, stamp: shelf.nextStamp(at: now), row: 0, validity: validity, isDirty: false)
+            let evicted = shelf.evict { $0.list.totalCost > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
+            let item = LRUList<Key, Value, Use>.Item(
+                payload: value, cost: cost, metadata: Use(validity: validity, stamp: shelf.nextStamp(at: now)))
             _ = shelf.list.insert(item, forKey: key)
             return (old, evicted)
         }
@@ -171,7 +195,7 @@ extension LRUStorage where Value == Data {
 
 extension LRUStorage {
     /// What it holds, expired values that no one asked for since included.
-    public var totals: StorageUsage { shelf.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.bytes) } }
+    public var totals: StorageUsage { shelf.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.totalCost) } }
 
     /// What it may hold. Setting it evicts what is over it.
     public var capacity: Capacity {
@@ -187,7 +211,7 @@ extension LRUStorage {
 
     /// Evicts the least recently used until at most so many bytes are held.
     public func trim(toBytes size: DataSize) {
-        let gone = shelf.withLock { shelf in shelf.evict { $0.list.bytes > max(0, size.bytes) } }
+        let gone = shelf.withLock { shelf in shelf.evict { $0.list.totalCost > max(0, size.bytes) } }
         withExtendedLifetime(gone) {}
     }
 
@@ -201,7 +225,7 @@ extension LRUStorage {
 extension LRUStorage.State {
     @inlinable
     mutating func keepLimits() -> [Value] {
-        evict { $0.capacity.isExceeded(byBytes: $0.list.bytes, entries: $0.list.count) }
+        evict { $0.capacity.isExceeded(byBytes: $0.list.totalCost, entries: $0.list.count) }
     }
 
     @inlinable
