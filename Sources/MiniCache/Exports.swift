@@ -7,7 +7,7 @@
 @_exported public import protocol Tiers.EngineError
 @_exported public import struct Tiers.EntryMetadata
 @_exported public import struct Tiers.Expiration
-@_exported public import enum Tiers.AbandonedLoad
+@_exported public import enum Tiers.UnawaitedLoad
 @_exported public import struct Tiers.LoadOptions
 @_exported public import enum Tiers.LoadSource
 @_exported public import struct Tiers.Loaded

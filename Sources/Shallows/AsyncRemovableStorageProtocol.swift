@@ -14,14 +14,12 @@ public protocol AsyncRemovableStorageProtocol<Key, Value>: AsyncStorageProtocol,
 
 extension AsyncRemovableStorageProtocol {
     public func asRemovableStorage() -> RemovableStorage<Key, Value> {
-        let (verbs, name) = (erased().verbs, storageName)
+        let name = storageName
         return AnyStorage(
             name,
-            StorageVerbs(
-                retrieve: verbs.retrieve, set: verbs.set,
+            erased().operations.with(
                 remove: { key, call in .foreign(layer: name, key: key, call) { try await remove(forKey: key) } },
-                removeAll: { call in .foreign(layer: name, call) { try await removeAll() } },
-                turn: verbs.turn))
+                removeAll: { call in .foreign(layer: name, call) { try await removeAll() } }))
     }
 
     @preconcurrency

@@ -1,3 +1,5 @@
+internal import Tiers
+
 /// A storage of your own by two asynchronous functions.
 ///
 /// ```swift
@@ -31,12 +33,12 @@ public protocol AsyncReadOnlyStorageProtocol<Key, Value>: ReadOnlyStorageProtoco
 
 extension AsyncStorageProtocol {
     public func erased() -> Storage<Key, Value> {
-        let verbs = Storage<Key, Value>(
+        let operations = Storage<Key, Value>(
             storageName: storageName, retrieve: { key in try await retrieve(forKey: key) },
             set: { value, key in try await set(value, forKey: key) }
-        ).verbs
+        ).operations
         // Made anew for each call, and one and the same storage all the same.
-        return AnyStorage(storageName, StorageVerbs(retrieve: verbs.retrieve, set: verbs.set, turn: { Turn(of: self, key: $0) }))
+        return AnyStorage(storageName, operations.with(lockKey: { LockKey(of: self, key: $0) }))
     }
 
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { erased().asReadOnlyStorage() }

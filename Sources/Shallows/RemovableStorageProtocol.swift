@@ -21,7 +21,7 @@ public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, W
 
 extension RemovableStorageProtocol {
     public func asRemovableStorage() -> RemovableStorage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(removing: self))
+        AnyStorage(storageName, StorageOperations(removing: self))
     }
 }
 
@@ -39,16 +39,4 @@ extension AnyStorage where Access == ReadWrite {
             "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), and compose it with storages that can."
     )
     public func removeAll() async throws {}
-}
-
-extension StorageVerbs {
-    convenience init<Storage: RemovableStorageProtocol>(removing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
-        let name = storage.storageName
-        let verbs = StorageVerbs(reading: storage, writing: storage)
-        self.init(
-            retrieve: verbs.retrieve, set: verbs.set,
-            remove: { key, call in .foreign(layer: name, key: key, call) { storage.remove(forKey: key, completion: $0) } },
-            removeAll: { call in .foreign(layer: name, call) { storage.removeAll(completion: $0) } },
-            turn: verbs.turn)
-    }
 }

@@ -29,17 +29,17 @@ public struct ShallowsError: EngineError, StorageMiss {
     /// The error below this one, where there is one. It may name data of a user.
     public var cause: (any Error)?
     /// Where a value was set to some layers and not to all: the names of those that have it.
-    public var reached: [String] = []
+    public var succeededLayers: [String] = []
 
     /// How a composition takes it.
-    @usableFromInline var standing: Standing
-    /// Whether the documented verbs throw the cause in its place.
-    @usableFromInline var isTransparent = false
+    @usableFromInline var disposition: Disposition
+    /// Whether the documented operations throw the cause in its place.
+    @usableFromInline var throwsCause = false
     /// Whether the layer was asked all the same, and may do what the caller does not wait for.
-    var mayStillBeDone = false
+    var mayStillComplete = false
 
     @usableFromInline
-    enum Standing: Sendable {
+    enum Disposition: Sendable {
         /// There is no value: ask the next layer.
         case miss
         /// Stop here.
@@ -55,19 +55,19 @@ public struct ShallowsError: EngineError, StorageMiss {
         self.layer = layer
         self.key = key
         self.cause = cause
-        standing = code == .miss ? .miss : .failure
+        disposition = code == .miss ? .miss : .failure
     }
 
     /// That there is no value under the key.
     @inlinable
     public static func miss(forKey key: any Sendable, layer: String, cause: (any Error)? = nil) -> ShallowsError {
         var error = ShallowsError(.miss, "There is no value under the key.", layer: layer, key: key, cause: cause)
-        error.isTransparent = cause != nil
+        error.throwsCause = cause != nil
         return error
     }
 
     /// Whether there is no value, and nothing failed.
-    public var isMiss: Bool { standing == .miss }
+    public var isMiss: Bool { disposition == .miss }
 
     /// Code, layer and message: no key and no value of a user.
     public var description: String { "\(code) in \(layer): \(message)" }
@@ -76,9 +76,9 @@ public struct ShallowsError: EngineError, StorageMiss {
 extension ShallowsError {
     /// An error that someone else made: a storage, a transform, a closure of a user's own.
     ///
-    /// - Parameter standing: How it is taken where it does not say so itself.
+    /// - Parameter disposition: How it is taken where it does not say so itself.
     @usableFromInline
-    init(_ error: any Error, layer: String, key: (any Sendable)? = nil, standing: Standing) {
+    init(_ error: any Error, layer: String, key: (any Sendable)? = nil, disposition: Disposition) {
         switch error {
         case let error as ShallowsError:
             self = error
@@ -89,20 +89,20 @@ extension ShallowsError {
             self = ShallowsError(.cancelled, "The task was cancelled.", layer: layer, key: key, cause: error)
         default:
             self = ShallowsError(.failed, "The storage failed; its own error is the cause.", layer: layer, key: key, cause: error)
-            self.standing = error is any StorageMiss ? .failure : standing
+            self.disposition = error is any StorageMiss ? .failure : disposition
         }
         // What a user's own code threw is what a user's own code expects.
-        isTransparent = isTransparent || !(error is any EngineError)
+        throwsCause = throwsCause || !(error is any EngineError)
     }
 
     /// Whether it is about the call, and says nothing of what the storage has.
     var isOfTheCall: Bool { code == .cancelled || code == .wouldBlock }
 
     /// Whether a set failed because the call was refused in a layer, which may take the value all the same.
-    var isOfRefusedSet: Bool { (cause as? ShallowsError)?.mayStillBeDone ?? false }
+    var isOfRefusedSet: Bool { (cause as? ShallowsError)?.mayStillComplete ?? false }
 
-    /// What the documented verbs throw: the error as whoever made it made it.
-    @usableFromInline var surfaced: any Error { isTransparent ? (cause ?? self) : self }
+    /// What the documented operations throw: the error as whoever made it made it.
+    @usableFromInline var underlyingError: any Error { throwsCause ? (cause ?? self) : self }
 }
 
 extension StoreError.Code {

@@ -1,3 +1,5 @@
+internal import Tiers
+
 // Storages of your own without a type: from closures.
 
 extension AnyStorage where Access == ReadWrite {
@@ -31,8 +33,8 @@ extension AnyStorage where Access == ReadWrite {
 
     /// A storage that retrieves from one and sets to another.
     public init(storageName: String, read: ReadOnlyStorage<Key, Value>, write: WriteOnlyStorage<Key, Value>) {
-        let (read, write) = (read.verbs, write.verbs)
-        self.init(storageName, StorageVerbs(retrieve: read.retrieve, set: write.set, turn: read.turn))
+        let (read, write) = (read.operations, write.operations)
+        self.init(storageName, read.with(set: write.set, fireAndForget: write.fireAndForget))
     }
 
     /// A storage that retrieves from one and sets to another, named for the first.
@@ -55,9 +57,9 @@ extension AnyStorage where Access == ReadOnly {
         let identity = Identity()
         self.init(
             storageName,
-            StorageVerbs(
+            StorageOperations(
                 retrieve: { key, call in .foreign(layer: storageName, key: key, call) { retrieve(key, $0) } },
-                turn: { Turn(of: identity, $0) }))
+                lockKey: { LockKey(of: identity, $0) }))
     }
 
     /// A storage of an asynchronous function.
@@ -66,9 +68,9 @@ extension AnyStorage where Access == ReadOnly {
         let identity = Identity()
         self.init(
             storageName,
-            StorageVerbs(
+            StorageOperations(
                 retrieve: { key, call in .foreign(layer: storageName, key: key, call) { try await retrieve(key) } },
-                turn: { Turn(of: identity, $0) }))
+                lockKey: { LockKey(of: identity, $0) }))
     }
 
     /// A storage of any type, with its type erased.
@@ -85,7 +87,7 @@ extension AnyStorage where Access == WriteOnly {
     ) {
         self.init(
             storageName,
-            StorageVerbs(set: { value, key, call in .foreign(layer: storageName, key: key, call) { set(value, key, $0) } }))
+            StorageOperations(set: { value, key, call in .foreign(layer: storageName, key: key, call) { set(value, key, $0) } }))
     }
 
     /// A storage of an asynchronous function.
@@ -93,7 +95,7 @@ extension AnyStorage where Access == WriteOnly {
     public init(storageName: String, set: @escaping @Sendable (Value, Key) async throws -> Void) {
         self.init(
             storageName,
-            StorageVerbs(set: { value, key, call in .foreign(layer: storageName, key: key, call) { try await set(value, key) } }))
+            StorageOperations(set: { value, key, call in .foreign(layer: storageName, key: key, call) { try await set(value, key) } }))
     }
 
     /// A storage of any type, with its type erased.
@@ -113,12 +115,12 @@ extension AnyStorage {
         let name = "empty"
         return Self(
             name,
-            StorageVerbs(
+            StorageOperations(
                 retrieve: { key, _ in .failure(.miss(forKey: key, layer: name, cause: EmptyCacheError.cacheIsAlwaysEmpty)) },
                 set: { _, key, _ in
                     var error = ShallowsError(
                         .failed, "An empty storage takes no value.", layer: name, key: key, cause: EmptyCacheError.cacheIsAlwaysEmpty)
-                    error.isTransparent = true
+                    error.throwsCause = true
                     return .failure(error)
                 },
                 remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }))

@@ -19,16 +19,16 @@ public enum StorageKind<Access: StorageAccess> {
     public struct Erased<Key: Sendable, Value: Sendable>: Sendable {
         /// What the storage is called: for compositions `front<->back` (both ways), `front<-back` (pulls) and `front->back` (pushes).
         public let storageName: String
-        @usableFromInline let verbs: StorageVerbs<Key, Value>
+        @usableFromInline let operations: StorageOperations<Key, Value>
         /// The layers of a composition, front first; none for a storage that is no composition.
         @usableFromInline let parts: [Self]
         /// Whom a set reaches, where that is not said by the parts: they are of this kind, and who is set to need not be.
         @usableFromInline let reach: [String]?
 
         @usableFromInline
-        package init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>, parts: [Self] = [], reach: [String]? = nil) {
+        package init(_ storageName: String, _ operations: StorageOperations<Key, Value>, parts: [Self] = [], reach: [String]? = nil) {
             self.storageName = storageName
-            self.verbs = verbs
+            self.operations = operations
             self.parts = parts
             self.reach = reach
         }
@@ -46,19 +46,19 @@ public enum StorageKind<Access: StorageAccess> {
         @inlinable
         public var layers: [Self] { parts.isEmpty ? [self] : parts }
 
-        /// The same storage made anew from its verbs, and from those of each of its layers: what every transform is.
+        /// The same storage made anew from its operations, and from those of each of its layers: what every transform is.
         @inlinable
         func transforming<OtherKey, OtherValue>(
-            _ transform: (StorageVerbs<Key, Value>) -> StorageVerbs<OtherKey, OtherValue>
+            _ transform: (StorageOperations<Key, Value>) -> StorageOperations<OtherKey, OtherValue>
         ) -> AnyStorage<Access, OtherKey, OtherValue> {
             AnyStorage<Access, OtherKey, OtherValue>(
-                storageName, transform(verbs), parts: parts.map { $0.transforming(transform) }, reach: reach)
+                storageName, transform(operations), parts: parts.map { $0.transforming(transform) }, reach: reach)
         }
 
         /// The same storage, as another kind.
         @inlinable
         func retyped<Other: StorageAccess>() -> AnyStorage<Other, Key, Value> {
-            AnyStorage<Other, Key, Value>(storageName, verbs, parts: parts.map { $0.retyped() }, reach: reach)
+            AnyStorage<Other, Key, Value>(storageName, operations, parts: parts.map { $0.retyped() }, reach: reach)
         }
     }
 }

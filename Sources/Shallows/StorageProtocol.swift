@@ -75,19 +75,19 @@ public protocol ErasableStorage: StorageDesign, Sendable {
 
 extension ReadableStorageProtocol {
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(reading: self))
+        AnyStorage(storageName, StorageOperations(reading: self))
     }
 }
 
 extension WritableStorageProtocol {
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(writing: self))
+        AnyStorage(storageName, StorageOperations(writing: self))
     }
 }
 
 extension StorageProtocol {
     public func erased() -> Storage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(reading: self, writing: self))
+        AnyStorage(storageName, StorageOperations(readingAndWriting: self))
     }
 
     /// This storage, with its type erased.

@@ -1,4 +1,6 @@
-/// A storage whose verbs give their answer when they return: made by ``ErasableStorage/makeSyncStorage()``.
+internal import Tiers
+
+/// A storage whose operations give their answer when they return: made by ``ErasableStorage/makeSyncStorage()``.
 ///
 /// ```swift
 /// let strings = DiskStorage.main.folder("strings", in: .cachesDirectory).mapString(withEncoding: .utf8).makeSyncStorage()
@@ -10,12 +12,12 @@
 /// does; inside a task, where that could stop every other task, the call fails with `wouldBlock` instead.
 public struct AnySyncStorage<Access: StorageAccess, Key: Sendable, Value: Sendable>: Sendable {
     public let storageName: String
-    @usableFromInline let verbs: StorageVerbs<Key, Value>
+    @usableFromInline let operations: StorageOperations<Key, Value>
 
     @usableFromInline
-    init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>) {
+    init(_ storageName: String, _ operations: StorageOperations<Key, Value>) {
         self.storageName = storageName
-        self.verbs = verbs
+        self.operations = operations
     }
 }
 
@@ -29,10 +31,10 @@ public typealias ReadOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncSt
 public typealias WriteOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<WriteOnly, Key, Value>
 
 extension ErasableStorage {
-    /// This storage with verbs that give their answer when they return.
+    /// This storage with operations that give their answer when they return.
     @inlinable
     public func makeSyncStorage() -> AnySyncStorage<Access, ErasedKey, ErasedValue> {
-        AnySyncStorage(storageName + "-sync", erased().verbs)
+        AnySyncStorage(storageName + "-sync", erased().operations)
     }
 }
 
@@ -41,14 +43,14 @@ extension AnySyncStorage where Access: ReadableAccess {
     ///
     /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
     @inlinable
-    public func retrieve(forKey key: Key) throws -> Value { try verbs.retrieve(key, .waiting).atOnce() }
+    public func retrieve(forKey key: Key) throws -> Value { try operations.retrieve(key, .waiting).waitForValue() }
 
     /// The value under the key; `nil` if there is none.
     ///
     /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) throws(ShallowsError) -> Value? {
-        switch verbs.retrieve(key, .waiting).outcomeAtOnce {
+        switch operations.retrieve(key, .waiting).wait() {
         case .success(let value): return value
         case .failure(let error):
             guard error.isMiss else { throw error }
@@ -60,15 +62,15 @@ extension AnySyncStorage where Access: ReadableAccess {
 extension AnySyncStorage where Access: WritableAccess {
     /// Sets the value under the key.
     @inlinable
-    public func set(_ value: Value, forKey key: Key) throws { try verbs.set(value, key, .waiting).atOnce() }
+    public func set(_ value: Value, forKey key: Key) throws { try operations.set(value, key, .waiting).waitForValue() }
 }
 
 extension AnySyncStorage where Access == ReadWriteRemove {
     /// Removes the value under the key from every layer. That there is none is no error.
-    public func remove(forKey key: Key) throws { try verbs.remove(key, .waiting).atOnce() }
+    public func remove(forKey key: Key) throws { try operations.remove(key, .waiting).waitForValue() }
 
     /// Removes every value from every layer.
-    public func removeAll() throws { try verbs.removeAll(.waiting).atOnce() }
+    public func removeAll() throws { try operations.removeAll(.waiting).waitForValue() }
 }
 
 extension AnySyncStorage where Access: ReadableAccess, Key == Void {
@@ -106,13 +108,13 @@ extension AnySyncStorage where Access == WriteOnly {
     }
 }
 
-extension StorageVerbs {
-    /// The verbs of functions that answer when they return.
+extension StorageOperations {
+    /// The operations of functions that answer when they return.
     static func immediate(
         _ layer: String, retrieve: (@Sendable (Key) throws -> Value)? = nil, set: (@Sendable (Value, Key) throws -> Void)? = nil
-    ) -> StorageVerbs {
+    ) -> StorageOperations {
         let identity = Identity()
-        return StorageVerbs(
+        return StorageOperations(
             retrieve: { key, _ in
                 guard let retrieve else { return .unsupported(.storageIsWriteOnly) }
                 return .answered(layer, key) { try retrieve(key) }
@@ -121,7 +123,7 @@ extension StorageVerbs {
                 guard let set else { return .unsupported(.storageIsReadOnly) }
                 return .answered(layer, key) { try set(value, key) }
             },
-            turn: { Turn(of: identity, $0) })
+            lockKey: { LockKey(of: identity, $0) })
     }
 }
 
@@ -129,12 +131,13 @@ extension Reply {
     /// What a function of a user's own answers when it returns.
     static func answered(_ layer: String, _ key: any Sendable, _ answer: () throws -> Value) -> Reply {
         do { return .success(try answer()) } catch {
-            return .failure(ShallowsError(error, layer: layer, key: key, standing: .unknown))
+            return .failure(ShallowsError(error, layer: layer, key: key, disposition: .unknown))
         }
     }
 
     /// The outcome of a call that waits.
-    @inlinable package var outcomeAtOnce: Outcome<Value> {
+    @inlinable
+    package func wait() -> Outcome<Value> {
         switch self {
         case .now(let outcome): outcome
         case .later(let promise): promise.wait()  // Never: a layer that is asked so answers when it returns.
@@ -142,10 +145,10 @@ extension Reply {
     }
 
     @inlinable
-    consuming func atOnce() throws -> Value {
+    consuming func waitForValue() throws -> Value {
         switch consume self {
         case .now(.success(let value)): return value
-        case .now(.failure(let error)): throw error.surfaced
+        case .now(.failure(let error)): throw error.underlyingError
         case .later(let promise): return try promise.wait().value()
         }
     }

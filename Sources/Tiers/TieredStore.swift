@@ -27,8 +27,12 @@ public final class TieredStore<Value>: Sendable {
     @usableFromInline let catalog: IndexCatalog<Value>?
     private let remembrance: Locked<Remembrance<Value>>
     @usableFromInline let owner: StoreOwner<Value>
-    /// What is being loaded.
-    let loads = Loads<Value>()
+    /// The loads that are running.
+    let loads = LoadCoordinator<EntryKey, LoadAnswer<Value>>()
+    /// Answers of loaders that are no values.
+    let negativeCache = Locked(NegativeCache())
+    /// For how many milliseconds past their ends entries are still of use, by what their readers take for their ends.
+    let graces = Locked<[Expiration: Int64]>([:])
 
     /// What an acknowledged write survives.
     public let durability: Durability

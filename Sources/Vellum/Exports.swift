@@ -1,6 +1,6 @@
 // What callers of this module need of the engine, so that `import Vellum` is enough.
 
-@_exported public import enum Tiers.AbandonedLoad
+@_exported public import enum Tiers.UnawaitedLoad
 @_exported public import struct Tiers.Capacity
 @_exported public import enum Tiers.CodableFormat
 @_exported public import struct Tiers.DataSize

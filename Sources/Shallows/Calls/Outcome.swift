@@ -2,21 +2,21 @@
 @usableFromInline package typealias Outcome<Value> = Result<Value, ShallowsError>
 
 extension Result where Failure == ShallowsError {
-    /// The result as the documented verbs give it.
+    /// The result as the documented operations give it.
     @inlinable
-    consuming func surfaced() -> ShallowsResult<Success> {
+    consuming func withUnderlyingError() -> ShallowsResult<Success> {
         switch consume self {
         case .success(let value): .success(value)
-        case .failure(let error): .failure(error.surfaced)
+        case .failure(let error): .failure(error.underlyingError)
         }
     }
 
-    /// The value, or what the documented verbs throw.
+    /// The value, or what the documented operations throw.
     @inlinable
     consuming func value() throws -> Success {
         switch consume self {
         case .success(let value): return value
-        case .failure(let error): throw error.surfaced
+        case .failure(let error): throw error.underlyingError
         }
     }
 

@@ -42,7 +42,7 @@ extension Reply {
     func deliver(to done: @escaping @Sendable (Outcome<Value>) -> Void) {
         switch self {
         case .now(let outcome): done(outcome)
-        case .later(let promise): promise.whenKept(done)
+        case .later(let promise): promise.observe(done)
         }
     }
 
@@ -52,7 +52,7 @@ extension Reply {
         switch self {
         case .now(let outcome): return outcome
         case .later(let promise):
-            return await withCheckedContinuation { continuation in promise.whenKept { continuation.resume(returning: $0) } }
+            return await withCheckedContinuation { continuation in promise.observe { continuation.resume(returning: $0) } }
         }
     }
 }

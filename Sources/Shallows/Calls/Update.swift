@@ -1,3 +1,5 @@
+internal import Tiers
+
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Changes the value under the key: retrieves it, lets `modify` change it, and sets it.
     ///
@@ -18,11 +20,11 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void,
         completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
     ) {
-        let (name, verbs) = (storageName, erased().verbs)
-        let unanswered = verbs.unanswered
-        verbs.update(key, layer: name, .completing, modify).deliver { outcome in
+        let (name, operations) = (storageName, erased().operations)
+        let unanswered = operations.fireAndForget
+        operations.update(key, layer: name, .completing, modify).deliver { outcome in
             if let completion {
-                completion(outcome.surfaced())
+                completion(outcome.withUnderlyingError())
             } else if case .failure(let error) = outcome {
                 unanswered.report(StorageReport(.setFailed, layer: name, error))
             }
@@ -33,7 +35,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     @discardableResult
     public func update(forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void) async throws -> ErasedValue {
         let storage = erased()
-        return try await storage.cancelling { storage.verbs.update(key, layer: storage.storageName, $0, modify) }.surfaced().get()
+        return try await storage.cancelling { storage.operations.update(key, layer: storage.storageName, $0, modify) }.withUnderlyingError().get()
     }
 }
 
@@ -59,11 +61,11 @@ extension AnySyncStorage where Access: ReadableAccess & WritableAccess {
     /// Changes the value under the key, and gives the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
     @discardableResult
     public func update(forKey key: Key, _ modify: @escaping @Sendable (inout Value) -> Void) throws -> Value {
-        try verbs.update(key, layer: storageName, .waiting, modify).atOnce()
+        try operations.update(key, layer: storageName, .waiting, modify).waitForValue()
     }
 }
 
-extension StorageVerbs {
+extension StorageOperations {
     /// Retrieves, changes and sets, in the turn of the key.
     func update(
         _ key: Key, layer: String, _ call: Call, _ modify: @escaping @Sendable (inout Value) -> Void
@@ -79,7 +81,7 @@ extension StorageVerbs {
                 }
             }
         }
-        guard let turn = turn(key) else { return work(call) }
-        return Turns.ofUpdates.run(turn, layer: layer, call, work)
+        guard let lockKey = lockKey(key) else { return work(call) }
+        return KeyedMutex.ofUpdates.run(lockKey, layer: layer, call, work)
     }
 }

@@ -1,5 +1,5 @@
 // Compositions: which way values go between the two storages is in the name. `combined` pulls and pushes, `backed` pulls, `pushing`
-// pushes. Their work is one `Composition`.
+// pushes. Their work is one `LayeredStorage`.
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// This storage in front of another: retrieves from the back what the front has not, and sets to both.
@@ -14,7 +14,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// fails with an error of this module, retrieving stops: a disk that fails is not a disk that is empty.
     ///
     /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`
-    /// and its ``ShallowsError/reached`` names who has the value. Sets of one key follow one another: one whose back does not answer
+    /// and its ``ShallowsError/succeededLayers`` names who has the value. Sets of one key follow one another: one whose back does not answer
     /// holds up the next.
     @inlinable
     public func combined<Back: ErasableStorage>(
@@ -22,7 +22,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     ) -> Storage<ErasedKey, ErasedValue>
     where Back.Access: ReadableAccess & WritableAccess, Back.ErasedKey == ErasedKey, Back.ErasedValue == ErasedValue {
         let (front, back) = (erased().asStorage(), back.erased().asStorage())
-        return Composition(front, back).storage(.bothWays, layers: front.layers + back.layers)
+        return LayeredStorage(front, back).storage(.bothWays, layers: front.layers + back.layers)
     }
 
     /// This storage in front of one that values are only retrieved from: what is set is set to the front alone.
@@ -33,7 +33,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         by back: Back
     ) -> AnyStorage<Access, ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let front = erased()
-        return Composition(front, back.asReadOnlyStorage()).storage(.pulling, layers: front.layers)
+        return LayeredStorage(front, back.asReadOnlyStorage()).storage(.pulling, layers: front.layers)
     }
 
     /// This storage, whose values are set to another as well: what is retrieved comes from the front alone.
@@ -44,7 +44,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         to back: Back
     ) -> Storage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let front = erased().asStorage()
-        return Composition(front, back.asWriteOnlyStorage()).storage(.pushing, layers: front.layers)
+        return LayeredStorage(front, back.asWriteOnlyStorage()).storage(.pushing, layers: front.layers)
     }
 }
 
@@ -55,7 +55,7 @@ extension ErasableStorage where Access == ReadOnly {
         by back: Back
     ) -> ReadOnlyStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asReadOnlyStorage())
-        return Composition(front, back, fills: false).storage(.pulling, layers: front.layers + back.layers)
+        return LayeredStorage(front, back, fills: false).storage(.pulling, layers: front.layers + back.layers)
     }
 }
 
@@ -66,7 +66,7 @@ extension ErasableStorage where Access == WriteOnly {
         to back: Back
     ) -> WriteOnlyStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asWriteOnlyStorage())
-        return Composition(front, back).storage(.pushing, layers: front.layers + back.layers)
+        return LayeredStorage(front, back).storage(.pushing, layers: front.layers + back.layers)
     }
 }
 
@@ -82,7 +82,7 @@ extension ErasableStorage where Access == ReadWriteRemove {
         with back: Back, undoingPartialSets undoesPartialSets: Bool = false
     ) -> RemovableStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asRemovableStorage())
-        return Composition(front, back, undoes: undoesPartialSets).storage(.bothWays, layers: front.layers + back.layers)
+        return LayeredStorage(front, back, undoes: undoesPartialSets).storage(.bothWays, layers: front.layers + back.layers)
     }
 
     /// The same for two storages that values can be removed from: removing removes from both.
@@ -91,6 +91,6 @@ extension ErasableStorage where Access == ReadWriteRemove {
         to back: Back
     ) -> RemovableStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asRemovableStorage())
-        return Composition(front, back).storage(.pushing, layers: front.layers)
+        return LayeredStorage(front, back).storage(.pushing, layers: front.layers)
     }
 }

@@ -48,28 +48,27 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         after age: Duration, datedBy dates: Dates, clock: WallClock = .system
     ) -> AnyStorage<Access, ErasedKey, ErasedValue>
     where Dates.Access: ReadableAccess & WritableAccess, Dates.ErasedKey == ErasedKey, Dates.ErasedValue == Date {
-        let (name, dates, datesAreRemoved) = (storageName, dates.erased().verbs, Dates.Access.self == ReadWriteRemove.self)
-        return erased().transforming { verbs in
-            StorageVerbs(
+        let (name, dates, datesAreRemoved) = (storageName, dates.erased().operations, Dates.Access.self == ReadWriteRemove.self)
+        return erased().transforming { operations in
+            operations.with(
                 retrieve: { key, call in
                     dates.retrieve(key, call).then { date in
                         date.flatMap { date in .judging(name, key) { try WallInstant(date).isYoung(age, clock) } }
-                            .then { isYoung in isYoung ? verbs.retrieve(key, call) : .failure(.miss(forKey: key, layer: name)) }
+                            .then { isYoung in isYoung ? operations.retrieve(key, call) : .failure(.miss(forKey: key, layer: name)) }
                     }
                 },
                 set: { value, key, call in
                     Outcome.judging(name, key) { try Expiration.after(age) }.then { _ in
                         // The moment last: a value with an older one, or none, is gone too soon, and never stays too long.
-                        verbs.set(value, key, call).then { outcome in outcome.then { dates.set(clock.now().date, key, call) } }
+                        operations.set(value, key, call).then { outcome in outcome.then { dates.set(clock.now().date, key, call) } }
                     }
                 },
                 remove: { key, call in
-                    verbs.remove(key, call).then { outcome in outcome.then { datesAreRemoved ? dates.remove(key, call) : .success(()) } }
+                    operations.remove(key, call).then { outcome in outcome.then { datesAreRemoved ? dates.remove(key, call) : .success(()) } }
                 },
                 removeAll: { call in
-                    verbs.removeAll(call).then { outcome in outcome.then { datesAreRemoved ? dates.removeAll(call) : .success(()) } }
-                },
-                turn: verbs.turn)
+                    operations.removeAll(call).then { outcome in outcome.then { datesAreRemoved ? dates.removeAll(call) : .success(()) } }
+                })
         }
     }
 }
@@ -125,7 +124,7 @@ struct DatedBytes {
 extension Result where Failure == ShallowsError {
     fileprivate static func judging(_ layer: String, _ key: any Sendable, _ judge: () throws -> Success) -> Self {
         do { return .success(try judge()) } catch {
-            return .failure(ShallowsError(error, layer: layer, key: key, standing: .failure))
+            return .failure(ShallowsError(error, layer: layer, key: key, disposition: .failure))
         }
     }
 }

@@ -18,18 +18,16 @@ extension ErasableStorage where Access: ReadableAccess {
         with produceValue: @escaping @Sendable (any Error) throws -> ErasedValue
     ) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
-                retrieve: { key, call in
-                    verbs.retrieve(key, call).map { outcome in
-                        // That a call was cancelled or refused says nothing about the value.
-                        guard case .failure(let error) = outcome, !error.isOfTheCall else { return outcome }
-                        do { return .success(try produceValue(error.surfaced)) } catch {
-                            return .failure(ShallowsError(error, layer: name, key: key, standing: .unknown))
-                        }
+        return erased().transforming { operations in
+            operations.with(retrieve: { key, call in
+                operations.retrieve(key, call).map { outcome in
+                    // That a call was cancelled, or would block, says nothing about the value.
+                    guard case .failure(let error) = outcome, !error.isOfTheCall else { return outcome }
+                    do { return .success(try produceValue(error.underlyingError)) } catch {
+                        return .failure(ShallowsError(error, layer: name, key: key, disposition: .unknown))
                     }
-                },
-                set: verbs.set, remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                }
+            })
         }
     }
 

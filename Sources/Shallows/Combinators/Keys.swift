@@ -1,3 +1,5 @@
+public import Tiers
+
 extension ErasableStorage {
     /// The storage under other keys.
     ///
@@ -14,21 +16,20 @@ extension ErasableStorage {
         to type: OtherKey.Type = OtherKey.self, _ transform: @escaping @Sendable (OtherKey) throws -> ErasedKey
     ) -> AnyStorage<Access, OtherKey, ErasedValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
+        return erased().transforming { operations in
+            operations.withKeys(
                 retrieve: { key, call in
-                    do { return verbs.retrieve(try transform(key), call) } catch { return .failedTransform(error, name, key) }
+                    do { return operations.retrieve(try transform(key), call) } catch { return .failedTransform(error, name, key) }
                 },
                 set: { value, key, call in
-                    do { return verbs.set(value, try transform(key), call) } catch { return .failedTransform(error, name, key) }
+                    do { return operations.set(value, try transform(key), call) } catch { return .failedTransform(error, name, key) }
                 },
                 remove: { key, call in
-                    do { return verbs.remove(try transform(key), call) } catch { return .failedTransform(error, name, key) }
+                    do { return operations.remove(try transform(key), call) } catch { return .failedTransform(error, name, key) }
                 },
-                removeAll: verbs.removeAll,
-                turn: { key in
+                lockKey: { key in
                     // A key that cannot be transformed has nothing to update.
-                    do { return verbs.turn(try transform(key)) } catch { return nil }
+                    do { return operations.lockKey(try transform(key)) } catch { return nil }
                 })
         }
     }
@@ -41,7 +42,7 @@ extension ErasableStorage {
         mapKeys { $0.rawValue }
     }
 
-    /// The storage of what lies under one key: its verbs need no key.
+    /// The storage of what lies under one key: its operations need no key.
     @inlinable
     public func singleKey(_ key: ErasedKey) -> AnyStorage<Access, Void, ErasedValue> {
         mapKeys { key }
@@ -53,14 +54,13 @@ extension ErasableStorage {
         to type: OtherKey.Type = OtherKey.self, _ transform: @escaping @Sendable (OtherKey) async throws -> ErasedKey
     ) -> AnyStorage<Access, OtherKey, ErasedValue> {
         let (name, identity) = (storageName, Identity())
-        return erased().transforming { verbs in
-            StorageVerbs(
-                retrieve: { key, call in .transforming(key, name, key, call, transform) { verbs.retrieve($0, call) } },
-                set: { value, key, call in .transforming(key, name, key, call, transform) { verbs.set(value, $0, call) } },
-                remove: { key, call in .transforming(key, name, key, call, transform) { verbs.remove($0, call) } },
-                removeAll: verbs.removeAll,
-                // Which keys are one is not known when a turn is taken: updates of all of them exclude each other.
-                turn: { _ in Turn(of: identity, ()) })
+        return erased().transforming { operations in
+            operations.withKeys(
+                retrieve: { key, call in .transforming(key, name, key, call, transform) { operations.retrieve($0, call) } },
+                set: { value, key, call in .transforming(key, name, key, call, transform) { operations.set(value, $0, call) } },
+                remove: { key, call in .transforming(key, name, key, call, transform) { operations.remove($0, call) } },
+                // Which keys are one is not known yet: updates of all of them exclude each other.
+                lockKey: { _ in LockKey(of: identity, ()) })
         }
     }
 }
@@ -77,7 +77,7 @@ extension Reply {
     /// What a transform of a user's own threw: a failure, whatever it is, for the storage that it was asked of did answer.
     @usableFromInline
     static func failedTransform(_ error: any Error, _ layer: String, _ key: any Sendable) -> Reply {
-        .failure(ShallowsError(error, layer: layer, key: key, standing: .failure))
+        .failure(ShallowsError(error, layer: layer, key: key, disposition: .failure))
     }
 
     /// Goes on with what an asynchronous transform makes of a value.
@@ -89,7 +89,7 @@ extension Reply {
             switch outcome {
             case .success(let output): return next(output)
             case .failure(var error):
-                if error.standing == .unknown { error.standing = .failure }
+                if error.disposition == .unknown { error.disposition = .failure }
                 return .failure(error)
             }
         }

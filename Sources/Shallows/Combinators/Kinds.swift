@@ -13,13 +13,12 @@ extension ErasableStorage {
     }
 }
 
-extension StorageVerbs {
-    /// These verbs, of which those that the kind has not fail.
-    fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageVerbs {
-        let nothing = StorageVerbs()
-        return StorageVerbs(
-            retrieve: Access.self is any ReadableAccess.Type ? retrieve : nothing.retrieve,
-            set: Access.self is any WritableAccess.Type ? set : nothing.set,
-            remove: remove, removeAll: removeAll, turn: turn)
+extension StorageOperations {
+    /// These operations, of which those fail that the kind does not have.
+    fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageOperations {
+        let unsupported = StorageOperations()
+        return with(
+            retrieve: Access.self is any ReadableAccess.Type ? nil : unsupported.retrieve,
+            set: Access.self is any WritableAccess.Type ? nil : unsupported.set)
     }
 }

@@ -8,18 +8,16 @@ extension ErasableStorage {
     /// A composition goes on to its next layer after an error of your own storage, of which it knows nothing. After this it stops,
     /// and throws the error.
     public func strict() -> AnyStorage<Access, ErasedKey, ErasedValue> {
-        erased().transforming { verbs in
-            StorageVerbs(
-                retrieve: { key, call in
-                    verbs.retrieve(key, call).map { outcome in
-                        outcome.mapError { error in
-                            var error = error
-                            if error.standing == .unknown { error.standing = .failure }
-                            return error
-                        }
+        erased().transforming { operations in
+            operations.with(retrieve: { key, call in
+                operations.retrieve(key, call).map { outcome in
+                    outcome.mapError { error in
+                        var error = error
+                        if error.disposition == .unknown { error.disposition = .failure }
+                        return error
                     }
-                },
-                set: verbs.set, remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                }
+            })
         }
     }
 }

@@ -104,10 +104,10 @@ extension ErasableStorage {
         out transformOut: @escaping @Sendable (OtherValue) throws -> ErasedValue
     ) -> AnyStorage<Access, ErasedKey, OtherValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
+        return erased().transforming { operations in
+            operations.withValues(
                 retrieve: { key, call in
-                    switch verbs.retrieve(key, call) {
+                    switch operations.retrieve(key, call) {
                     case .now(.success(let value)): return .transformed(value, name, key, transformIn)  // The hit, without an allocation.
                     case .now(.failure(let error)): return .failure(error)
                     case .later(let promise):
@@ -121,9 +121,8 @@ extension ErasableStorage {
                     }
                 },
                 set: { value, key, call in
-                    do { return verbs.set(try transformOut(value), key, call) } catch { return .failedTransform(error, name, key) }
-                },
-                remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                    do { return operations.set(try transformOut(value), key, call) } catch { return .failedTransform(error, name, key) }
+                })
         }
     }
 
@@ -132,18 +131,17 @@ extension ErasableStorage {
         out transformOut: @escaping @Sendable (OtherValue) async throws -> ErasedValue
     ) -> AnyStorage<Access, ErasedKey, OtherValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
+        return erased().transforming { operations in
+            operations.withValues(
                 retrieve: { key, call in
-                    verbs.retrieve(key, call).then { outcome in
+                    operations.retrieve(key, call).then { outcome in
                         switch outcome {
                         case .success(let value): .transforming(value, name, key, call, transformIn) { .success($0) }
                         case .failure(let error): .failure(error)
                         }
                     }
                 },
-                set: { value, key, call in .transforming(value, name, key, call, transformOut) { verbs.set($0, key, call) } },
-                remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                set: { value, key, call in .transforming(value, name, key, call, transformOut) { operations.set($0, key, call) } })
         }
     }
 }

@@ -4,13 +4,13 @@
 public struct ZippedResultError: Error, StorageMiss {
     public let left: (any Error)?
     public let right: (any Error)?
-    /// Of a set or a removal that failed: the names of the layers that it reached all the same, and in which it was not undone.
-    public let reached: [String]
+    /// Of a set or a removal that failed: the names of the layers that it succeededLayers all the same, and in which it was not undone.
+    public let succeededLayers: [String]
 
-    public init(left: (any Error)?, right: (any Error)?, reached: [String] = []) {
+    public init(left: (any Error)?, right: (any Error)?, succeededLayers: [String] = []) {
         self.left = left
         self.right = right
-        self.reached = reached
+        self.succeededLayers = succeededLayers
     }
 
     /// Whether no side failed and at least one has no value.
@@ -32,7 +32,7 @@ public func zip<Left: ErasableStorage, Right: ErasableStorage>(
     _ left: Left, _ right: Right
 ) -> AnyStorage<Left.Access, Left.ErasedKey, (Left.ErasedValue, Right.ErasedValue)>
 where Left.Access == Right.Access, Left.ErasedKey == Right.ErasedKey {
-    Pairing(left.erased(), right.erased(), undoes: false).storage()
+    ZippedStorage(left.erased(), right.erased(), undoes: false).storage()
 }
 
 /// Two storages as one of pairs, of which one side is undone where the other takes no value.
@@ -45,5 +45,5 @@ where Left.Access == Right.Access, Left.ErasedKey == Right.ErasedKey {
 public func zip<Key, LeftValue, RightValue>(
     _ left: RemovableStorage<Key, LeftValue>, _ right: RemovableStorage<Key, RightValue>, undoingPartialSets undoesPartialSets: Bool
 ) -> RemovableStorage<Key, (LeftValue, RightValue)> {
-    Pairing(left, right, undoes: undoesPartialSets).storage()
+    ZippedStorage(left, right, undoes: undoesPartialSets).storage()
 }

@@ -15,16 +15,16 @@ public struct LoadOptions: Sendable {
     /// How long a failure is remembered and thrown again without asking the loader; `nil`: not at all.
     public var errorAge: Duration?
     /// What becomes of the loader when nobody waits for it any more.
-    public var whenAbandoned: AbandonedLoad
+    public var onLastWaiterCancelled: UnawaitedLoad
 
     @inlinable
     public init(
-        expiration: Expiration? = nil, missAge: Duration? = nil, errorAge: Duration? = nil, whenAbandoned: AbandonedLoad = .cancel
+        expiration: Expiration? = nil, missAge: Duration? = nil, errorAge: Duration? = nil, onLastWaiterCancelled: UnawaitedLoad = .cancel
     ) {
         self.expiration = expiration
         self.missAge = missAge
         self.errorAge = errorAge
-        self.whenAbandoned = whenAbandoned
+        self.onLastWaiterCancelled = onLastWaiterCancelled
     }
 }
 
@@ -40,7 +40,7 @@ extension LoadOptions {
 
 /// What becomes of a loader when the last task that waited for it was cancelled.
 @frozen
-public enum AbandonedLoad: Hashable, Sendable {
+public enum UnawaitedLoad: Hashable, Sendable {
     /// Its task is cancelled, and what it returns all the same is not recorded. Whoever asks next starts another, without waiting
     /// for this one to end.
     case cancel

@@ -5,14 +5,14 @@ extension TieredStore {
     /// `expiration` says. The longest that was ever asked for holds, and the disk is told when it grows.
     @usableFromInline
     func keepExpired(under expiration: Expiration, forMilliseconds milliseconds: Int64) {
-        let isLonger = loads.graces.withLock { graces in
+        let isLonger = graces.withLock { graces in
             guard milliseconds > graces[expiration] ?? 0 else { return false }
             graces[expiration] = milliseconds
             return true
         }
         guard isLonger else { return }
         // Written down behind the caller, who may have been about to take a hit.
-        Offload.start { [weak self] in
+        BlockingPool.start { [weak self] in
             guard let self else { return }
             do throws(StoreError) {
                 try self.disk.claim(expiration, grace: milliseconds)

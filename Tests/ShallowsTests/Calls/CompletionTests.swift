@@ -1,5 +1,6 @@
 import Shallows
 import Testing
+import Tiers
 
 /// Every caller is told once: never twice, and never not at all.
 @Suite(.timeLimit(.minutes(60)))
@@ -90,7 +91,7 @@ struct CompletionTests {
         back.release()
         #expect(await (try? reading.first().get()) == 1)
         let memory = MemoryStorage<String, Int>()
-        do { _ = laneStorage("lane", Lane(), memory).setting(5, forKey: "a") }
+        do { _ = queueStorage("queue", SerialQueue(), memory).setting(5, forKey: "a") }
         await until { memory.storage == ["a": 5] }
     }
 

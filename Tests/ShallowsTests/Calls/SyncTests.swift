@@ -81,8 +81,8 @@ struct SyncTests {
 
     @Test
     func ourOwnThatAnswersLaterIsNotWaitedFor() throws {
-        let storage = laneStorage("front", Lane(), MemoryStorage<String, Int>())
-            .combined(with: laneStorage("back", Lane(), MemoryStorage(storage: ["a": 1])))
+        let storage = queueStorage("front", SerialQueue(), MemoryStorage<String, Int>())
+            .combined(with: queueStorage("back", SerialQueue(), MemoryStorage(storage: ["a": 1])))
         let sync = storage.makeSyncStorage()
         #expect(try sync.retrieve(forKey: "a") == 1)
         try sync.set(2, forKey: "a")
@@ -226,7 +226,7 @@ struct SyncTests {
     @Test
     func aFlightOfOursThatTurnsIntoOneOfAUsersIsNotWaitedForInATask() async {
         // The back is ours and answers later, and then asks one of a user's own.
-        let back = laneStorage("lane", Lane(), MemoryStorage<String, Int>()).asStorage().combined(with: late)
+        let back = queueStorage("queue", SerialQueue(), MemoryStorage<String, Int>()).asStorage().combined(with: late)
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let reading = storage.answers(forKey: "a")
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }

@@ -29,7 +29,7 @@ struct UpdateTests {
 
     /// Storages that are one and the same, made anew for each call, under keys that are compared, cannot be, or come later.
     enum Way: String, CaseIterable, CustomTestStringConvertible {
-        case own, async, closures, mapped, uncomparable, asyncKeys, single, combined, lane, zipped
+        case own, async, closures, mapped, uncomparable, asyncKeys, single, combined, queue, zipped
         var testDescription: String { rawValue }
 
         struct Key: Sendable {
@@ -69,8 +69,8 @@ struct UpdateTests {
             case .combined:
                 let storage = MemoryStorage<String, Int>().combined(with: scripted)
                 return of({ storage }, "a")
-            case .lane:
-                let storage = laneStorage("lane", Lane(), MemoryStorage(storage: ["a": 0])).asStorage()
+            case .queue:
+                let storage = queueStorage("queue", SerialQueue(), MemoryStorage(storage: ["a": 0])).asStorage()
                 return of({ storage }, "a")
             case .zipped:
                 let pairs = zip(scripted, Scripted("right", ["a": 0]))

@@ -50,15 +50,15 @@ struct RemovalTests {
     }
 
     @Test(arguments: [(false, true, ["front"]), (true, false, ["back"]), (true, true, [])])
-    func aRemovalThatReachesOneLayerSaysWhich(_ frontFails: Bool, _ backFails: Bool, _ reached: [String]) {
+    func aRemovalThatReachesOneLayerSaysWhich(_ frontFails: Bool, _ backFails: Bool, _ succeeded: [String]) {
         if frontFails { front.always(.remove, .failing(Outage())) }
         if backFails { back.always(.remove, .failing(Outage())) }
         let error = front.removable.combined(with: back).removing("a").error
         #expect(front.asked == ["remove a"] && back.asked == ["remove a"], "every layer is asked")
-        if reached.isEmpty {
+        if succeeded.isEmpty {
             #expect(error as? Outage == Outage())
         } else {
-            #expect((error as? ShallowsError)?.code == .partiallyRemoved && (error as? ShallowsError)?.reached == reached)
+            #expect((error as? ShallowsError)?.code == .partiallyRemoved && (error as? ShallowsError)?.succeededLayers == succeeded)
         }
     }
 

@@ -99,7 +99,7 @@ struct StackConcurrencyTests {
     func norWhileTheFrontsAreCleared(_ seed: UInt64) async throws {
         let random = SeededGenerator(seed: seed)
         let layers: [RemovableStorage<String, String>] = [
-            MemoryStorage().asRemovableStorage(), laneStorage(), Scripted.late.removable.ofDigits,
+            MemoryStorage().asRemovableStorage(), queueStorage(), Scripted.late.removable.ofDigits,
         ]
         let storage =
             seed.isMultiple(of: 2)

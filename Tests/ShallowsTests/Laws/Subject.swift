@@ -34,7 +34,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
     static let all: [Subject] = [
         .removable("memory") { MemoryStorage().asRemovableStorage() },
         .removable("limited memory") { try LRUStorage(maxCount: 1_000).asRemovableStorage() },
-        .removable("a lane of ours") { laneStorage() },
+        .removable("a queue of ours") { queueStorage() },
         .removable("own, removable") { Scripted().removable.ofDigits },
         .removable("own, removable, late", answersAtOnce: false) { Scripted.late.removable.ofDigits },
         .settable("own, on a queue", answersAtOnce: false) { QueueStorage().asStorage() },

@@ -12,7 +12,7 @@ struct Nothing: StorageMiss {}
 
 /// A user's storage whose answers are what a test says: from a dictionary, unless told otherwise.
 final class Scripted: StorageProtocol, RemovableStorageProtocol {
-    enum Verb: Hashable, Sendable { case retrieve, set, remove, removeAll }
+    enum Operation: Hashable, Sendable { case retrieve, set, remove, removeAll }
 
     enum Answer: Sendable {
         case normal
@@ -40,8 +40,8 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
     private struct State: Sendable {
         var contents: [String: Int] = [:]
         var asked: [String] = []
-        var script: [Verb: [Answer]] = [:]
-        var always: [Verb: Answer] = [:]
+        var script: [Operation: [Answer]] = [:]
+        var always: [Operation: Answer] = [:]
         var held: [Held] = []
         var kept: [any Sendable] = []
     }
@@ -68,14 +68,14 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
 
     /// The answers to the next calls of the verb.
     @discardableResult
-    func answering(_ verb: Verb, _ answers: Answer...) -> Scripted {
+    func answering(_ verb: Operation, _ answers: Answer...) -> Scripted {
         state.withLock { $0.script[verb, default: []] += answers }
         return self
     }
 
     /// The answer to every call of the verb, for which there is no other.
     @discardableResult
-    func always(_ verb: Verb, _ answer: Answer) -> Scripted {
+    func always(_ verb: Operation, _ answer: Answer) -> Scripted {
         state.withLock { $0.always[verb] = answer }
         return self
     }
@@ -108,7 +108,7 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
     }
 
     private func answer<Value: Sendable>(
-        _ verb: Verb, _ call: String, _ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void,
+        _ verb: Operation, _ call: String, _ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void,
         _ effect: @escaping @Sendable (inout [String: Int]) -> ShallowsResult<Value>
     ) {
         let answer = state.withLock { state -> Answer in

@@ -3,7 +3,7 @@
 /// A pure value. Each answer holds only while nothing was written or removed under its key since: it carries the version that
 /// the key had when its loading began (``WatchedKeys``), and its key stays watched. Whoever takes an answer out, or gets a
 /// key back because there was no room, must end that watch.
-struct RememberedAnswers: Sendable {
+struct NegativeCache: Sendable {
     enum Answer: Sendable {
         case nothing
         case failure(any Error)

@@ -1,4 +1,4 @@
-// The verbs as a caller has them. Each exists with a completion and as an `async` function; `SyncStorage.swift` has those that wait.
+// The operations as a caller has them. Each exists with a completion and as an `async` function; `SyncStorage.swift` has those that wait.
 
 extension AnyStorage where Access: ReadableAccess {
     /// Retrieves the value under the key, and calls `completion` once: at once, on this thread, where the storage has it at hand.
@@ -6,10 +6,10 @@ extension AnyStorage where Access: ReadableAccess {
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
         let result: ShallowsResult<Value>
-        switch verbs.retrieve(key, .completing) {
+        switch operations.retrieve(key, .completing) {
         case .now(.success(let value)): result = .success(value)
-        case .now(.failure(let error)): result = .failure(error.surfaced)
-        case .later(let promise): return promise.whenKept { completion($0.surfaced()) }
+        case .now(.failure(let error)): result = .failure(error.underlyingError)
+        case .later(let promise): return promise.observe { completion($0.withUnderlyingError()) }
         }
         completion(result)
     }
@@ -21,7 +21,7 @@ extension AnyStorage where Access: ReadableAccess {
     /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
     @inlinable
     public func retrieve(forKey key: Key) async throws -> Value {
-        try await cancelling { verbs.retrieve(key, $0) }.value()
+        try await cancelling { operations.retrieve(key, $0) }.value()
     }
 
     /// The value under the key; `nil` if there is none.
@@ -29,7 +29,7 @@ extension AnyStorage where Access: ReadableAccess {
     /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
-        switch await cancelling({ verbs.retrieve(key, $0) }) {
+        switch await cancelling({ operations.retrieve(key, $0) }) {
         case .success(let value): return value
         case .failure(let error):
             guard error.isMiss else { throw error }
@@ -44,10 +44,10 @@ extension AnyStorage where Access: WritableAccess {
     @inlinable
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         let result: ShallowsResult<Void>
-        switch verbs.set(value, key, .completing) {
+        switch operations.set(value, key, .completing) {
         case .now(.success): result = .success(())
-        case .now(.failure(let error)): result = .failure(error.surfaced)
-        case .later(let promise): return promise.whenKept { completion($0.surfaced()) }
+        case .now(.failure(let error)): result = .failure(error.underlyingError)
+        case .later(let promise): return promise.observe { completion($0.withUnderlyingError()) }
         }
         completion(result)
     }
@@ -55,15 +55,15 @@ extension AnyStorage where Access: WritableAccess {
     /// Sets the value under the key.
     @inlinable
     public func set(_ value: Value, forKey key: Key) async throws {
-        try await cancelling { verbs.set(value, key, $0) }.value()
+        try await cancelling { operations.set(value, key, $0) }.value()
     }
 }
 
 extension AnyStorage where Access: WritableAccess {
     /// Sets the value under the key, and tells no one how it went: a failure is reported.
     public func set(_ value: Value, forKey key: Key) {
-        let (unanswered, name) = (verbs.unanswered, storageName)
-        verbs.set(value, key, .completing).deliver { outcome in
+        let (unanswered, name) = (operations.fireAndForget, storageName)
+        operations.set(value, key, .completing).deliver { outcome in
             if case .failure(let error) = outcome { unanswered.report(StorageReport(.setFailed, layer: name, error)) }
         }
     }
@@ -73,20 +73,20 @@ extension AnyStorage where Access == ReadWriteRemove {
     /// Removes the value under the key from every layer, and calls `completion` once. That there is none is no error.
     @preconcurrency
     public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        verbs.remove(key, .completing).deliver { completion($0.surfaced()) }
+        operations.remove(key, .completing).deliver { completion($0.withUnderlyingError()) }
     }
 
     /// Removes the value under the key from every layer. That there is none is no error.
     ///
-    /// Every layer is asked, also where one of them fails; then ``ShallowsError/reached`` says which did remove it.
+    /// Every layer is asked, also where one of them fails; then ``ShallowsError/succeededLayers`` says which did remove it.
     public func remove(forKey key: Key) async throws {
-        try await cancelling { verbs.remove(key, $0) }.surfaced().get()
+        try await cancelling { operations.remove(key, $0) }.withUnderlyingError().get()
     }
 
     /// Removes every value from every layer, and calls `completion` once.
     @preconcurrency
     public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        verbs.removeAll(.completing).deliver { completion($0.surfaced()) }
+        operations.removeAll(.completing).deliver { completion($0.withUnderlyingError()) }
     }
 
     /// Removes every value from every layer.
@@ -95,7 +95,7 @@ extension AnyStorage where Access == ReadWriteRemove {
     /// try await cache.layers[0].removeAll()   // from the first layer alone
     /// ```
     public func removeAll() async throws {
-        try await cancelling { verbs.removeAll($0) }.surfaced().get()
+        try await cancelling { operations.removeAll($0) }.withUnderlyingError().get()
     }
 }
 

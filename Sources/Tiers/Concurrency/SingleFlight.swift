@@ -1,0 +1,123 @@
+/// Who waits for which load: at most one load for each key at a time, the *single-flight* of Go's `singleflight` package.
+///
+/// A pure value without a lock, a task or a clock; ``LoadCoordinator`` is its locked shell. Numbers of loads and waiters are the
+/// caller's, and are never used twice. At most one load of each key can be joined; others of that key are running only where they
+/// were detached.
+///
+/// - Complexity: O(1) for every call, O(w log w) for the end of a load that w wait for.
+package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
+    package typealias Number = UInt64
+
+    private struct Load {
+        var key: Key
+        var waiters: Set<Number>
+        /// Whether the load goes on when nobody waits for it.
+        var keepsRunning: Bool
+    }
+
+    private var loads: [Number: Load] = [:]
+    private var numbers: [Key: Number] = [:]
+    private var loadOfWaiter: [Number: Number] = [:]
+
+    package init() {}
+
+    /// What a new waiter must do.
+    package enum Joining: Equatable {
+        /// Start the loader: it is the first.
+        case start
+        /// Wait for the load that is running.
+        case join(Number)
+    }
+
+    /// Result of removing a waiter.
+    package enum Departure: Equatable {
+        /// It was no longer waiting.
+        case none
+        /// Others still wait, or the load goes on without waiters.
+        case left
+        /// It was the last: this load's loader must be cancelled. The next caller who asks for the key starts another.
+        case abandoned(Number)
+    }
+
+    /// How many loads are running.
+    package var count: Int { loads.count }
+
+    /// The load of the key that can be joined.
+    package func load(of key: Key) -> Number? { numbers[key] }
+
+    /// Whether the load is running: neither finished nor abandoned.
+    package func isRunning(_ load: Number) -> Bool { loads[load] != nil }
+
+    /// The waiters of a load.
+    package func waiters(of load: Number) -> Set<Number> { loads[load]?.waiters ?? [] }
+
+    /// Adds a waiter for the key, to the load that is running or to a new one.
+    ///
+    /// - Parameters:
+    ///   - keepsRunning: Whether the load is to go on when nobody waits for it. Once one waiter wants that, it holds.
+    ///   - load: The number of the load, if it is new.
+    package mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Joining {
+        if let present = numbers[key] {
+            loads[present]?.waiters.insert(waiter)
+            if keepsRunning { loads[present]?.keepsRunning = true }
+            loadOfWaiter[waiter] = present
+            return .join(present)
+        }
+        loads[load] = Load(key: key, waiters: [waiter], keepsRunning: keepsRunning)
+        numbers[key] = load
+        loadOfWaiter[waiter] = load
+        return .start
+    }
+
+    /// Starts a load that nobody waits for, unless one is running. Returns whether it is to be started.
+    package mutating func refresh(_ key: Key, newLoad load: Number) -> Bool {
+        guard numbers[key] == nil else { return false }
+        loads[load] = Load(key: key, waiters: [], keepsRunning: true)
+        numbers[key] = load
+        return true
+    }
+
+    /// Removes one waiter, and no other.
+    package mutating func leave(waiter: Number) -> Departure {
+        guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return .none }
+        load.waiters.remove(waiter)
+        if load.waiters.isEmpty, !load.keepsRunning {
+            forget(number, of: load.key)
+            return .abandoned(number)
+        }
+        loads[number] = load
+        return .left
+    }
+
+    /// Ends the load and returns its waiters, the lowest number first; `nil` if it was abandoned.
+    package mutating func finish(_ number: Number) -> [Number]? {
+        guard let load = loads.removeValue(forKey: number) else { return nil }
+        forget(number, of: load.key)
+        for waiter in load.waiters { loadOfWaiter[waiter] = nil }
+        return load.waiters.sorted()
+    }
+
+    /// Lets nobody else join the load of the key: the next caller who asks starts another. Its waiters still wait for it.
+    package mutating func detach(_ key: Key) {
+        numbers[key] = nil
+    }
+
+    /// Lets nobody else join any load that is running. O(n).
+    package mutating func detachAll() {
+        numbers = [:]
+    }
+
+    private mutating func forget(_ number: Number, of key: Key) {
+        if numbers[key] == number { numbers[key] = nil }
+    }
+
+    /// Stops the process if the tables disagree: for tests. O(n).
+    package func checkInvariants() {
+        for (key, number) in numbers { precondition(loads[number]?.key == key, "A key leads to a load of another key.") }
+        for (number, load) in loads {
+            precondition(load.keepsRunning || !load.waiters.isEmpty, "A load that nobody waits for goes on.")
+            for waiter in load.waiters { precondition(loadOfWaiter[waiter] == number, "A waiter waits for another load.") }
+        }
+        precondition(loadOfWaiter.count == loads.values.reduce(0) { $0 + $1.waiters.count }, "Waiters without a load.")
+    }
+}
