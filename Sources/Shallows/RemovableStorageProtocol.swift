@@ -25,7 +25,7 @@ extension RemovableStorageProtocol {
     }
 }
 
-extension AnyStorage where Access == ReadWrite {
+extension AnyStorage where Access == StorageKind.ReadWrite {
     @available(
         *, unavailable,
         message:

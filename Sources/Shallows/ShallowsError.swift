@@ -12,7 +12,7 @@ public import Tiers
 /// ```
 ///
 /// Storages of this module throw it as it is. What a storage or a transform of your own throws reaches you as you threw it
-/// from `retrieve` and `set`, and as the ``cause`` of a `ShallowsError` from ``StorageKind/Erased/retrieveIfPresent(forKey:)``.
+/// from `retrieve` and `set`, and as the ``cause`` of a `ShallowsError` from ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
 ///
 /// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
 public struct ShallowsError: EngineError, StorageMiss {

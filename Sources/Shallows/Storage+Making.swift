@@ -2,7 +2,7 @@ internal import Tiers
 
 // Storages of your own without a type: from closures.
 
-extension AnyStorage where Access == ReadWrite {
+extension AnyStorage where Access == StorageKind.ReadWrite {
     /// A storage of two functions with completions. They run on the callers' threads, several at a time.
     @preconcurrency
     public init(
@@ -48,7 +48,7 @@ extension AnyStorage where Access == ReadWrite {
     }
 }
 
-extension AnyStorage where Access == ReadOnly {
+extension AnyStorage where Access == StorageKind.ReadOnly {
     /// A storage of a function with a completion. It runs on the callers' threads, several times at once.
     @preconcurrency
     public init(
@@ -79,7 +79,7 @@ extension AnyStorage where Access == ReadOnly {
     }
 }
 
-extension AnyStorage where Access == WriteOnly {
+extension AnyStorage where Access == StorageKind.WriteOnly {
     /// A storage of a function with a completion. It runs on the callers' threads, several times at once.
     @preconcurrency
     public init(
@@ -104,7 +104,7 @@ extension AnyStorage where Access == WriteOnly {
     }
 }
 
-/// Why an ``StorageKind/Erased/empty()`` storage neither has nor takes anything.
+/// Why an ``StorageFamily/Erased/empty()`` storage neither has nor takes anything.
 public enum EmptyCacheError: Error, StorageMiss {
     case cacheIsAlwaysEmpty
 }

@@ -47,17 +47,17 @@ public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
 /// told once in either case. With `async` functions, conform to ``AsyncStorageProtocol``.
 @preconcurrency
 public protocol StorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol, ErasableStorage
-where Access == ReadWrite, ErasedKey == Key, ErasedValue == Value {}
+where Access == StorageKind.ReadWrite, ErasedKey == Key, ErasedValue == Value {}
 
 /// A storage of your own that values are only retrieved from: one function.
 @preconcurrency
 public protocol ReadOnlyStorageProtocol<Key, Value>: ReadableStorageProtocol, ErasableStorage
-where Access == ReadOnly, ErasedKey == Key, ErasedValue == Value {}
+where Access == StorageKind.ReadOnly, ErasedKey == Key, ErasedValue == Value {}
 
 /// A storage of your own that values are only set to: one function.
 @preconcurrency
 public protocol WriteOnlyStorageProtocol<Key, Value>: WritableStorageProtocol, ErasableStorage
-where Access == WriteOnly, ErasedKey == Key, ErasedValue == Value {}
+where Access == StorageKind.WriteOnly, ErasedKey == Key, ErasedValue == Value {}
 
 /// Whatever can be made an ``AnyStorage``: storages of every kind, yours included. Transforms and compositions are written here,
 /// once for all of them.

@@ -22,13 +22,13 @@ public struct AnySyncStorage<Access: StorageAccess, Key: Sendable, Value: Sendab
 }
 
 /// A storage that values are retrieved from and set to, at once.
-public typealias SyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<ReadWrite, Key, Value>
+public typealias SyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<StorageKind.ReadWrite, Key, Value>
 
 /// A storage that values are retrieved from, at once.
-public typealias ReadOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<ReadOnly, Key, Value>
+public typealias ReadOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<StorageKind.ReadOnly, Key, Value>
 
 /// A storage that values are set to, at once.
-public typealias WriteOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<WriteOnly, Key, Value>
+public typealias WriteOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<StorageKind.WriteOnly, Key, Value>
 
 extension ErasableStorage {
     /// This storage with operations that give their answer when they return.
@@ -65,7 +65,7 @@ extension AnySyncStorage where Access: WritableAccess {
     public func set(_ value: Value, forKey key: Key) throws { try operations.set(value, key, .waiting).waitForValue() }
 }
 
-extension AnySyncStorage where Access == ReadWriteRemove {
+extension AnySyncStorage where Access == StorageKind.ReadWriteRemove {
     /// Removes the value under the key from every layer. That there is none is no error.
     public func remove(forKey key: Key) throws { try operations.remove(key, .waiting).waitForValue() }
 
@@ -84,7 +84,7 @@ extension AnySyncStorage where Access: WritableAccess, Key == Void {
 
 // Of functions of your own.
 
-extension AnySyncStorage where Access == ReadWrite {
+extension AnySyncStorage where Access == StorageKind.ReadWrite {
     @preconcurrency
     public init(
         storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value,
@@ -94,14 +94,14 @@ extension AnySyncStorage where Access == ReadWrite {
     }
 }
 
-extension AnySyncStorage where Access == ReadOnly {
+extension AnySyncStorage where Access == StorageKind.ReadOnly {
     @preconcurrency
     public init(storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value) {
         self.init(storageName, .immediate(storageName, retrieve: retrieve))
     }
 }
 
-extension AnySyncStorage where Access == WriteOnly {
+extension AnySyncStorage where Access == StorageKind.WriteOnly {
     @preconcurrency
     public init(storageName: String, set: @escaping @Sendable (Value, Key) throws -> Void) {
         self.init(storageName, .immediate(storageName, set: set))

@@ -69,7 +69,7 @@ extension AnyStorage where Access: WritableAccess {
     }
 }
 
-extension AnyStorage where Access == ReadWriteRemove {
+extension AnyStorage where Access == StorageKind.ReadWriteRemove {
     /// Removes the value under the key from every layer, and calls `completion` once. That there is none is no error.
     @preconcurrency
     public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
@@ -121,12 +121,12 @@ extension AnyStorage {
 // The same for storages whose type is not erased.
 
 extension ReadableStorageProtocol {
-    /// The value under the key. See ``StorageKind/Erased/retrieve(forKey:)``.
+    /// The value under the key. See ``StorageFamily/Erased/retrieve(forKey:)``.
     public func retrieve(forKey key: Key) async throws -> Value {
         try await asReadOnlyStorage().retrieve(forKey: key)
     }
 
-    /// The value under the key; `nil` if there is none. See ``StorageKind/Erased/retrieveIfPresent(forKey:)``.
+    /// The value under the key; `nil` if there is none. See ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         try await asReadOnlyStorage().retrieveIfPresent(forKey: key)
     }
@@ -145,12 +145,12 @@ extension WritableStorageProtocol {
 }
 
 extension RemovableStorageProtocol {
-    /// Removes the value under the key. See ``StorageKind/Erased/remove(forKey:)``.
+    /// Removes the value under the key. See ``StorageFamily/Erased/remove(forKey:)``.
     public func remove(forKey key: Key) async throws {
         try await asRemovableStorage().remove(forKey: key)
     }
 
-    /// Removes every value. See ``StorageKind/Erased/removeAll()``.
+    /// Removes every value. See ``StorageFamily/Erased/removeAll()``.
     public func removeAll() async throws {
         try await asRemovableStorage().removeAll()
     }

@@ -64,7 +64,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedV
     }
 }
 
-extension ErasableStorage where Access == ReadOnly, ErasedValue == Data {
+extension ErasableStorage where Access == StorageKind.ReadOnly, ErasedValue == Data {
     /// The storage of what JSON can say.
     public func mapJSON(options: JSONSerialization.ReadingOptions = []) -> ReadOnlyStorage<ErasedKey, any Sendable> {
         mapping(.json(options, []))
@@ -104,7 +104,7 @@ extension ErasableStorage where Access == ReadOnly, ErasedValue == Data {
     }
 }
 
-extension ErasableStorage where Access == WriteOnly, ErasedValue == Data {
+extension ErasableStorage where Access == StorageKind.WriteOnly, ErasedValue == Data {
     /// The storage of what JSON can say.
     public func mapJSON(options: JSONSerialization.WritingOptions = []) -> WriteOnlyStorage<ErasedKey, any Sendable> {
         mapping(.json([], options))

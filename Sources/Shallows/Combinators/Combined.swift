@@ -48,7 +48,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     }
 }
 
-extension ErasableStorage where Access == ReadOnly {
+extension ErasableStorage where Access == StorageKind.ReadOnly {
     /// This storage in front of another: retrieves from the back what the front has not. Nothing is set to the front.
     @inlinable
     public func backed<Back: ReadableStorageProtocol>(
@@ -59,7 +59,7 @@ extension ErasableStorage where Access == ReadOnly {
     }
 }
 
-extension ErasableStorage where Access == WriteOnly {
+extension ErasableStorage where Access == StorageKind.WriteOnly {
     /// This storage, whose values are set to another as well.
     @inlinable
     public func pushing<Back: WritableStorageProtocol>(
@@ -70,7 +70,7 @@ extension ErasableStorage where Access == WriteOnly {
     }
 }
 
-extension ErasableStorage where Access == ReadWriteRemove {
+extension ErasableStorage where Access == StorageKind.ReadWriteRemove {
     /// The same for two storages that values can be removed from: removing removes from both.
     ///
     /// - Parameters:

@@ -48,7 +48,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         after age: Duration, datedBy dates: Dates, clock: WallClock = .system
     ) -> AnyStorage<Access, ErasedKey, ErasedValue>
     where Dates.Access: ReadableAccess & WritableAccess, Dates.ErasedKey == ErasedKey, Dates.ErasedValue == Date {
-        let (name, dates, datesAreRemoved) = (storageName, dates.erased().operations, Dates.Access.self == ReadWriteRemove.self)
+        let (name, dates, datesAreRemoved) = (storageName, dates.erased().operations, Dates.Access.self == StorageKind.ReadWriteRemove.self)
         return erased().transforming { operations in
             operations.with(
                 retrieve: { key, call in

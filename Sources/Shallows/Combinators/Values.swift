@@ -42,7 +42,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     }
 }
 
-extension ErasableStorage where Access == ReadOnly {
+extension ErasableStorage where Access == StorageKind.ReadOnly {
     /// The storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
     @preconcurrency
     @inlinable
@@ -69,7 +69,7 @@ extension ErasableStorage where Access == ReadOnly {
     }
 }
 
-extension ErasableStorage where Access == WriteOnly {
+extension ErasableStorage where Access == StorageKind.WriteOnly {
     /// The storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
     @preconcurrency
     @inlinable

@@ -21,7 +21,13 @@ package final class ReentrancyGuard: Sendable {
         case delivery(queue: ObjectIdentifier)
     }
 
-    @TaskLocal private static var active: [ReentrancyGuard] = []
+    private struct Context: Sendable {
+        var active: [ReentrancyGuard] = []
+        /// The innermost load, even if it has ended: the loads around it do not wait for what it left behind.
+        var load: UInt64?
+    }
+
+    @TaskLocal private static var current = Context()
 
     private let work: Work
     private let onThreadBlock: (@Sendable () -> Void)?
@@ -34,16 +40,20 @@ package final class ReentrancyGuard: Sendable {
     }
 
     private var hasEnded: Bool { isOver.load(ordering: .acquiring) }
-    private var stack: [ReentrancyGuard] { Self.active.filter { !$0.hasEnded } + [self] }
+
+    private var inside: Context {
+        let load: UInt64? = if case .load(let number) = work { number } else { Self.current.load }
+        return Context(active: Self.current.active.filter { !$0.hasEnded } + [self], load: load)
+    }
 
     /// Runs the body as part of the work.
     package func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try Self.$active.withValue(stack, operation: body)
+        try Self.$current.withValue(inside, operation: body)
     }
 
     /// Runs the asynchronous body as part of the work.
     package func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        try await Self.$active.withValue(stack, operation: body)
+        try await Self.$current.withValue(inside, operation: body)
     }
 
     /// Ends the work: code that still runs is no longer part of it. Returns whether this call ended it.
@@ -53,31 +63,27 @@ package final class ReentrancyGuard: Sendable {
     // MARK: The code that runs
 
     /// Whether the code that runs is part of this work.
-    package static func isActive(_ work: Work) -> Bool { active.contains { $0.work == work && !$0.hasEnded } }
+    package static func isActive(_ work: Work) -> Bool { current.active.contains { $0.work == work && !$0.hasEnded } }
 
-    /// The innermost load that the code that runs is part of.
-    package static var currentLoad: UInt64? {
-        for element in active.reversed() where !element.hasEnded {
-            if case .load(let number) = element.work { return number }
-        }
-        return nil
-    }
+    /// The innermost load that the code that runs is part of, or was left behind by.
+    package static var currentLoad: UInt64? { current.load }
 
     /// Returns the function as part of the work that is active now, on whatever thread it will run.
     package static func inheriting<Input, Result>(_ body: @escaping @Sendable (Input) -> Result) -> @Sendable (Input) -> Result {
-        let inherited = active.filter { $0.onThreadBlock == nil && !$0.hasEnded }
-        guard !inherited.isEmpty else { return body }
-        return { input in $active.withValue(inherited) { body(input) } }
+        var context = current
+        guard !context.active.isEmpty || context.load != nil else { return body }
+        context.active.removeAll { $0.onThreadBlock != nil || $0.hasEnded }
+        return { [context] input in $current.withValue(context) { body(input) } }
     }
 
     /// Runs the body as part of no work.
     package static func runOutside<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try $active.withValue([], operation: body)
+        try $current.withValue(Context(), operation: body)
     }
 
     /// Says that the thread is about to be blocked until other work is done.
     package static func threadWillBlock() {
-        for element in active {
+        for element in current.active {
             if let onThreadBlock = element.onThreadBlock, element.end() { onThreadBlock() }
         }
     }

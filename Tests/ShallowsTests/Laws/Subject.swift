@@ -51,7 +51,7 @@ extension Scripted {
     }
 }
 
-extension RemovableStorage where Access == ReadWriteRemove, Key == String, Value == Int {
+extension RemovableStorage where Access == StorageKind.ReadWriteRemove, Key == String, Value == Int {
     /// The storage of the digits of its numbers.
     var ofDigits: RemovableStorage<String, String> {
         mapValues(transformIn: { String($0) }, transformOut: { try Int($0).unwrap() })

@@ -30,13 +30,16 @@ struct KeyedMutexTests {
         mutex.lock(key(name), stripe: stripe) { waiter(waiterName) }
     }
 
-    private func onThread(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
+    /// Runs the bodies on threads of their own, and blocks this one until they end: brief holds are of a thread.
+    private func onThreads(_ bodies: [@Sendable () -> Void]) {
+        let ended = DispatchSemaphore(value: 0)
+        for body in bodies {
             Thread.detachNewThread {
                 body()
-                continuation.resume()
+                ended.signal()
             }
         }
+        for _ in bodies { ended.wait() }
     }
 
     @Test
@@ -76,11 +79,11 @@ struct KeyedMutexTests {
     // MARK: Brief holds
 
     @Test
-    func aBriefHoldExcludesItsStripeOnOtherThreadsAndNothingOnItsOwn() async {
+    func aBriefHoldExcludesItsStripeOnOtherThreadsAndNothingOnItsOwn() {
         #expect(mutex.tryLockBriefly(5) { key("a") })
         #expect(!mutex.tryLockBriefly(5) { key("b") } && mutex.tryLockBriefly(6) { key("c") })
         #expect(mutex.tryLock(key("a"), stripe: 5) == nil && lock("a", stripe: 5) != nil)
-        await onThread { [self] in _ = lock("b", stripe: 5, as: "other") }
+        onThreads([{ [self] in _ = lock("b", stripe: 5, as: "other") }])
         #expect(got.names.isEmpty && mutex.heldKeys == [key("a")])
         mutex.unlockBriefly(5)
         #expect(got.names == ["other"])
@@ -96,12 +99,14 @@ struct KeyedMutexTests {
     }
 
     @Test
-    func aBriefHoldThatIsExtendedHoldsItsKeyAndFreesTheOthers() async throws {
+    func aBriefHoldThatIsExtendedHoldsItsKeyAndFreesTheOthers() throws {
         #expect(mutex.tryLockBriefly(5) { key("a") })
-        await onThread { [self] in
-            _ = lock("a", stripe: 5, as: "same")
-            _ = lock("b", stripe: 5, as: "other")
-        }
+        onThreads([
+            { [self] in
+                _ = lock("a", stripe: 5, as: "same")
+                _ = lock("b", stripe: 5, as: "other")
+            }
+        ])
         let hold = try #require(mutex.extendBriefHold(5, of: key("a")))
         #expect(got.names == ["other"])
         mutex.unlock(hold)
@@ -110,9 +115,9 @@ struct KeyedMutexTests {
 
     /// Work of the brief holder itself took the key, and is not over.
     @Test
-    func aBriefHoldIsNotExtendedOverWorkThatItsOwnThreadBegan() async throws {
+    func aBriefHoldIsNotExtendedOverWorkThatItsOwnThreadBegan() throws {
         #expect(mutex.tryLockBriefly(5) { key("a") })
-        await onThread { [self] in _ = lock("a", stripe: 5, as: "other") }
+        onThreads([{ [self] in _ = lock("a", stripe: 5, as: "other") }])
         let inner = try #require(lock("a", stripe: 5))
         #expect(mutex.extendBriefHold(5, of: key("a")) == nil && got.names.isEmpty)
         mutex.unlock(inner)
@@ -121,18 +126,15 @@ struct KeyedMutexTests {
 
     /// Brief and lasting holds of few keys on several threads, against counters that only one may raise at a time.
     @Test
-    func noTwoCallersEverHaveOneKey() async {
+    func noTwoCallersEverHaveOneKey() {
         let model = Model()
-        await withTaskGroup { group in
-            for thread in 0..<4 {
-                group.addTask {
-                    await onThread { [mutex] in
-                        var random = SeededGenerator(seed: UInt64(thread))
-                        for _ in 0..<5_000 { model.step(mutex, &random) }
-                    }
+        onThreads(
+            (0..<4).map { thread in
+                { [mutex] in
+                    var random = SeededGenerator(seed: UInt64(thread))
+                    for _ in 0..<5_000 { model.step(mutex, &random) }
                 }
-            }
-        }
+            })
         #expect(model.overlaps == 0 && mutex.heldKeys.isEmpty)
     }
 
