@@ -1,4 +1,4 @@
-/// A storage that values can be removed from, too.
+/// A storage that can also remove values.
 ///
 /// ```swift
 /// let memory = MemoryStorage<String, Int>()
@@ -6,8 +6,8 @@
 /// let numbers = memory.asRemovableStorage().mapKeys { (number: Int) in String(number) }   // RemovableStorage<Int, Int>
 /// ```
 ///
-/// What is made of a ``StorageProtocol`` is a ``Storage``, as it always was. Begin with ``asRemovableStorage()``, and what is made
-/// of it can remove as well, through every transform and composition.
+/// Transforms of a ``StorageProtocol`` return a ``Storage``, which cannot remove. Begin with ``asRemovableStorage()``, and every
+/// transform and composition returns a storage that can.
 @preconcurrency
 public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol {
     /// Removes the value under the key, if there is one, and calls `completion` once, on any thread.
@@ -16,16 +16,19 @@ public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, W
     /// Removes every value, and calls `completion` once, on any thread.
     @preconcurrency
     func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    /// Returns this storage with its type erased.
     func asRemovableStorage() -> RemovableStorage<Key, Value>
 }
 
 extension RemovableStorageProtocol {
+    /// Returns this storage with its type erased.
     public func asRemovableStorage() -> RemovableStorage<Key, Value> {
         AnyStorage(storageName, StorageOperations(removing: self))
     }
 }
 
 extension AnyStorage where Access == StorageKind.ReadWrite {
+    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()`` can remove.
     @available(
         *, unavailable,
         message:
@@ -33,6 +36,7 @@ extension AnyStorage where Access == StorageKind.ReadWrite {
     )
     public func remove(forKey key: Key) async throws {}
 
+    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()`` can remove.
     @available(
         *, unavailable,
         message:

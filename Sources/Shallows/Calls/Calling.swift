@@ -1,7 +1,7 @@
-// The operations as a caller has them. Each exists with a completion and as an `async` function; `SyncStorage.swift` has those that wait.
+// What callers call: with a completion, or `async`. `SyncStorage.swift` has the functions that block.
 
 extension AnyStorage where Access: ReadableAccess {
-    /// Retrieves the value under the key, and calls `completion` once: at once, on this thread, where the storage has it at hand.
+    /// Retrieves the value under the key, and calls `completion` once: before it returns if the storage can, else on any thread.
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
@@ -14,19 +14,19 @@ extension AnyStorage where Access: ReadableAccess {
         completion(result)
     }
 
-    /// The value under the key.
+    /// Returns the value under the key.
     ///
-    /// Never blocks the thread. Ends early when the task is cancelled, where the layer that is being asked can.
+    /// Does not block the thread. Ends early when the task is cancelled, if the layer that is being asked can.
     ///
-    /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
+    /// - Throws: The error of the last layer that was asked; a ``StorageMiss`` if there is no value.
     @inlinable
     public func retrieve(forKey key: Key) async throws -> Value {
         try await cancelling { operations.retrieve(key, $0) }.value()
     }
 
-    /// The value under the key; `nil` if there is none.
+    /// Returns the value under the key, or `nil` if there is none.
     ///
-    /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
+    /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its cause.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         switch await cancelling({ operations.retrieve(key, $0) }) {
@@ -39,7 +39,7 @@ extension AnyStorage where Access: ReadableAccess {
 }
 
 extension AnyStorage where Access: WritableAccess {
-    /// Sets the value under the key, and calls `completion` once: at once, on this thread, where the storage can.
+    /// Sets the value under the key, and calls `completion` once: before it returns if the storage can, else on any thread.
     @preconcurrency
     @inlinable
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
@@ -60,36 +60,36 @@ extension AnyStorage where Access: WritableAccess {
 }
 
 extension AnyStorage where Access: WritableAccess {
-    /// Sets the value under the key, and tells no one how it went: a failure is reported.
+    /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
     public func set(_ value: Value, forKey key: Key) {
-        let (unanswered, name) = (operations.fireAndForget, storageName)
+        let (fireAndForget, name) = (operations.fireAndForget, storageName)
         operations.set(value, key, .completing).deliver { outcome in
-            if case .failure(let error) = outcome { unanswered.report(StorageReport(.setFailed, layer: name, error)) }
+            if case .failure(let error) = outcome { fireAndForget.report(StorageReport(.setFailed, layer: name, error)) }
         }
     }
 }
 
 extension AnyStorage where Access == StorageKind.ReadWriteRemove {
-    /// Removes the value under the key from every layer, and calls `completion` once. That there is none is no error.
+    /// Removes the value under the key from every layer, if there is one, and calls `completion` once.
     @preconcurrency
     public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         operations.remove(key, .completing).deliver { completion($0.withUnderlyingError()) }
     }
 
-    /// Removes the value under the key from every layer. That there is none is no error.
+    /// Removes the value under the key from every layer, if there is one.
     ///
-    /// Every layer is asked, also where one of them fails; then ``ShallowsError/succeededLayers`` says which did remove it.
+    /// Every layer is asked, even if one of them fails; then ``ShallowsError/succeededLayers`` names those that removed it.
     public func remove(forKey key: Key) async throws {
         try await cancelling { operations.remove(key, $0) }.withUnderlyingError().get()
     }
 
-    /// Removes every value from every layer, and calls `completion` once.
+    /// Removes every value from every layer, after the writes that are under way, and calls `completion` once.
     @preconcurrency
     public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         operations.removeAll(.completing).deliver { completion($0.withUnderlyingError()) }
     }
 
-    /// Removes every value from every layer.
+    /// Removes every value from every layer, after the writes that are under way.
     ///
     /// ```swift
     /// try await cache.layers[0].removeAll()   // from the first layer alone
@@ -100,11 +100,11 @@ extension AnyStorage where Access == StorageKind.ReadWriteRemove {
 }
 
 extension AnyStorage {
-    /// Makes a call that ends when the task is cancelled, where the layers can. A task that was cancelled before makes a cancelled call.
+    /// Makes a call that ends when the task is cancelled, if the layers can. A task that was cancelled before makes a cancelled call.
     @inlinable
     package func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
         let cancellation = Cancellation()
-        // The handler below is installed only when the layers were asked, and their threads may have done the work by then.
+        // The handler below is installed only after the layers were asked, and their threads may have done the work by then.
         if Task.isCancelled { cancellation.cancel() }
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
@@ -118,15 +118,15 @@ extension AnyStorage {
     }
 }
 
-// The same for storages whose type is not erased.
+// MARK: Storages whose type is not erased
 
 extension ReadableStorageProtocol {
-    /// The value under the key. See ``StorageFamily/Erased/retrieve(forKey:)``.
+    /// Returns the value under the key. See ``StorageFamily/Erased/retrieve(forKey:)``.
     public func retrieve(forKey key: Key) async throws -> Value {
         try await asReadOnlyStorage().retrieve(forKey: key)
     }
 
-    /// The value under the key; `nil` if there is none. See ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
+    /// Returns the value under the key, or `nil` if there is none. See ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         try await asReadOnlyStorage().retrieveIfPresent(forKey: key)
     }
@@ -138,7 +138,7 @@ extension WritableStorageProtocol {
         try await asWriteOnlyStorage().set(value, forKey: key)
     }
 
-    /// Sets the value under the key, and tells no one how it went: a failure is reported.
+    /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
     public func set(_ value: Value, forKey key: Key) {
         asWriteOnlyStorage().set(value, forKey: key)
     }
@@ -156,23 +156,29 @@ extension RemovableStorageProtocol {
     }
 }
 
-// Without a key, where there is only one.
+// MARK: Storages with one key
 
 extension ReadableStorageProtocol where Key == Void {
+    /// Retrieves the value, and calls `completion` once.
     @preconcurrency
     public func retrieve(completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) { retrieve(forKey: (), completion: completion) }
 
+    /// Returns the value.
     public func retrieve() async throws -> Value { try await retrieve(forKey: ()) }
+    /// Returns the value, or `nil` if there is none.
     public func retrieveIfPresent() async throws(ShallowsError) -> Value? { try await retrieveIfPresent(forKey: ()) }
 }
 
 extension WritableStorageProtocol where Key == Void {
+    /// Sets the value, and calls `completion` once.
     @preconcurrency
     public func set(_ value: Value, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         set(value, forKey: (), completion: completion)
     }
 
+    /// Sets the value.
     public func set(_ value: Value) async throws { try await set(value, forKey: ()) }
 
+    /// Sets the value without a completion. A failure is reported.
     public func set(_ value: Value) { set(value, forKey: ()) }
 }

@@ -73,8 +73,8 @@ private final class OneAnswer<Value: Sendable>: Sendable {
 extension ShallowsError {
     static func wouldBlock(layer: String, key: (any Sendable)?, wasAsked: Bool = true) -> ShallowsError {
         var error = ShallowsError(
-            .wouldBlock, "The storage answers later, and a task must not be blocked until then: use its async operations here.", layer: layer,
-            key: key)
+            .wouldBlock, "The storage answers later, and a task must not be blocked until then: use its async functions here.",
+            layer: layer, key: key)
         error.mayStillComplete = wasAsked
         if wasAsked { error.message += " It may still do what it was asked for." }
         return error

@@ -1,21 +1,23 @@
-// Compositions: which way values go between the two storages is in the name. `combined` pulls and pushes, `backed` pulls, `pushing`
-// pushes. Their work is one `LayeredStorage`.
+// Compositions of two storages: `combined` pulls and pushes, `backed` pulls, `pushing` pushes. Each is a `LayeredStorage`.
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
-    /// This storage in front of another: retrieves from the back what the front has not, and sets to both.
+    /// Returns this storage in front of another: retrieves from the back what the front does not have, and sets to both.
     ///
     /// ```swift
     /// let images = MemoryStorage<Filename, Image>().combined(with: disk.combined(with: server))
     /// ```
     ///
-    /// *Retrieving* asks the front. Where it has no value, or fails with an error of which nothing is known (one of your own; that
-    /// is reported), the back is asked, once for each key however many ask at a time, and what it has is set to the front, unless
-    /// something was set or removed meanwhile. (A retrieval that a waiting call inside a task has begun is not joined by others.) A fill that fails is reported and changes nothing about the answer. Where the front
-    /// fails with an error of this module, retrieving stops: a disk that fails is not a disk that is empty.
+    /// *Retrieving* asks the front. If it has no value, the back is asked, at most once at a time for each key, and its value is set to
+    /// the front, unless the key was set or removed meanwhile. If that fill fails, it is reported and the value is still returned. After
+    /// an error of a user-supplied storage that does not say whether it is a ``StorageMiss``, the back is asked as well, and the error is
+    /// reported. After any other error retrieving stops: a disk that fails does not look empty. (Other calls do not join a load that a
+    /// blocking call inside a task has begun.)
     ///
-    /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`
-    /// and its ``ShallowsError/succeededLayers`` names who has the value. Sets of one key follow one another: one whose back does not answer
-    /// holds up the next.
+    /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`, and its
+    /// ``ShallowsError/succeededLayers`` names the layers that have the value. Writes of one key follow one another: a back that does not
+    /// answer holds up the next.
+    ///
+    /// Failed sets without a completion are reported to the reporters of both layers. See ``ErasableStorage/reporting(_:)``.
     @inlinable
     public func combined<Back: ErasableStorage>(
         with back: Back
@@ -25,7 +27,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         return LayeredStorage(front, back).storage(.bothWays, layers: front.layers + back.layers)
     }
 
-    /// This storage in front of one that values are only retrieved from: what is set is set to the front alone.
+    /// Returns this storage in front of one that is only retrieved from: values are set to the front only.
     ///
     /// See ``combined(with:)`` for retrieving.
     @inlinable
@@ -36,7 +38,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         return LayeredStorage(front, back.asReadOnlyStorage()).storage(.pulling, layers: front.layers)
     }
 
-    /// This storage, whose values are set to another as well: what is retrieved comes from the front alone.
+    /// Returns this storage, with every value also set to another: values are retrieved from the front only.
     ///
     /// See ``combined(with:)`` for setting.
     @inlinable
@@ -49,7 +51,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
 }
 
 extension ErasableStorage where Access == StorageKind.ReadOnly {
-    /// This storage in front of another: retrieves from the back what the front has not. Nothing is set to the front.
+    /// Returns this storage in front of another: retrieves from the back what the front does not have. Nothing is set to the front.
     @inlinable
     public func backed<Back: ReadableStorageProtocol>(
         by back: Back
@@ -60,7 +62,7 @@ extension ErasableStorage where Access == StorageKind.ReadOnly {
 }
 
 extension ErasableStorage where Access == StorageKind.WriteOnly {
-    /// This storage, whose values are set to another as well.
+    /// Returns this storage, with every value also set to another.
     @inlinable
     public func pushing<Back: WritableStorageProtocol>(
         to back: Back
@@ -71,12 +73,14 @@ extension ErasableStorage where Access == StorageKind.WriteOnly {
 }
 
 extension ErasableStorage where Access == StorageKind.ReadWriteRemove {
-    /// The same for two storages that values can be removed from: removing removes from both.
+    /// Returns this storage in front of another, both of which can remove: removing removes from both.
+    ///
+    /// See ``combined(with:)`` for retrieving and setting. Every layer is asked to remove, even if one of them fails.
     ///
     /// - Parameters:
-    ///   - back: The other.
-    ///   - undoesPartialSets: Whether the front is given back what it had when the back fails to take a value. Costs a
-    ///     retrieval from the front at every set, and sets of one key then take turns.
+    ///   - back: The other storage.
+    ///   - undoesPartialSets: Whether the front is given back its earlier value when the back fails to take a new one. Costs a retrieval
+    ///     from the front at every set.
     @inlinable
     public func combined<Back: RemovableStorageProtocol>(
         with back: Back, undoingPartialSets undoesPartialSets: Bool = false
@@ -85,7 +89,7 @@ extension ErasableStorage where Access == StorageKind.ReadWriteRemove {
         return LayeredStorage(front, back, undoes: undoesPartialSets).storage(.bothWays, layers: front.layers + back.layers)
     }
 
-    /// The same for two storages that values can be removed from: removing removes from both.
+    /// Returns this storage, with every value also set to, and removed from, another.
     @inlinable
     public func pushing<Back: RemovableStorageProtocol>(
         to back: Back

@@ -1,15 +1,15 @@
 public import Tiers
 
 extension ErasableStorage {
-    /// The storage under other keys.
+    /// Returns the storage under other keys.
     ///
     /// ```swift
     /// let numbered = storage.mapKeys { (number: Int) in String(number) }
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The type of the other keys, where the transform does not say it.
-    ///   - transform: Turns a key into one of this storage. What it throws is thrown to the caller.
+    ///   - type: The type of the other keys, if the transform does not imply it.
+    ///   - transform: Returns the key of this storage. What it throws is thrown to the caller.
     @preconcurrency
     @inlinable
     public func mapKeys<OtherKey: Sendable>(
@@ -34,7 +34,7 @@ extension ErasableStorage {
         }
     }
 
-    /// The storage under keys that stand for this storage's, such as the cases of an `enum` of strings.
+    /// Returns the storage under keys whose raw values are this storage's keys, such as the cases of an `enum`.
     @inlinable
     public func mapKeys<OtherKey: RawRepresentable & Sendable>(
         toRawRepresentableType type: OtherKey.Type
@@ -42,13 +42,13 @@ extension ErasableStorage {
         mapKeys { $0.rawValue }
     }
 
-    /// The storage of what lies under one key: its operations need no key.
+    /// Returns the storage of the value under one key: its functions need no key.
     @inlinable
     public func singleKey(_ key: ErasedKey) -> AnyStorage<Access, Void, ErasedValue> {
         mapKeys { key }
     }
 
-    /// The storage under keys that an asynchronous function makes.
+    /// Returns the storage under other keys, transformed by an asynchronous function.
     @preconcurrency
     public func asyncMapKeys<OtherKey: Sendable>(
         to type: OtherKey.Type = OtherKey.self, _ transform: @escaping @Sendable (OtherKey) async throws -> ErasedKey
@@ -66,7 +66,7 @@ extension ErasableStorage {
 }
 
 extension ErasableStorage where ErasedKey == Filename {
-    /// The storage under strings.
+    /// Returns the storage under strings.
     @inlinable
     public func usingStringKeys() -> AnyStorage<Access, String, ErasedValue> {
         mapKeys { Filename(rawValue: $0) }
@@ -74,13 +74,13 @@ extension ErasableStorage where ErasedKey == Filename {
 }
 
 extension Reply {
-    /// What a transform of a user's own threw: a failure, whatever it is, for the storage that it was asked of did answer.
+    /// The failure of a user-supplied transform: never a miss, because the storage did answer.
     @usableFromInline
     static func failedTransform(_ error: any Error, _ layer: String, _ key: any Sendable) -> Reply {
         .failure(ShallowsError(error, layer: layer, key: key, disposition: .failure))
     }
 
-    /// Goes on with what an asynchronous transform makes of a value.
+    /// Goes on with the result of an asynchronous transform.
     static func transforming<Input: Sendable, Output: Sendable>(
         _ input: Input, _ layer: String, _ key: any Sendable, _ call: Call,
         _ transform: @escaping @Sendable (Input) async throws -> Output, _ next: @escaping @Sendable (Output) -> Reply

@@ -1,11 +1,14 @@
 extension ErasableStorage {
-    /// The storage that tells of what no error tells: layers that were passed over, fills that failed, sets that were undone.
+    /// Returns a storage that reports what no error says: layers that failed and were passed over, fills that failed, sets that were undone,
+    /// and failed sets without a completion.
     ///
     /// ```swift
     /// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }
     /// ```
     ///
-    /// - Parameter report: Called on any thread, before the call that it tells of ends. It goes to the log as well.
+    /// Transforms and compositions of the storage keep the reporter.
+    ///
+    /// - Parameter report: Called on any thread, before the call that is reported ends. Reports are logged as well.
     @preconcurrency
     public func reporting(_ report: @escaping @Sendable (StorageReport) -> Void) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         erased().transforming { operations in

@@ -1,12 +1,11 @@
 extension ErasableStorage {
-    /// The storage whose errors are failures, but for those that say that they are a ``StorageMiss``.
+    /// Returns a storage whose errors are failures, except for a ``StorageMiss``.
     ///
     /// ```swift
     /// let cached = KeychainStorage().strict().combined(with: server)
     /// ```
     ///
-    /// A composition goes on to its next layer after an error of your own storage, of which it knows nothing. After this it stops,
-    /// and throws the error.
+    /// After any other error of a user-supplied storage, a composition asks its next layer. With `strict()` it stops and throws the error.
     public func strict() -> AnyStorage<Access, ErasedKey, ErasedValue> {
         erased().transforming { operations in
             operations.with(retrieve: { key, call in

@@ -92,11 +92,12 @@ extension LayeredStorage {
     func pull(_ key: Key, _ call: Call, after reply: Reply<Value>, _ finishedBefore: Int) -> Reply<Value> {
         reply.then { [self] outcome in
             fallThrough(outcome, call) {
-                loads.run(key, layer: back.name, call) { [self] call in
-                    guard loads.finishedCount != finishedBefore else { return retrieveAndFill(key, call) }
+                let identity = AnyKey(key)
+                return loads.run(key, identity, layer: back.name, call) { [self] call in
+                    guard loads.finishedCount != finishedBefore else { return retrieveAndFill(key, identity, call) }
                     // Another load may have brought the value to the front since it was asked.
                     return front.operations.retrieve(key, call).then { [self] outcome in
-                        fallThrough(outcome, call) { retrieveAndFill(key, call) }
+                        fallThrough(outcome, call) { retrieveAndFill(key, identity, call) }
                     }
                 }
             }
@@ -115,12 +116,12 @@ extension LayeredStorage {
         return askBack()
     }
 
-    private func retrieveAndFill(_ key: Key, _ call: Call) -> Reply<Value> {
+    private func retrieveAndFill(_ key: Key, _ identity: AnyKey?, _ call: Call) -> Reply<Value> {
         // Before the back is asked: what is written from now on is newer than its answer.
         let ticket = fills ? order.ticket(key) : nil
         return back.operations.retrieve(key, call).then { [self] outcome in
             guard let ticket, case .success(let value) = outcome else { return .now(outcome) }
-            let fill = order.fill(key, ticket, call.filling) { front.operations.set(value, key, $0) }
+            let fill = order.fill(identity, ticket, call.filling) { front.operations.set(value, key, $0) }
             guard let fill else { return .now(outcome) }
             return fill.map { filled in
                 if case .failure(let error) = filled { call.report(StorageReport(.fillFailed, layer: error.layer, error)) }

@@ -5,10 +5,12 @@ extension LoadCoordinator where Key == LoadKey {
     ///
     /// A caller that cancels leaves; when the last has left, the load is cancelled. A caller that is part of a load that would wait
     /// for itself loads without joining.
-    func run<StorageKey: Sendable, Value: Sendable>(
-        _ key: StorageKey, layer: String, _ call: Call, _ retrieve: (Call) -> Reply<Value>
+    ///
+    /// - Parameter identity: The key with its type erased; `nil` for a key that cannot be compared.
+    func run<Value: Sendable>(
+        _ key: any Sendable, _ identity: AnyKey?, layer: String, _ call: Call, _ retrieve: (Call) -> Reply<Value>
     ) -> Reply<Value> where Outcome == Result<Value, ShallowsError> {
-        guard let identity = AnyKey(key) else { return retrieve(call) }
+        guard let identity else { return retrieve(call) }
         let (answer, number) = (Promise<Value>(), Self.newNumber())
         let onMayBlock = call.notification { [self] in
             if answer.fulfill(.failure(.wouldBlock(layer: layer, key: key))) { leave(number) }

@@ -97,8 +97,8 @@ final class WriteOrder<Key: Sendable>: Sendable {
     func isCurrent(_ ticket: Ticket) -> Bool { state.withLock { $0.versions.isCurrent(ticket) } }
 
     /// Runs a fill, if nothing was written since the ticket was given and nobody has the key; else returns `nil`.
-    func fill(_ key: Key, _ ticket: Ticket, _ call: Call, _ work: (Call) -> Reply<Void>) -> Reply<Void>? {
-        let lockKey = lockKey(key)
+    func fill(_ key: AnyKey?, _ ticket: Ticket, _ call: Call, _ work: (Call) -> Reply<Void>) -> Reply<Void>? {
+        let lockKey = LockKey(of: self, erased: key)
         guard let hold = mutex.tryLock(lockKey, stripe: ticket.stripe) else { return nil }
         guard isCurrent(ticket) else {
             mutex.unlock(hold)

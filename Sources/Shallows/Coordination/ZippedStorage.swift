@@ -69,7 +69,9 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
 
     private func set(_ value: (LeftValue, RightValue), _ key: Key, _ call: Call) -> Reply<Void> {
         order.write(key, call) { [self] call in
-            guard undoes else { return both(left.operations.set(value.0, key, call), right.operations.set(value.1, key, call), .partiallySet, key) }
+            guard undoes else {
+                return both(left.operations.set(value.0, key, call), right.operations.set(value.1, key, call), .partiallySet, key)
+            }
             let epoch = order.removeAllEpoch
             let (leftBefore, rightBefore) = (left.operations.retrieve(key, call), right.operations.retrieve(key, call))
             return leftBefore.then { [self] leftBefore in
@@ -130,15 +132,16 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
 
     /// The error of a write, which may have succeededLayers one side, or a part of one.
     private func error(_ errors: Errors, _ partial: ShallowsError.Code, _ key: Key?) -> ShallowsError {
-        var succeededLayers = (errors.left == nil ? left.leaves : []) + (errors.right == nil ? right.leaves : [])
-        succeededLayers += (errors.left?.succeededLayers ?? []) + (errors.right?.succeededLayers ?? [])
+        var succeeded = (errors.left == nil ? left.leaves : []) + (errors.right == nil ? right.leaves : [])
+        succeeded += (errors.left?.succeededLayers ?? []) + (errors.right?.succeededLayers ?? [])
         var error = ShallowsError(
-            succeededLayers.isEmpty ? .failed : partial, "One side or both of a pair failed; the cause says which.", layer: name, key: key,
+            succeeded.isEmpty ? .failed : partial, "One side or both of a pair failed; the cause says which.", layer: name, key: key,
             cause: ZippedResultError(
-                left: errors.left?.underlyingError, right: errors.right?.underlyingError, succeededLayers: partial == .failed ? [] : succeededLayers))
+                left: errors.left?.underlyingError, right: errors.right?.underlyingError,
+                succeededLayers: partial == .failed ? [] : succeeded))
         error.throwsCause = true
         error.disposition = [errors.left, errors.right].contains { $0?.disposition == .failure } ? .failure : .unknown
-        if partial != .failed { error.succeededLayers = succeededLayers }
+        if partial != .failed { error.succeededLayers = succeeded }
         return error
     }
 }

@@ -63,6 +63,8 @@ package final class KeyedMutex: Sendable {
             return lastNumber
         }
 
+        func isUnlocked(_ key: LockKey) -> Bool { lines.isEmpty || lines[key] == nil }
+
         mutating func hold(_ key: LockKey) -> Hold {
             let number = nextNumber()
             lines[key, default: Line()].holder = number
@@ -89,7 +91,7 @@ package final class KeyedMutex: Sendable {
         let thread = Self.currentThread
         let (hold, onMayBlock) = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
             let briefHolder = state.briefHolders[stripe]
-            let isNew = state.lines[key] == nil
+            let isNew = state.isUnlocked(key)
             // What the brief holder's own thread asks for must not wait for that hold to end.
             let isFree = briefHolder == thread ? state.lines[key]?.holder == nil : isNew && briefHolder == 0
             if isFree { return (state.hold(key), nil) }
@@ -105,7 +107,7 @@ package final class KeyedMutex: Sendable {
 
     /// Takes a key that nobody holds, not even briefly.
     package func tryLock(_ key: LockKey, stripe: Int = 0) -> Hold? {
-        state.withLock { $0.lines[key] == nil && $0.briefHolders[stripe] == 0 ? $0.hold(key) : nil }
+        state.withLock { $0.briefHolders[stripe] == 0 && $0.isUnlocked(key) ? $0.hold(key) : nil }
     }
 
     /// Gives the key to the next caller who still wants it.
@@ -118,14 +120,14 @@ package final class KeyedMutex: Sendable {
 
     private func next(_ key: LockKey, after holder: UInt64?) -> (Waiter, Hold)? {
         state.withLock { state in
-            guard state.lines[key]?.holder == holder else { return nil }
-            guard let next = state.lines[key]?.waiting.popFirst() else {
-                state.lines[key] = nil
+            guard let index = state.lines.index(forKey: key), state.lines.values[index].holder == holder else { return nil }
+            guard let next = state.lines.values[index].waiting.popFirst() else {
+                state.lines.remove(at: index)
                 return nil
             }
-            state.lines[key]?.onMayBlock[next.number] = nil
-            state.lines[key]?.holder = next.number
-            state.lines[key]?.holderMayBlock = false
+            state.lines.values[index].onMayBlock[next.number] = nil
+            state.lines.values[index].holder = next.number
+            state.lines.values[index].holderMayBlock = false
             return (next.waiter, Hold(key: key, number: next.number))
         }
     }
@@ -151,7 +153,7 @@ package final class KeyedMutex: Sendable {
     package func tryLockBriefly(_ stripe: Int, _ key: () -> LockKey) -> Bool {
         let thread = Self.currentThread
         return state.withLock { state in
-            guard state.briefHolders[stripe] == 0, state.lines.isEmpty || state.lines[key()] == nil else { return false }
+            guard state.briefHolders[stripe] == 0, state.lines.isEmpty || state.isUnlocked(key()) else { return false }
             state.briefHolders[stripe] = thread
             return true
         }

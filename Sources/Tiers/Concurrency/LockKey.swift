@@ -22,6 +22,12 @@ package struct LockKey: Hashable, Sendable {
         self.key = AnyKey(key)
     }
 
+    /// The lock key of a key of an object, whose type was erased before; `nil` for a key that cannot be compared.
+    package init(of storage: some AnyObject, erased key: AnyKey?) {
+        owner = .object(ObjectIdentifier(storage))
+        self.key = key
+    }
+
     /// The lock key of a key of an object.
     @usableFromInline
     package init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {

@@ -10,7 +10,7 @@ struct LoadCoordinatorTests {
 
     private func join(_ promise: Promise<Int>, key: String = "a", _ started: Counter, _ call: Call = .completing) -> Answers<Int> {
         let answers = Answers<Int>()
-        loads.run(key, layer: "back", call) { _ in
+        loads.run(key, AnyKey(key), layer: "back", call) { _ in
             started.add()
             return .later(promise)
         }.deliver { answers.take($0.withUnderlyingError()) }
@@ -28,7 +28,7 @@ struct LoadCoordinatorTests {
 
     @Test
     func aRetrievalThatAnswersSynchronouslyEndsItsLoad() {
-        let reply = loads.run("a", layer: "back", .completing) { _ in .success(1) }
+        let reply = loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in .success(1) }
         guard case .now(.success(1)) = reply else { return #expect(Bool(false)) }
         #expect(loads.count == 0)
     }
@@ -67,7 +67,7 @@ struct LoadCoordinatorTests {
         var answers: [Answers<Int>] = []
         for cancellation in calls {
             let own = Answers<Int>()
-            loads.run("a", layer: "back", Call(cancellation: cancellation)) { call in
+            loads.run("a", AnyKey("a"), layer: "back", Call(cancellation: cancellation)) { call in
                 whole.locked.withLock { $0 = call }
                 return .later(promise)
             }.deliver { own.take($0.withUnderlyingError()) }
@@ -90,10 +90,10 @@ struct LoadCoordinatorTests {
         let other = Answers<Int>()
         let own = Answers<Int>()
         let loads = loads
-        loads.run("a", layer: "back", Call(cancellation: cancellation)) { _ in
+        loads.run("a", AnyKey("a"), layer: "back", Call(cancellation: cancellation)) { _ in
             // Another comes, from code that is no part of this; then the first is cancelled.
             ReentrancyGuard.runOutside {
-                loads.run("a", layer: "back", .completing) { _ in .success(started.add()) }.deliver { other.take($0.withUnderlyingError()) }
+                loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in .success(started.add()) }.deliver { other.take($0.withUnderlyingError()) }
             }
             cancellation.cancel()
             return .later(promise)
@@ -107,14 +107,14 @@ struct LoadCoordinatorTests {
     func callersThatJoinALoadThatMayBlockAreNotified() {
         let (promise, first, second) = (Promise<Int>(), Counter(), Counter())
         let whole = Locker<Call?>(nil)
-        _ = loads.run("a", layer: "back", Call.completing.alsoNotifying { first.add() }) { call in
+        _ = loads.run("a", AnyKey("a"), layer: "back", Call.completing.alsoNotifying { first.add() }) { call in
             whole.locked.withLock { $0 = call }
             return .later(promise)
         }
         #expect(first.value == 0)
         whole.locked.withLock { $0 }?.onMayBlock?()
         #expect(first.value > 0)
-        _ = loads.run("a", layer: "back", Call.completing.alsoNotifying { second.add() }) { _ in .later(promise) }
+        _ = loads.run("a", AnyKey("a"), layer: "back", Call.completing.alsoNotifying { second.add() }) { _ in .later(promise) }
         #expect(second.value > 0)
     }
 }
