@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// A storage of your own, made of two asynchronous functions.
 ///

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 // Storages made of closures.
 

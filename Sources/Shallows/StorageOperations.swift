@@ -1,4 +1,4 @@
-public import Tiers
+public import VellumCore
 
 /// What a storage can do: the functions that every transform and composition is made of.
 ///

@@ -1,5 +1,5 @@
 internal import Logging
-internal import Tiers
+internal import VellumCore
 
 /// Something that went wrong and that no error says, because the call succeeded or nobody waits for its outcome.
 ///

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// A storage with functions that answer when they return. See ``ErasableStorage/makeSyncStorage()``.
 ///

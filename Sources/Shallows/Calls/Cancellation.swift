@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// Whether a call was cancelled, and what is to be called when it is.
 @usableFromInline

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 // Where user-supplied code is asked for an answer. It may answer at any time, more than once, or never.
 

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Changes the value under the key: retrieves it, lets `modify` change it, and sets it.

@@ -1,5 +1,5 @@
 public import Foundation
-public import Tiers
+public import VellumCore
 
 extension ErasableStorage where ErasedValue == Data {
     /// Returns a storage of values that expire some time after they were set.

@@ -1,4 +1,4 @@
-public import Tiers
+public import VellumCore
 
 extension ErasableStorage {
     /// Returns the storage under other keys.

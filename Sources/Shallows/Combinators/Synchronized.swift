@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 extension ErasableStorage {
     /// Returns a storage that answers calls one after another, in the order in which they are made: for a storage of your own that

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Tiers
+internal import VellumCore
 
 extension KeyedMutex {
     /// The mutex of all updates: an update of a storage excludes others of the same key of that storage.

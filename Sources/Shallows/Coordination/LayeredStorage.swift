@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// Two storages, one in front of the other: what every composition is made of.
 ///

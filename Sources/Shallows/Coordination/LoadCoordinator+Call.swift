@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 extension LoadCoordinator where Key == LoadKey {
     /// Gives the outcome of the load of the key that is running; `retrieve` starts one if there is none.

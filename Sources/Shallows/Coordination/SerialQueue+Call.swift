@@ -1,4 +1,4 @@
-package import Tiers
+package import VellumCore
 
 extension SerialQueue {
     /// Does the work: on this thread for a call that blocks, else in its turn on a thread of the queue.

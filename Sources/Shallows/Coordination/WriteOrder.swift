@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// The order of writes, fills and reads of a storage that is made of two, key by key.
 ///

@@ -1,6 +1,6 @@
 import Shallows
 import Testing
-import Tiers
+import VellumCore
 
 /// Every caller is told once: never twice, and never not at all.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,7 +1,7 @@
 import Foundation
 import Shallows
 import Testing
-import Tiers
+import VellumCore
 
 /// A set whose caller wants no answer, and which fails, is reported through every transform (D12).
 @Suite(.timeLimit(.minutes(60)))

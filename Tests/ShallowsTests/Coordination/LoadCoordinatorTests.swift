@@ -1,5 +1,5 @@
 import Testing
-import Tiers
+import VellumCore
 
 @testable import Shallows
 

@@ -1,0 +1,141 @@
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+
+@Suite(.timeLimit(.minutes(60)))
+struct SingleFlightTests {
+    typealias Loads = SingleFlight<String>
+
+    @Test func theFirstStartsAndTheOthersJoin() {
+        var loads = Loads()
+        #expect(loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100) == .start)
+        #expect(loads.join("a", waiter: 2, keepsRunning: false, newLoad: 101) == .join(100))
+        #expect(loads.load(of: "a") == 100)
+        #expect(loads.finish(100) == [1, 2])
+        #expect(loads.count == 0)
+    }
+
+    @Test func anotherKeyIsAnotherLoad() {
+        var loads = Loads()
+        #expect(loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100) == .start)
+        #expect(loads.join("b", waiter: 2, keepsRunning: false, newLoad: 101) == .start)
+        #expect(loads.finish(101) == [2])
+        #expect(loads.isRunning(100))
+    }
+
+    @Test func theLastWhoLeavesAbandonsTheLoadAndTheNextStartsAnother() {
+        var loads = Loads()
+        _ = loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100)
+        _ = loads.join("a", waiter: 2, keepsRunning: false, newLoad: 101)
+        #expect(loads.leave(waiter: 1) == .left)
+        #expect(loads.leave(waiter: 1) == .none)
+        #expect(loads.leave(waiter: 2) == .abandoned(100))
+        #expect(loads.join("a", waiter: 3, keepsRunning: false, newLoad: 102) == .start)
+        #expect(loads.finish(100) == nil)
+        #expect(loads.finish(102) == [3])
+    }
+
+    @Test func aLoadThatOneWaiterKeepsGoesOnWithoutAny() {
+        var loads = Loads()
+        _ = loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100)
+        _ = loads.join("a", waiter: 2, keepsRunning: true, newLoad: 101)
+        #expect(loads.leave(waiter: 2) == .left)
+        #expect(loads.leave(waiter: 1) == .left)
+        #expect(loads.join("a", waiter: 3, keepsRunning: false, newLoad: 102) == .join(100))
+        #expect(loads.finish(100) == [3])
+    }
+
+    @Test func thereIsOneRefreshAtATimeAndItMayBeJoined() {
+        var loads = Loads()
+        #expect(loads.refresh("a", newLoad: 100) == true)
+        #expect(loads.refresh("a", newLoad: 101) == false)
+        #expect(loads.join("a", waiter: 1, keepsRunning: false, newLoad: 102) == .join(100))
+        #expect(loads.leave(waiter: 1) == .left)
+        #expect(loads.finish(100) == [])
+        #expect(loads.refresh("a", newLoad: 103) == true)
+    }
+
+    /// Random steps against a plain list of who waits for what.
+    @Test(arguments: UInt64(0)..<200)
+    func randomStepsLeaveWhatAListWouldHold(_ seed: UInt64) {
+        struct Waiter {
+            var number: UInt64
+            var load: UInt64
+        }
+        struct Load {
+            var number: UInt64
+            var key: String
+            var keepsRunning: Bool
+        }
+        var random = SeededGenerator(seed: seed)
+        var loads = Loads()
+        var (waiters, running): ([Waiter], [Load]) = ([], [])
+        for number in UInt64(1)...300 {
+            let key = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
+            let present = running.first { $0.key == key }
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                let keepsRunning = Int.random(in: 0..<8, using: &random) == 0
+                let joining = loads.join(key, waiter: number, keepsRunning: keepsRunning, newLoad: number + 1000)
+                #expect(joining == (present.map { .join($0.number) } ?? .start), "seed \(seed)")
+                if present == nil { running.append(Load(number: number + 1000, key: key, keepsRunning: keepsRunning)) }
+                if keepsRunning { running = running.map { Load(number: $0.number, key: $0.key, keepsRunning: $0.keepsRunning || $0.key == key) } }
+                waiters.append(Waiter(number: number, load: present?.number ?? number + 1000))
+            case 5:
+                #expect(loads.refresh(key, newLoad: number + 1000) == (present == nil), "seed \(seed)")
+                if present == nil { running.append(Load(number: number + 1000, key: key, keepsRunning: true)) }
+            case 6..<8:
+                guard let leaver = waiters.randomElement(using: &random) else { continue }
+                waiters.removeAll { $0.number == leaver.number }
+                let isLast = !waiters.contains { $0.load == leaver.load }
+                let keepsRunning = running.contains { $0.number == leaver.load && $0.keepsRunning }
+                let departure = loads.leave(waiter: leaver.number)
+                #expect(departure == (isLast && !keepsRunning ? .abandoned(leaver.load) : .left), "seed \(seed)")
+                if isLast && !keepsRunning { running.removeAll { $0.number == leaver.load } }
+            default:
+                guard let ending = running.randomElement(using: &random) else { continue }
+                #expect(loads.finish(ending.number) == waiters.filter { $0.load == ending.number }.map(\.number), "seed \(seed)")
+                waiters.removeAll { $0.load == ending.number }
+                running.removeAll { $0.number == ending.number }
+            }
+            loads.checkInvariants()
+            #expect(loads.count == running.count, "seed \(seed)")
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(60)))
+struct WaitGraphTests {
+    @Test func aLoadThatWaitsForItselfIsFound() {
+        var graph = WaitGraph()
+        #expect(graph.add(1, waitsFor: 1) == false)
+        #expect(graph.isEmpty)
+    }
+
+    @Test func aCircleOfAnyLengthIsFoundByWhoeverWouldCloseIt() {
+        var graph = WaitGraph()
+        for load in UInt64(1)..<10 { #expect(graph.add(load, waitsFor: load + 1) == true) }
+        #expect(graph.add(10, waitsFor: 1) == false)
+        #expect(graph.add(10, waitsFor: 11) == true)
+    }
+
+    @Test func twoWaysToOneLoadAreNoCircle() {
+        var graph = WaitGraph()
+        #expect(graph.add(1, waitsFor: 2) == true)
+        #expect(graph.add(1, waitsFor: 3) == true)
+        #expect(graph.add(2, waitsFor: 4) == true)
+        #expect(graph.add(3, waitsFor: 4) == true)
+    }
+
+    @Test func aWaitEndsWhenItWasEndedAsOftenAsItBegan() {
+        var graph = WaitGraph()
+        #expect(graph.add(1, waitsFor: 2) == true)
+        #expect(graph.add(1, waitsFor: 2) == true)
+        graph.remove(1, waitsFor: 2)
+        #expect(graph.add(2, waitsFor: 1) == false)
+        graph.remove(1, waitsFor: 2)
+        #expect(graph.isEmpty)
+        #expect(graph.add(2, waitsFor: 1) == true)
+    }
+}
