@@ -110,7 +110,7 @@ struct UpdateTests {
     func aHundredThousandUpdatesMayWaitForOne() async throws {
         let storage = MemoryStorage<String, Int>(storage: ["a": 0])
         let first = Scripted("first", ["a": 0]).answering(.retrieve, .held)
-        // One line for both: their turn is that of the storage that is read.
+        // Both have one lock key: that of the storage that is read.
         let held = Storage(storageName: "held", read: first.asReadOnlyStorage(), write: storage.asWriteOnlyStorage())
         let done = Counter()
         for _ in 0..<100_000 { held.update(forKey: "a", { $0 += 1 }, completion: { _ in done.add() }) }
@@ -190,7 +190,7 @@ struct UpdateTests {
         let last = Task { try await storage.update(forKey: "a") { $0 += 10 } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(first.isEmpty, "it did not wait for its turn to hear of it")
+        #expect(first.isEmpty, "it is cancelled while it waits")
         storage.release()
         #expect(try await last.value == 12 || storage.contents == ["a": 12])
     }

@@ -19,16 +19,16 @@ struct PartialSetTests {
     }
 
     @Test(arguments: [(0, []), (1, ["first"]), (2, ["first", "second"])], [0, 1])
-    func theErrorNamesExactlyTheLayersThatHaveTheValue(_ failure: (index: Int, succeededLayers: [String]), _ nesting: Int) {
+    func theErrorNamesExactlyTheLayersThatHaveTheValue(_ failure: (index: Int, succeeded: [String]), _ nesting: Int) {
         [first, second, third][failure.index].always(.set, .failing(Outage()))
         let setting = nestings()[nesting].setting(1, forKey: "a")
         let reached = [first, second, third].filter { $0.contents == ["a": 1] }.map(\.storageName)
-        #expect(reached == failure.succeededLayers)
-        if failure.succeededLayers.isEmpty {
+        #expect(reached == failure.succeeded)
+        if failure.succeeded.isEmpty {
             #expect(setting.error as? Outage == Outage())
         } else {
             let error = setting.error as? ShallowsError
-            #expect(error?.code == .partiallySet && error?.succeededLayers == failure.succeededLayers && error?.cause as? Outage == Outage())
+            #expect(error?.code == .partiallySet && error?.succeededLayers == failure.succeeded && error?.cause as? Outage == Outage())
             #expect(error?.layer == ["first", "second", "third"][failure.index])
         }
         #expect(reports.events.isEmpty)
@@ -132,7 +132,7 @@ struct PartialSetTests {
         second.answering(.set, .delayed, .normal)
         let failing = storage.setting(2, forKey: "a")
         let next = storage.setting(3, forKey: "a")
-        #expect(next.isEmpty, "it waits for its turn")
+        #expect(next.isEmpty, "it waits for the first")
         second.release(failing: Outage())
         _ = await next.first()
         #expect((failing.error as? ShallowsError)?.succeededLayers == [])

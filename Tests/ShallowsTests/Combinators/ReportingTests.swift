@@ -92,7 +92,8 @@ struct ReportingTests {
     @Test(arguments: [true, false])
     func aCompositionReportsToBothLayers(_ frontReports: Bool) async {
         let (front, back) = (Scripted("front").removable, failing.removable)
-        let composed = frontReports ? front.reporting(reports.take).combined(with: back) : front.combined(with: back.reporting(reports.take))
+        let composed =
+            frontReports ? front.reporting(reports.take).combined(with: back) : front.combined(with: back.reporting(reports.take))
         await expectReport(of: composed, setting: 1, forKey: "a", in: "own")
     }
 

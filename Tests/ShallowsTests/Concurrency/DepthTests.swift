@@ -67,7 +67,7 @@ struct DepthTests {
     }
 
     @Test
-    func aHundredThousandMayWaitForOneFlight() async {
+    func aHundredThousandMayWaitForOneLoad() async {
         let back = Scripted("back", ["a": 1]).answering(.retrieve, .held)
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let done = Counter()

@@ -7,11 +7,11 @@ import VellumEngine
 /// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
 @Suite(.timeLimit(.minutes(60)))
 struct ThreadConcurrencyTests {
-    /// All of ours: in memory, and in lanes.
+    /// Storages of this module: in memory, and in serial queues.
     private func ours() -> RemovableStorage<String, String> {
-        let lanes: [RemovableStorage<String, String>] = [queueStorage(), queueStorage()]
-        let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: lanes[0], undoingPartialSets: true)
-        let pairs = zip(layers, lanes[1], undoingPartialSets: true)
+        let queues: [RemovableStorage<String, String>] = [queueStorage(), queueStorage()]
+        let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: queues[0], undoingPartialSets: true)
+        let pairs = zip(layers, queues[1], undoingPartialSets: true)
         return pairs.mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) }).synchronizedCalls()
     }
 

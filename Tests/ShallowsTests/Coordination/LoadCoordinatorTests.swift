@@ -93,7 +93,8 @@ struct LoadCoordinatorTests {
         loads.run("a", AnyKey("a"), layer: "back", Call(cancellation: cancellation)) { _ in
             // Another comes, from code that is no part of this; then the first is cancelled.
             ReentrancyGuard.runOutside {
-                loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in .success(started.add()) }.deliver { other.take($0.withUnderlyingError()) }
+                loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in .success(started.add()) }
+                    .deliver { other.take($0.withUnderlyingError()) }
             }
             cancellation.cancel()
             return .later(promise)

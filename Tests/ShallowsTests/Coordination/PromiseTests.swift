@@ -46,7 +46,8 @@ struct PromiseTests {
         let promise = Promise<Int>()
         guard case .now(.success(2)) = Reply.success(1).then({ .now($0.map { $0 + 1 }) }) else { return #expect(Bool(false)) }
         let answers = Answers<Int>()
-        Reply.later(promise).then { .now($0.map { $0 + 1 }) }.then { .now($0.map { $0 * 10 }) }.deliver { answers.take($0.withUnderlyingError()) }
+        Reply.later(promise).then { .now($0.map { $0 + 1 }) }.then { .now($0.map { $0 * 10 }) }
+            .deliver { answers.take($0.withUnderlyingError()) }
         #expect(answers.isEmpty)
         promise.fulfill(.success(1))
         #expect(answers.value == 20)
@@ -54,15 +55,15 @@ struct PromiseTests {
 
     @Test
     func aCancellationCallsEachHandlerOnceAlsoOneThatIsAddedAfterIt() {
-        let (cancellation, told) = (Cancellation(), Locker<[Int]>([]))
-        let first = cancellation.onCancel { told.locked.withLock { $0.append(1) } }
-        cancellation.onCancel { told.locked.withLock { $0.append(2) } }
+        let (cancellation, called) = (Cancellation(), Locker<[Int]>([]))
+        let first = cancellation.onCancel { called.locked.withLock { $0.append(1) } }
+        cancellation.onCancel { called.locked.withLock { $0.append(2) } }
         cancellation.removeHandler(first)
         #expect(!cancellation.isCancelled)
         cancellation.cancel()
         cancellation.cancel()
-        cancellation.onCancel { told.locked.withLock { $0.append(3) } }
-        #expect(cancellation.isCancelled && told.locked.withLock { $0 } == [2, 3])
+        cancellation.onCancel { called.locked.withLock { $0.append(3) } }
+        #expect(cancellation.isCancelled && called.locked.withLock { $0 } == [2, 3])
     }
 
     @Test

@@ -24,7 +24,7 @@ struct SerialQueueTests {
         return answers
     }
 
-    /// Work that stops the queue until it is let go on.
+    /// Work that blocks the queue until the semaphore is signalled.
     private func block() async -> DispatchSemaphore {
         let (entered, goOn) = (Counter(), DispatchSemaphore(value: 0))
         ask(-1) {
@@ -46,20 +46,20 @@ struct SerialQueueTests {
     /// As on the original's queue: code that was written for one does not expect its completions to run at once.
     @Test
     func completionsAreCalledInOrderAndOneAtATime() async {
-        let (told, inside) = (Locker<[Int]>([]), Counter())
+        let (called, inside) = (Locker<[Int]>([]), Counter())
         let overlaps = Counter()
         let all = Answers<Int>()
         for number in 0..<500 {
             queue.run(layer: "test", .completing) { .success(number) }.deliver { outcome in
                 if inside.add() != 1 { overlaps.add() }
-                told.locked.withLock { $0.append(number) }
+                called.locked.withLock { $0.append(number) }
                 inside.add(-1)
                 all.take(outcome.withUnderlyingError())
             }
             if number.isMultiple(of: 50) { _ = queue.run(layer: "test", .waiting) { .success(()) } }
         }
-        await until { told.locked.withLock { $0.count } == 500 }
-        #expect(told.locked.withLock { $0 } == Array(0..<500) && overlaps.value == 0)
+        await until { called.locked.withLock { $0.count } == 500 }
+        #expect(called.locked.withLock { $0 } == Array(0..<500) && overlaps.value == 0)
     }
 
     /// A completion that waits for work of its own queue, which someone else has in hand.

@@ -38,7 +38,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
         .removable("own, removable") { Scripted().removable.ofDigits },
         .removable("own, removable, late", answersAtOnce: false) { Scripted.late.removable.ofDigits },
         .settable("own, on a queue", answersAtOnce: false) { QueueStorage().asStorage() },
-        .settable("own, at once", answersAtOnce: true) { ImmediateStorage().asStorage() },
+        .settable("own, synchronous", answersAtOnce: true) { ImmediateStorage().asStorage() },
         .settable("own, asynchronous", answersAtOnce: false) { TaskStorage().asStorage() },
         .settable("own, of closures", answersAtOnce: true) { closureStorage() },
     ]

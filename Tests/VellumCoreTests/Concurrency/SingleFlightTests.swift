@@ -80,7 +80,7 @@ struct SingleFlightTests {
                 let joining = loads.join(key, waiter: number, keepsRunning: keepsRunning, newLoad: number + 1000)
                 #expect(joining == (present.map { .join($0.number) } ?? .start), "seed \(seed)")
                 if present == nil { running.append(Load(number: number + 1000, key: key, keepsRunning: keepsRunning)) }
-                if keepsRunning { running = running.map { Load(number: $0.number, key: $0.key, keepsRunning: $0.keepsRunning || $0.key == key) } }
+                for index in running.indices where keepsRunning && running[index].key == key { running[index].keepsRunning = true }
                 waiters.append(Waiter(number: number, load: present?.number ?? number + 1000))
             case 5:
                 #expect(loads.refresh(key, newLoad: number + 1000) == (present == nil), "seed \(seed)")
