@@ -7,7 +7,7 @@
 @_exported public import protocol VellumCore.EngineError
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
-@_exported public import enum VellumCore.AbandonedLoad
+@_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import enum VellumCore.LoadSource
 @_exported public import struct VellumCore.Loaded

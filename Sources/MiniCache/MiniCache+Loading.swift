@@ -14,7 +14,7 @@ extension MiniCache where Value: Sendable {
     ///
     /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
     /// what it returns. Different keys do not wait for one another. A task that is cancelled stops waiting, and no other does; when
-    /// the last one stops, the loader is cancelled, or goes on, as ``LoadOptions/whenAbandoned`` says. A value that was set or
+    /// the last one stops, the loader is cancelled, or goes on, as ``LoadOptions/onLastWaiterCancelled`` says. A value that was set or
     /// removed while its loader ran stays as it is; who waited gets what was loaded. A loader may ask for other keys; one that waits
     /// for its own gets ``StoreError/Code/recursiveLoad``.
     ///

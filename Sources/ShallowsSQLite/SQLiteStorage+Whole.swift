@@ -44,7 +44,7 @@ extension SQLiteStorage {
 
     /// The same for who cannot await it: blocks the thread until it is done.
     public func flushAndWait() throws(ShallowsError) {
-        try layer.whole(.waiting) { (store) throws(StoreError) in try store.flush() }.outcomeAtOnce.get()
+        try layer.whole(.waiting) { (store) throws(StoreError) in try store.flush() }.wait().get()
     }
 
     /// Does what was asked for before, flushes, and closes this storage: what it is asked afterwards fails with
@@ -59,7 +59,7 @@ extension SQLiteStorage {
 
     /// The same for who cannot await it: blocks the thread until it is done.
     public func closeAndWait() throws(ShallowsError) {
-        try layer.close(.waiting).outcomeAtOnce.get()
+        try layer.close(.waiting).wait().get()
     }
 
     /// Does what was asked for before, and lets go of every lock and file, until ``resume()``: for an app that is about to be suspended,
@@ -71,7 +71,7 @@ extension SQLiteStorage {
 
     /// The same for who cannot await it: blocks the thread until it is done.
     public func suspendAndWait() throws(ShallowsError) {
-        try layer.onOpenFile(.waiting) { (file) throws(StoreError) in try file.suspend() }.outcomeAtOnce.get()
+        try layer.onOpenFile(.waiting) { (file) throws(StoreError) in try file.suspend() }.wait().get()
     }
 
     /// Takes the file up again after ``suspend()``.
@@ -83,7 +83,7 @@ extension SQLiteStorage {
     ///
     /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``Tiers/StoreError/Code/vanished`` if it is no longer there.
     public func resumeAndWait() throws(ShallowsError) {
-        try layer.onOpenFile(.waiting) { (file) throws(StoreError) in try file.resume() }.outcomeAtOnce.get()
+        try layer.onOpenFile(.waiting) { (file) throws(StoreError) in try file.resume() }.wait().get()
     }
 
     private func whole<Result: Sendable>(

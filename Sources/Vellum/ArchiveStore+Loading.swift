@@ -15,7 +15,7 @@ extension ArchiveStore where Archive: Sendable {
     /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
     /// what it returns. Different keys do not wait for one another. The loader runs in a task of its own, on no actor. A task that
     /// is cancelled stops waiting at once, and no other does; when the last one stops, the loader is cancelled, or goes on, as
-    /// ``LoadOptions/whenAbandoned`` says.
+    /// ``LoadOptions/onLastWaiterCancelled`` says.
     ///
     /// What was loaded is recorded before anyone gets it, with its archivable properties, on a thread that may wait. It is not
     /// recorded if something was recorded or deleted under the key while the loader ran; everyone who waited gets it all the same.

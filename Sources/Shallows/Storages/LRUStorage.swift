@@ -114,8 +114,8 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { AnyStorage(storageName, verbs) }
     public func asRemovableStorage() -> RemovableStorage<Key, Value> { AnyStorage(storageName, verbs) }
 
-    @inlinable var verbs: StorageVerbs<Key, Value> {
-        .answeringAtOnce(
+    @inlinable var verbs: StorageOperations<Key, Value> {
+        .synchronous(
             self, missed: { .missed($0, self.storageName) }, retrieve: { self.value(forKey: $0) }, set: { self.insert($0, forKey: $1) },
             remove: { self.removeValue(forKey: $0) }, removeAll: { self.removeValues() })
     }

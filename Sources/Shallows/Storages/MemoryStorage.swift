@@ -38,8 +38,8 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sto
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { AnyStorage(storageName, verbs) }
     public func asRemovableStorage() -> RemovableStorage<Key, Value> { AnyStorage(storageName, verbs) }
 
-    @inlinable var verbs: StorageVerbs<Key, Value> {
-        StorageVerbs(
+    @inlinable var verbs: StorageOperations<Key, Value> {
+        StorageOperations(
             retrieve: { key, _ in
                 guard let value = self.contents.withLock({ $0[key] }) else { return .failure(.missed(key, self.storageName)) }
                 return .success(value)
@@ -47,7 +47,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sto
             set: { value, key, _ in .success(self.replace(value, key)) },
             remove: { key, _ in .success(self.replace(nil, key)) },
             removeAll: { _ in .success(self.storage = [:]) },
-            turn: { Turn(of: self, $0) })
+            lockKey: { LockKey(of: self, $0) })
     }
 
     @preconcurrency

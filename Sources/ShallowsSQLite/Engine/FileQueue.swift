@@ -7,7 +7,7 @@ internal import VellumEngine
 ///
 /// A storage that is made anew for every call, on one path, still finds what the one before it set.
 final class FileQueue: Sendable {
-    let lane = Lane()
+    let lane = SerialQueue()
     private let pending = Locked(PendingWrites())
     private let path: String
 

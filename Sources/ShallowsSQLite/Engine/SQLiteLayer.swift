@@ -25,8 +25,8 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         queue = FileQueue.shared(for: place.url)
     }
 
-    var verbs: StorageVerbs<Filename, Value> {
-        StorageVerbs(
+    var verbs: StorageOperations<Filename, Value> {
+        StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
                 self.write(key, call) { (store, entry) throws(StoreError) in
@@ -39,7 +39,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
             removeAll: { call in
                 self.queue.write(nil, call) { self.whole(call) { (store) throws(StoreError) in try store.removeAll() } }
             },
-            turn: { Turn(of: self.queue, $0) })
+            lockKey: { LockKey(of: self.queue, $0) })
     }
 
     private func retrieve(_ key: Filename, _ call: Call) -> Reply<Value> {

@@ -53,7 +53,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         func more() async throws -> [Archive] {
             let isCancelled = Flag()
             return try await withTaskCancellationHandler {
-                try await Offload.run { Handover(objects: try self.read { isCancelled.isSet }) }.objects
+                try await BlockingPool.run { Handover(objects: try self.read { isCancelled.isSet }) }.objects
             } onCancel: {
                 isCancelled.set()
             }

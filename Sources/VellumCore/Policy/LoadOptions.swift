@@ -5,7 +5,7 @@
 /// let user = try await store.value(forKey: "ann", options: options) { try await download("ann") }
 /// ```
 ///
-/// Whoever starts a load decides: who joins it waits for the same answer.
+/// The caller that starts a load decides. Callers that join it wait for the same answer.
 @frozen
 public struct LoadOptions: Sendable {
     /// How long a loaded value is valid, whoever reads; `nil` leaves that to each reader.
@@ -14,17 +14,17 @@ public struct LoadOptions: Sendable {
     public var missAge: Duration?
     /// How long a failure is remembered and thrown again without asking the loader; `nil`: not at all.
     public var errorAge: Duration?
-    /// What becomes of the loader when nobody waits for it any more.
-    public var whenAbandoned: AbandonedLoad
+    /// What becomes of the loader when its last waiter was cancelled.
+    public var onLastWaiterCancelled: UnawaitedLoad
 
     @inlinable
     public init(
-        expiration: Expiration? = nil, missAge: Duration? = nil, errorAge: Duration? = nil, whenAbandoned: AbandonedLoad = .cancel
+        expiration: Expiration? = nil, missAge: Duration? = nil, errorAge: Duration? = nil, onLastWaiterCancelled: UnawaitedLoad = .cancel
     ) {
         self.expiration = expiration
         self.missAge = missAge
         self.errorAge = errorAge
-        self.whenAbandoned = whenAbandoned
+        self.onLastWaiterCancelled = onLastWaiterCancelled
     }
 }
 
@@ -40,11 +40,11 @@ extension LoadOptions {
 
 /// What becomes of a loader when the last task that waited for it was cancelled.
 @frozen
-public enum AbandonedLoad: Hashable, Sendable {
-    /// Its task is cancelled, and what it returns all the same is not recorded. Whoever asks next starts another, without waiting
-    /// for this one to end.
+public enum UnawaitedLoad: Hashable, Sendable {
+    /// The loader's task is cancelled, and what it still returns is not recorded. The next caller starts another load, without waiting for
+    /// this one to end.
     case cancel
-    /// It goes on, and what it returns is recorded. One waiter that wants so is enough.
+    /// The loader goes on, and what it returns is recorded. It is enough that one waiter asked for that.
     case finish
 }
 

@@ -36,7 +36,7 @@ struct LoadRequest<Value: Sendable>: Sendable {
         ownExpiration = options.expiration
         missAge = if let age = options.missAge { try Expiration.milliseconds(age) } else { 0 }
         errorAge = if let age = options.errorAge { try Expiration.milliseconds(age) } else { 0 }
-        isKept = options.whenAbandoned == .finish
+        isKept = options.onLastWaiterCancelled == .finish
         self.absence = absence
         self.takesNothing = takesNothing
         self.additions = additions
@@ -44,7 +44,7 @@ struct LoadRequest<Value: Sendable>: Sendable {
     }
 
     /// What a value that was found says to this reader; `nil` if it is as good as none.
-    func answer(of value: Value) -> Loads<Value>.Landing? {
+    func answer(of value: Value) -> LoadAnswer<Value>? {
         switch absence?.meaning(value) ?? .value {
         case .value: .found(value)
         case .nothing: takesNothing ? .found(nil) : nil

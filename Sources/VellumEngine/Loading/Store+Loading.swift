@@ -14,7 +14,7 @@ extension Store where Value: Sendable {
     /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
     /// what it returns. Different keys do not wait for one another. The loader runs in a task of its own, on no actor, with the
     /// priority and task-local values of the first. A task that is cancelled stops waiting at once, and no other does; when the
-    /// last one stops, the loader is cancelled, or goes on, as ``LoadOptions/whenAbandoned`` says. A loader that never returns
+    /// last one stops, the loader is cancelled, or goes on, as ``LoadOptions/onLastWaiterCancelled`` says. A loader that never returns
     /// holds only those who want its key: give it a time limit.
     ///
     /// What was loaded is recorded before anyone gets it, encoded and written on a thread that may wait, as durably as the store

@@ -13,21 +13,21 @@ extension Store where Value: Sendable {
             }
             if let old = try oldValue(for: request, within: request.staleFor, at: now) {
                 // At most one refresh at a time, and none where someone is loading it already.
-                if let flight = loads.refresh(request.key) { start(flight, request) }
+                if let load = loads.refresh(request.key) { start(load, request) }
                 return Loaded(old, .stale)
             }
-            switch await loads.wait(for: request.key, isKept: request.isKept, start: { start($0, request) }) {
+            switch await loads.wait(for: request.key, keepsRunning: request.isKept, start: { start($0, request) }) {
             case .cancelled: throw CancellationError()
             case .recursive: throw StoreError.recursiveLoad
-            case .landed(.failed(let error, _), let isStarter):
+            case .finished(.failed(let error, _), let isStarter):
                 let answer = try oldValue(insteadOf: error, request, staleFor: 0, at: clock.now())
                 // Every waiter has an old value now or the error: the one who asked the loader tells of it for all.
                 if isStarter { report(.loadFailed(error)) }
                 return answer
-            case .landed(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
-            case .landed(.found(let value), true): return Loaded(value, .cached)
+            case .finished(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
+            case .finished(.found(let value), true): return Loaded(value, .cached)
             // What another reader takes for an answer may be none for this one, who takes no `nil` or has another age.
-            case .landed(.found, false), .landed(.loaded, _): break
+            case .finished(.found, false), .finished(.loaded, _): break
             }
             if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
         }
@@ -40,7 +40,7 @@ extension Store where Value: Sendable {
     }
 
     /// What the store has for the reader without loading anything. A use.
-    func answerAtHand(_ request: LoadRequest<Value>) throws(StoreError) -> Loads<Value>.Landing? {
+    func answerAtHand(_ request: LoadRequest<Value>) throws(StoreError) -> LoadAnswer<Value>? {
         guard let value = try valueIgnoringCorruption(request.key, under: request.expiration) else { return nil }
         return request.answer(of: value)
     }

@@ -119,7 +119,7 @@ private struct Schedule {
         let (number, store, desk) = (next, setup.store, desk)
         let (takesStale, isFailSafe, isKept) = (chance(3), chance(3), chance(4))
         let options = LoadOptions(
-            expiration: try .after(.seconds(Self.age)), whenAbandoned: isKept ? .finish : .cancel)
+            expiration: try .after(.seconds(Self.age)), onLastWaiterCancelled: isKept ? .finish : .cancel)
         let task = Task {
             try await store.load(
                 key, staleFor: .seconds(takesStale ? Self.staleWindow : 0), failSafe: .seconds(isFailSafe ? Self.staleWindow : 0),

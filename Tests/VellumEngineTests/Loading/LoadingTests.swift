@@ -218,7 +218,7 @@ struct LoadingTests {
     }
 
     @Test func aLoaderThatIsToFinishFillsTheCacheWithoutAnyWaiter() async throws {
-        let ask = ask(options: LoadOptions(whenAbandoned: .finish))
+        let ask = ask(options: LoadOptions(onLastWaiterCancelled: .finish))
         await source.wasAsked()
         ask.cancel()
         await #expect(throws: CancellationError.self) { try await ask.value }
@@ -239,7 +239,7 @@ struct LoadingTests {
         #expect(try store.value(forKey: "a") == "another")
     }
 
-    @Test func whatAnAbandonedLoaderReturnsIsNotRecorded() async throws {
+    @Test func whatAnUnawaitedLoaderReturnsIsNotRecorded() async throws {
         let (counter, source) = (Counter(), source)
         let ask = Task { [store] in
             try await store.value(forKey: "a") {

@@ -86,7 +86,7 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
 
     /// The same on this thread.
     package func keysAtOnce() throws(ShallowsError) -> [Filename] {
-        try keys(.waiting).outcomeAtOnce.get()
+        try keys(.waiting).wait().get()
     }
 
     private func keys(_ call: Call) -> Reply<[Filename]> {
@@ -98,7 +98,7 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     /// ``RemovableStorageProtocol/removeAll()`` tells of it.
     public func clear() {
         // Nothing here holds the storage, which may be on its way out.
-        let outcome = files.shared.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.outcomeAtOnce
+        let outcome = files.shared.run(storageName, nil, .waiting) { [files] () throws(FileFailure) in try files.clear() }.wait()
         if case .failure(let error) = outcome { Call.waiting.report(StorageReport(.removalFailed, layer: storageName, error)) }
     }
 
@@ -109,17 +109,17 @@ public final class DiskFolderStorage: StorageProtocol, RemovableStorageProtocol 
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Filename, Data> { AnyStorage(storageName, verbs) }
     public func asRemovableStorage() -> RemovableStorage<Filename, Data> { AnyStorage(storageName, verbs) }
 
-    private var verbs: StorageVerbs<Filename, Data> {
+    private var verbs: StorageOperations<Filename, Data> {
         let (shared, files, name) = (files.shared, files, storageName)
         // They hold the storage, which clears the folder when no one does.
-        return StorageVerbs(
+        return StorageOperations(
             retrieve: { key, call in
                 shared.run(name, key, call) { () throws(FileFailure) in try self.files.read(key) }.orMiss(name, key)
             },
             set: { value, key, call in shared.run(name, key, call) { () throws(FileFailure) in try files.write(value, for: key) } },
             remove: { key, call in shared.run(name, key, call) { () throws(FileFailure) in _ = try files.remove(key) } },
             removeAll: { call in shared.run(name, nil, call) { () throws(FileFailure) in try files.clear() } },
-            turn: { Turn(of: self, $0) })
+            lockKey: { LockKey(of: self, $0) })
     }
 
     @preconcurrency

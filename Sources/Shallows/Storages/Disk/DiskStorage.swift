@@ -46,16 +46,16 @@ public final class DiskStorage: StorageProtocol {
     public func asReadOnlyStorage() -> ReadOnlyStorage<URL, Data> { AnyStorage(storageName, verbs) }
     public func asWriteOnlyStorage() -> WriteOnlyStorage<URL, Data> { AnyStorage(storageName, verbs) }
 
-    private var verbs: StorageVerbs<URL, Data> {
+    private var verbs: StorageOperations<URL, Data> {
         let name = storageName
-        return StorageVerbs(
+        return StorageOperations(
             retrieve: { url, call in
                 self.shared(of: url).run(name, url, call) { () throws(FileFailure) in try self.files.read(url) }.orMiss(name, url)
             },
             set: { value, url, call in
                 self.shared(of: url).run(name, url, call) { () throws(FileFailure) in try self.files.write(value, to: url) }
             },
-            turn: { Turn(of: self, $0) })
+            lockKey: { LockKey(of: self, $0) })
     }
 
     @preconcurrency

@@ -8,7 +8,7 @@ internal import VellumCore
 final class SharedFolder: Sendable {
     /// Held while the place of a file depends on other files: of long keys, and of those beside a folder.
     let placing = Locked(())
-    private let lane = Lane()
+    private let lane = SerialQueue()
     /// `nil` if it is not in the table.
     private let path: String?
 

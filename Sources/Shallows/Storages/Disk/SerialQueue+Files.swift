@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VellumCore
 
-extension Lane {
+extension SerialQueue {
     /// Does work with files, in its turn.
     func run<Value: Sendable>(
         _ layer: String, _ key: (any Sendable)?, _ call: Call, _ work: @escaping @Sendable () throws(FileFailure) -> Value

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
 /// Work in the order in which it was asked for.
 @Suite(.timeLimit(.minutes(60)))
-struct LaneTests {
-    private let lane = Lane()
+struct SerialQueueTests {
+    private let queue = SerialQueue()
     private let log = Locker<[Int]>([])
 
     private var logged: [Int] { log.locked.withLock { $0 } }
@@ -15,15 +16,15 @@ struct LaneTests {
     private func ask(_ number: Int, _ call: Call = .completing, _ first: @escaping @Sendable () -> Void = {}) -> Answers<Int> {
         let answers = Answers<Int>()
         let log = log
-        lane.run(layer: "test", call) {
+        queue.run(layer: "test", call) {
             first()
             log.locked.withLock { $0.append(number) }
             return .success(number)
-        }.deliver { answers.take($0.surfaced()) }
+        }.deliver { answers.take($0.withUnderlyingError()) }
         return answers
     }
 
-    /// Work that stops the lane until it is let go on.
+    /// Work that blocks the queue until the semaphore is signalled.
     private func block() async -> DispatchSemaphore {
         let (entered, goOn) = (Counter(), DispatchSemaphore(value: 0))
         ask(-1) {
@@ -39,35 +40,35 @@ struct LaneTests {
         let all = (0..<1_000).map { ask($0) }
         for answers in all { _ = await answers.first() }
         #expect(logged == Array(0..<1_000))
-        await until { lane.isIdle }
+        await until { queue.isIdle }
     }
 
     /// As on the original's queue: code that was written for one does not expect its completions to run at once.
     @Test
-    func whoAskedIsToldInOrderAndOneAtATime() async {
-        let (told, inside) = (Locker<[Int]>([]), Counter())
+    func completionsAreCalledInOrderAndOneAtATime() async {
+        let (called, inside) = (Locker<[Int]>([]), Counter())
         let overlaps = Counter()
         let all = Answers<Int>()
         for number in 0..<500 {
-            lane.run(layer: "test", .completing) { .success(number) }.deliver { outcome in
+            queue.run(layer: "test", .completing) { .success(number) }.deliver { outcome in
                 if inside.add() != 1 { overlaps.add() }
-                told.locked.withLock { $0.append(number) }
+                called.locked.withLock { $0.append(number) }
                 inside.add(-1)
-                all.take(outcome.surfaced())
+                all.take(outcome.withUnderlyingError())
             }
-            if number.isMultiple(of: 50) { _ = lane.run(layer: "test", .waiting) { .success(()) } }
+            if number.isMultiple(of: 50) { _ = queue.run(layer: "test", .waiting) { .success(()) } }
         }
-        await until { told.locked.withLock { $0.count } == 500 }
-        #expect(told.locked.withLock { $0 } == Array(0..<500) && overlaps.value == 0)
+        await until { called.locked.withLock { $0.count } == 500 }
+        #expect(called.locked.withLock { $0 } == Array(0..<500) && overlaps.value == 0)
     }
 
-    /// A completion that waits for work of its own lane, which someone else has in hand.
+    /// A completion that waits for work of its own queue, which someone else has in hand.
     @Test
-    func aLaneGoesOnWhileWhoeverItTellsIsBlockedByIt() async {
+    func aQueueGoesOnWhileACompletionIsBlockedByIt() async {
         let done = Counter()
-        let (lane, promise) = (lane, Promise<Void>())
-        lane.run(layer: "test", .completing) { .success(1) }.deliver { _ in
-            lane.run(layer: "test", .completing) { .success(2) }.deliver { _ in promise.keep(.success(())) }
+        let (queue, promise) = (queue, Promise<Void>())
+        queue.run(layer: "test", .completing) { .success(1) }.deliver { _ in
+            queue.run(layer: "test", .completing) { .success(2) }.deliver { _ in promise.fulfill(.success(())) }
             _ = promise.wait()
             done.add()
         }
@@ -75,14 +76,14 @@ struct LaneTests {
     }
 
     @Test
-    func aCallThatWaitsIsDoneOnItsThreadAfterWhatWasAskedBefore() async throws {
+    func aCallThatBlocksIsDoneOnItsThreadAfterWhatWasEnqueuedBefore() async throws {
         let goOn = await block()
         for number in 0..<10 { ask(number) }
-        let (log, lane) = (log, lane)
+        let (log, queue) = (log, queue)
         let waiting = Task {
             try await onThread {
                 let thread = ObjectIdentifier(Thread.current)
-                let reply = lane.run(layer: "test", .waiting) {
+                let reply = queue.run(layer: "test", .waiting) {
                     log.locked.withLock { $0.append(10) }
                     return .success(ObjectIdentifier(Thread.current) == thread)
                 }
@@ -96,10 +97,10 @@ struct LaneTests {
     }
 
     @Test
-    func aCallThatWaitsNeedsNoThreadButItsOwn() {
+    func aCallThatBlocksNeedsNoThreadButItsOwn() {
         // Nothing was begun when it comes: it does it all.
         let answers = (0..<100).map { ask($0) }
-        guard case .now = lane.run(layer: "test", .waiting, { .success(()) }) else { return #expect(Bool(false)) }
+        guard case .now = queue.run(layer: "test", .waiting, { .success(()) }) else { return #expect(Bool(false)) }
         #expect(logged.count == 100)
         _ = answers
     }
@@ -107,26 +108,26 @@ struct LaneTests {
     @Test
     func aCompletionMayAskAndWait() async {
         let inner = Answers<Int>()
-        let lane = lane
-        lane.run(layer: "test", .completing) { .success(1) }.deliver { _ in
-            guard case .now(let outcome) = lane.run(layer: "test", .waiting, { .success(2) }) else { return }
-            inner.take(outcome.surfaced())
+        let queue = queue
+        queue.run(layer: "test", .completing) { .success(1) }.deliver { _ in
+            guard case .now(let outcome) = queue.run(layer: "test", .waiting, { .success(2) }) else { return }
+            inner.take(outcome.withUnderlyingError())
         }
         #expect(await (try? inner.first().get()) == 2)
     }
 
     @Test
-    func aHundredThousandMayWaitInALane() async {
+    func aHundredThousandMayWaitInAQueue() async {
         let goOn = await block()
         let done = Counter()
-        for _ in 0..<100_000 { lane.run(layer: "test", .completing) { .success(()) }.deliver { _ in done.add() } }
+        for _ in 0..<100_000 { queue.run(layer: "test", .completing) { .success(()) }.deliver { _ in done.add() } }
         goOn.signal()
         await until { done.value == 100_000 }
-        await until { lane.isIdle }
+        await until { queue.isIdle }
     }
 
     @Test
-    func workOfWhoCancelledIsSpared() async {
+    func workOfACancelledCallIsNotDone() async {
         let goOn = await block()
         let cancellation = Cancellation()
         let cancelled = ask(1, Call(cancellation: cancellation))
@@ -139,19 +140,19 @@ struct LaneTests {
     }
 
     @Test
-    func lanesDoNotWaitForEachOther() async {
-        // S6: each folder has a lane of its own.
+    func queuesDoNotWaitForEachOther() async {
+        // S6: each folder has a queue of its own.
         let goOn = await block()
         let other = Answers<Int>()
-        Lane().run(layer: "test", .completing) { .success(1) }.deliver { other.take($0.surfaced()) }
+        SerialQueue().run(layer: "test", .completing) { .success(1) }.deliver { other.take($0.withUnderlyingError()) }
         #expect(await (try? other.first().get()) == 1)
         goOn.signal()
     }
 
     @Test
-    func whatNoOneWaitsForIsDoneThoughTheLaneIsLetGo() async {
+    func workThatNobodyWaitsForIsDoneThoughTheQueueIsReleased() async {
         let done = Counter()
-        do { _ = Lane().run(layer: "test", .completing) { .success(done.add()) } }
+        do { _ = SerialQueue().run(layer: "test", .completing) { .success(done.add()) } }
         await until { done.value == 1 }
     }
 }

@@ -1,35 +1,35 @@
-// The verbs as a caller has them. Each exists with a completion and as an `async` function; `SyncStorage.swift` has those that wait.
+// What callers call: with a completion, or `async`. `SyncStorage.swift` has the functions that block.
 
 extension AnyStorage where Access: ReadableAccess {
-    /// Retrieves the value under the key, and calls `completion` once: at once, on this thread, where the storage has it at hand.
+    /// Retrieves the value under the key, and calls `completion` once: before it returns if the storage can, else on any thread.
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
         let result: ShallowsResult<Value>
-        switch verbs.retrieve(key, .completing) {
+        switch operations.retrieve(key, .completing) {
         case .now(.success(let value)): result = .success(value)
-        case .now(.failure(let error)): result = .failure(error.surfaced)
-        case .later(let promise): return promise.whenKept { completion($0.surfaced()) }
+        case .now(.failure(let error)): result = .failure(error.underlyingError)
+        case .later(let promise): return promise.observe { completion($0.withUnderlyingError()) }
         }
         completion(result)
     }
 
-    /// The value under the key.
+    /// Returns the value under the key.
     ///
-    /// Never blocks the thread. Ends early when the task is cancelled, where the layer that is being asked can.
+    /// Does not block the thread. Ends early when the task is cancelled, if the layer that is being asked can.
     ///
-    /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
+    /// - Throws: The error of the last layer that was asked; a ``StorageMiss`` if there is no value.
     @inlinable
     public func retrieve(forKey key: Key) async throws -> Value {
-        try await cancelling { verbs.retrieve(key, $0) }.value()
+        try await cancelling { operations.retrieve(key, $0) }.value()
     }
 
-    /// The value under the key; `nil` if there is none.
+    /// Returns the value under the key, or `nil` if there is none.
     ///
-    /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
+    /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its cause.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
-        switch await cancelling({ verbs.retrieve(key, $0) }) {
+        switch await cancelling({ operations.retrieve(key, $0) }) {
         case .success(let value): return value
         case .failure(let error):
             guard error.isMiss else { throw error }
@@ -39,15 +39,15 @@ extension AnyStorage where Access: ReadableAccess {
 }
 
 extension AnyStorage where Access: WritableAccess {
-    /// Sets the value under the key, and calls `completion` once: at once, on this thread, where the storage can.
+    /// Sets the value under the key, and calls `completion` once: before it returns if the storage can, else on any thread.
     @preconcurrency
     @inlinable
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         let result: ShallowsResult<Void>
-        switch verbs.set(value, key, .completing) {
+        switch operations.set(value, key, .completing) {
         case .now(.success): result = .success(())
-        case .now(.failure(let error)): result = .failure(error.surfaced)
-        case .later(let promise): return promise.whenKept { completion($0.surfaced()) }
+        case .now(.failure(let error)): result = .failure(error.underlyingError)
+        case .later(let promise): return promise.observe { completion($0.withUnderlyingError()) }
         }
         completion(result)
     }
@@ -55,56 +55,56 @@ extension AnyStorage where Access: WritableAccess {
     /// Sets the value under the key.
     @inlinable
     public func set(_ value: Value, forKey key: Key) async throws {
-        try await cancelling { verbs.set(value, key, $0) }.value()
+        try await cancelling { operations.set(value, key, $0) }.value()
     }
 }
 
 extension AnyStorage where Access: WritableAccess {
-    /// Sets the value under the key, and tells no one how it went: a failure is reported.
+    /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
     public func set(_ value: Value, forKey key: Key) {
-        let (unanswered, name) = (verbs.unanswered, storageName)
-        verbs.set(value, key, .completing).deliver { outcome in
-            if case .failure(let error) = outcome { unanswered.report(StorageReport(.setFailed, layer: name, error)) }
+        let (fireAndForget, name) = (operations.fireAndForget, storageName)
+        operations.set(value, key, .completing).deliver { outcome in
+            if case .failure(let error) = outcome { fireAndForget.report(StorageReport(.setFailed, layer: name, error)) }
         }
     }
 }
 
-extension AnyStorage where Access == ReadWriteRemove {
-    /// Removes the value under the key from every layer, and calls `completion` once. That there is none is no error.
+extension AnyStorage where Access == StorageKind.ReadWriteRemove {
+    /// Removes the value under the key from every layer, if there is one, and calls `completion` once.
     @preconcurrency
     public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        verbs.remove(key, .completing).deliver { completion($0.surfaced()) }
+        operations.remove(key, .completing).deliver { completion($0.withUnderlyingError()) }
     }
 
-    /// Removes the value under the key from every layer. That there is none is no error.
+    /// Removes the value under the key from every layer, if there is one.
     ///
-    /// Every layer is asked, also where one of them fails; then ``ShallowsError/reached`` says which did remove it.
+    /// Every layer is asked, even if one of them fails; then ``ShallowsError/succeededLayers`` names those that removed it.
     public func remove(forKey key: Key) async throws {
-        try await cancelling { verbs.remove(key, $0) }.surfaced().get()
+        try await cancelling { operations.remove(key, $0) }.withUnderlyingError().get()
     }
 
-    /// Removes every value from every layer, and calls `completion` once.
+    /// Removes every value from every layer, after the writes that are under way, and calls `completion` once.
     @preconcurrency
     public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        verbs.removeAll(.completing).deliver { completion($0.surfaced()) }
+        operations.removeAll(.completing).deliver { completion($0.withUnderlyingError()) }
     }
 
-    /// Removes every value from every layer.
+    /// Removes every value from every layer, after the writes that are under way.
     ///
     /// ```swift
     /// try await cache.layers[0].removeAll()   // from the first layer alone
     /// ```
     public func removeAll() async throws {
-        try await cancelling { verbs.removeAll($0) }.surfaced().get()
+        try await cancelling { operations.removeAll($0) }.withUnderlyingError().get()
     }
 }
 
 extension AnyStorage {
-    /// Makes a call that ends when the task is cancelled, where the layers can. A task that was cancelled before makes a cancelled call.
+    /// Makes a call that ends when the task is cancelled, if the layers can. A task that was cancelled before makes a cancelled call.
     @inlinable
     package func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
         let cancellation = Cancellation()
-        // The handler below is installed only when the layers were asked, and their threads may have done the work by then.
+        // The handler below is installed only after the layers were asked, and their threads may have done the work by then.
         if Task.isCancelled { cancellation.cancel() }
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
@@ -118,15 +118,15 @@ extension AnyStorage {
     }
 }
 
-// The same for storages whose type is not erased.
+// MARK: Storages whose type is not erased
 
 extension ReadableStorageProtocol {
-    /// The value under the key. See ``StorageKind/Erased/retrieve(forKey:)``.
+    /// Returns the value under the key. See ``StorageFamily/Erased/retrieve(forKey:)``.
     public func retrieve(forKey key: Key) async throws -> Value {
         try await asReadOnlyStorage().retrieve(forKey: key)
     }
 
-    /// The value under the key; `nil` if there is none. See ``StorageKind/Erased/retrieveIfPresent(forKey:)``.
+    /// Returns the value under the key, or `nil` if there is none. See ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         try await asReadOnlyStorage().retrieveIfPresent(forKey: key)
     }
@@ -138,41 +138,47 @@ extension WritableStorageProtocol {
         try await asWriteOnlyStorage().set(value, forKey: key)
     }
 
-    /// Sets the value under the key, and tells no one how it went: a failure is reported.
+    /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
     public func set(_ value: Value, forKey key: Key) {
         asWriteOnlyStorage().set(value, forKey: key)
     }
 }
 
 extension RemovableStorageProtocol {
-    /// Removes the value under the key. See ``StorageKind/Erased/remove(forKey:)``.
+    /// Removes the value under the key. See ``StorageFamily/Erased/remove(forKey:)``.
     public func remove(forKey key: Key) async throws {
         try await asRemovableStorage().remove(forKey: key)
     }
 
-    /// Removes every value. See ``StorageKind/Erased/removeAll()``.
+    /// Removes every value. See ``StorageFamily/Erased/removeAll()``.
     public func removeAll() async throws {
         try await asRemovableStorage().removeAll()
     }
 }
 
-// Without a key, where there is only one.
+// MARK: Storages with one key
 
 extension ReadableStorageProtocol where Key == Void {
+    /// Retrieves the value, and calls `completion` once.
     @preconcurrency
     public func retrieve(completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) { retrieve(forKey: (), completion: completion) }
 
+    /// Returns the value.
     public func retrieve() async throws -> Value { try await retrieve(forKey: ()) }
+    /// Returns the value, or `nil` if there is none.
     public func retrieveIfPresent() async throws(ShallowsError) -> Value? { try await retrieveIfPresent(forKey: ()) }
 }
 
 extension WritableStorageProtocol where Key == Void {
+    /// Sets the value, and calls `completion` once.
     @preconcurrency
     public func set(_ value: Value, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         set(value, forKey: (), completion: completion)
     }
 
+    /// Sets the value.
     public func set(_ value: Value) async throws { try await set(value, forKey: ()) }
 
+    /// Sets the value without a completion. A failure is reported.
     public func set(_ value: Value) { set(value, forKey: ()) }
 }

@@ -5,7 +5,7 @@ import VellumEngine
 
 /// Concurrent misses of one key ask the back once (S5), and no one waits for himself (P46).
 @Suite(.timeLimit(.minutes(60)))
-struct StorageFlightTests {
+struct StorageLoadTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1, "b": 2])
     var storage: RemovableStorage<String, Int> { front.removable.combined(with: back) }
@@ -25,7 +25,7 @@ struct StorageFlightTests {
 
     /// One who missed the front before another had filled it, and comes to the back after that.
     @Test
-    func whoComesLateFindsWhatAnotherHasBrought() {
+    func aLateCallerFindsWhatAnotherLoadHasBrought() {
         let storage = storage
         front.answering(.retrieve, .held)
         let late = storage.answers(forKey: "a")
@@ -46,7 +46,7 @@ struct StorageFlightTests {
     }
 
     @Test
-    func missesOfTheOneKeyThatIsNoneAskTheBackOnce() {
+    func missesOfASingleKeyAskTheBackOnce() {
         let single = front.singleKey("a").combined(with: back.singleKey("a"))
         back.answering(.retrieve, .held)
         let answers = (0..<10).map { _ in single.answers(forKey: ()) }
@@ -81,7 +81,7 @@ struct StorageFlightTests {
     // MARK: Writes meanwhile
 
     @Test
-    func whoAsksAfterASetDoesNotGetTheOldValue() {
+    func aRetrievalAfterASetDoesNotGetTheOldValue() {
         let storage = storage
         back.answering(.retrieve, .held)
         let early = storage.answers(forKey: "a")
@@ -94,7 +94,7 @@ struct StorageFlightTests {
     }
 
     @Test(arguments: [false, true])
-    func whoAsksAfterARemovalDoesNotGetTheOldValue(_ removesAll: Bool) {
+    func aRetrievalAfterARemovalDoesNotGetTheOldValue(_ removesAll: Bool) {
         let storage = storage
         back.answering(.retrieve, .held)
         let early = storage.answers(forKey: "a")
@@ -106,7 +106,7 @@ struct StorageFlightTests {
     }
 
     @Test
-    func whoAsksAfterASetDoesNotJoinWhoAskedDuringIt() {
+    func aRetrievalAfterASetDoesNotJoinOneDuringIt() {
         let storage = storage
         front.always(.retrieve, .failing(Nothing()))
         back.answering(.set, .delayed).answering(.retrieve, .held)
@@ -123,7 +123,7 @@ struct StorageFlightTests {
     // MARK: Cancellation
 
     @Test
-    func whoCancelsLeavesTheOthersWaiting() async throws {
+    func aCallerThatCancelsLeavesTheOthersWaiting() async throws {
         let storage = storage
         back.answering(.retrieve, .held)
         let tasks = (0..<3).map { _ in Task { try await storage.retrieve(forKey: "a") } }
@@ -136,7 +136,7 @@ struct StorageFlightTests {
     }
 
     @Test
-    func theBackIsCancelledWhenTheLastWhoWaitsLeaves() async throws {
+    func theBackIsCancelledWhenTheLastWaiterLeaves() async throws {
         let (started, cancelled) = (Counter(), Counter())
         let stream = AsyncStream<Void>.makeStream()
         let source = ReadOnlyStorage<String, Int>(storageName: "source") { _ in
@@ -157,7 +157,7 @@ struct StorageFlightTests {
     }
 
     @Test
-    func aCallWithACompletionKeepsTheFlight() async throws {
+    func aCallWithACompletionKeepsTheLoad() async throws {
         let storage = storage
         back.answering(.retrieve, .held)
         let kept = storage.answers(forKey: "a")
