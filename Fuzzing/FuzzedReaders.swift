@@ -16,11 +16,11 @@ enum FuzzedReaders {
 
     static func names(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        for rule in [CaseRule.sensitive, .insensitive] {
+        for rule in [CaseSensitivity.sensitive, .insensitive] {
             // Any text, as a name that lies in a folder.
             _ = SafeName.text(from: text)
             // Any key, as the name that it gets.
-            guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
+            guard case .named(let name) = SafeName.location(of: text, rule) else { continue }
             require(name.utf8.count <= SafeName.longest, "A name is no longer than a system takes.")
             require(!name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
             require(!["", ".", ".."].contains(name), "A name is one.")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Tiers
 
 /// The first hundred bytes of a database file (sqlite.org/fileformat2.html, 1.3), most of which are the same in each of ours.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tiers
 
 @testable import Shallows
 
@@ -10,13 +11,13 @@ struct ClearingTests {
 
     init() throws {
         scratch = try Scratch()
-        files = FolderFiles(folder: scratch.folder)
+        files = FolderFiles(.init(folder: scratch.folder))
     }
 
     @Test func clearingRemovesEverythingAndTheFolder() throws {
         for key in Filename.tricky { try files.write("value", for: key) }
         try scratch.plant("old", at: "deep/er/file")
-        try scratch.plant("temporary", at: TemporaryName.next())
+        try scratch.plant("temporary", at: TemporaryFiles.nextName())
         try files.clear()
         #expect(try scratch.contents().isEmpty)
         for key in Filename.tricky { #expect(try files.read(key) == nil) }
@@ -56,15 +57,15 @@ struct ClearingTests {
 
     @Test func clearingSaysWhyItFailed() throws {
         try Data().write(to: scratch.folder)
-        let failure = #expect(throws: FileFailure.self) { try files.clear() }
+        let failure = #expect(throws: FileError.self) { try files.clear() }
         #expect(failure?.step == .listing)
         #expect(failure?.code == ENOTDIR)
     }
 
     @Test func clearingThatIsRefusedThrows() throws {
-        let refusing = FolderFiles(folder: scratch.folder, calls: FileSystemCalls(unlink: { _ in -EACCES }))
+        let refusing = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.unlink = { _ in -EACCES } }))
         try refusing.write("value", for: "a")
-        let failure = #expect(throws: FileFailure.self) { try refusing.clear() }
+        let failure = #expect(throws: FileError.self) { try refusing.clear() }
         #expect(failure?.step == .removing)
         #expect(failure?.code == EACCES)
         #expect(try refusing.string("a") == "value")
@@ -73,11 +74,13 @@ struct ClearingTests {
     @Test func aWriteInBetweenIsClearedToo() throws {
         let writes = Countdown(3)
         let folder = scratch.folder
-        let calls = FileSystemCalls(removeFolder: { path in
-            if writes.next() { #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) } }
-            return SystemCalls.removeFolder(path)
-        })
-        let files = FolderFiles(folder: folder, calls: calls)
+        let calls = FileSystem {
+            $0.removeFolder = { path in
+                if writes.next() { #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) } }
+                return SystemCalls.removeFolder(path)
+            }
+        }
+        let files = FolderFiles(.init(folder: folder, fileSystem: calls))
         try files.write("value", for: "a")
         try files.clear()
         #expect(try scratch.contents().isEmpty)
@@ -86,11 +89,13 @@ struct ClearingTests {
     /// Whoever never stops writing cannot keep a call from ending.
     @Test func whatOthersGoOnWritingIsNoFailure() throws {
         let folder = scratch.folder
-        let calls = FileSystemCalls(removeFolder: { path in
-            #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) }
-            return SystemCalls.removeFolder(path)
-        })
-        let files = FolderFiles(folder: folder, calls: calls)
+        let calls = FileSystem {
+            $0.removeFolder = { path in
+                #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) }
+                return SystemCalls.removeFolder(path)
+            }
+        }
+        let files = FolderFiles(.init(folder: folder, fileSystem: calls))
         try files.write("value", for: "a")
         try files.clear()
         #expect(try scratch.files() == ["late"])

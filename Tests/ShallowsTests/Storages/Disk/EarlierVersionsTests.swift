@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tiers
 
 @testable import Shallows
 
@@ -9,7 +10,7 @@ struct EarlierVersionsTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: Filename.Encoder) -> FolderFiles { FolderFiles(folder: scratch.folder, encoder: encoder) }
+    private func files(_ encoder: Filename.Encoder) -> FolderFiles { FolderFiles(.init(folder: scratch.folder, encoder: encoder)) }
 
     /// Keys whose base64 has a `/`, or another letter that the alphabets do not share, or is longer than one name.
     private static let base64Keys: [Filename] = [
@@ -160,7 +161,7 @@ struct EarlierVersionsTests {
 
     @Test func aFolderOfTheNameOfAnEscapedFileIsReported() throws {
         try scratch.plant("foreign", at: "~sh-p-a%2fb/file")
-        let failure = #expect(throws: FileFailure.self) { try files(.noEncoding).write("value", for: "a/b") }
+        let failure = #expect(throws: FileError.self) { try files(.noEncoding).write("value", for: "a/b") }
         #expect(failure?.code == EISDIR)
         #expect(try scratch.files() == ["~sh-p-a%2fb/file"])
     }
@@ -168,14 +169,16 @@ struct EarlierVersionsTests {
     /// An old value never comes back.
     @Test func anOldFileThatCannotBeRemovedIsReported() throws {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
-        let calls = FileSystemCalls(unlink: { path in
-            String(cString: path).hasSuffix("a/b") ? -EACCES : SystemCalls.unlink(path)
-        })
-        let files = FolderFiles(folder: scratch.folder, encoder: .noEncoding, calls: calls)
-        let failure = #expect(throws: FileFailure.self) { try files.write("new", for: "a/b") }
-        #expect(failure?.step == .removingOld)
+        let calls = FileSystem {
+            $0.unlink = { path in
+                String(cString: path).hasSuffix("a/b") ? -EACCES : SystemCalls.unlink(path)
+            }
+        }
+        let files = FolderFiles(.init(folder: scratch.folder, encoder: .noEncoding, fileSystem: calls))
+        let failure = #expect(throws: FileError.self) { try files.write("new", for: "a/b") }
+        #expect(failure?.step == .removingEarlier)
         #expect(try files.string("a/b") == "new")
-        #expect(throws: FileFailure.self) { try files.remove("a/b") }
+        #expect(throws: FileError.self) { try files.remove("a/b") }
         #expect(try files.string("a/b") == "new")
     }
 
@@ -184,27 +187,30 @@ struct EarlierVersionsTests {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
         let folder = scratch.folder
         let writes = Countdown(1)
-        let calls = FileSystemCalls(open: { path, purpose in
-            if String(cString: path).hasSuffix("/a/b"), writes.next() {
-                #expect(throws: Never.self) { try FolderFiles(folder: folder, encoder: .noEncoding).write("new", for: "a/b") }
+        let calls = FileSystem {
+            $0.open = { path, purpose in
+                if String(cString: path).hasSuffix("/a/b"), writes.next() {
+                    #expect(throws: Never.self) { try FolderFiles(.init(folder: folder, encoder: .noEncoding)).write("new", for: "a/b") }
+                }
+                return SystemCalls.open(path, purpose)
             }
-            return SystemCalls.open(path, purpose)
-        })
-        #expect(try FolderFiles(folder: folder, encoder: .noEncoding, calls: calls).string("a/b") == "new")
+        }
+        #expect(try FolderFiles(.init(folder: folder, encoder: .noEncoding, fileSystem: calls)).string("a/b") == "new")
     }
 
     @Test func nothingIsLookedForBesideTheUsualName() throws {
         let paths = Recorder()
-        let calls = FileSystemCalls(
-            open: { path, purpose in
+        let calls = FileSystem {
+            $0.open = { path, purpose in
                 paths.add(String(cString: path))
                 return SystemCalls.open(path, purpose)
-            },
-            unlink: { path in
+            }
+            $0.unlink = { path in
                 paths.add(String(cString: path))
                 return SystemCalls.unlink(path)
-            })
-        let files = FolderFiles(folder: scratch.folder, calls: calls)
+            }
+        }
+        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: calls))
         try files.write("value", for: "settings")
         paths.clear()
         try files.write("value", for: "settings")

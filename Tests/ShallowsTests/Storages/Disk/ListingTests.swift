@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tiers
 
 @testable import Shallows
 
@@ -9,12 +10,14 @@ struct ListingTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles { FolderFiles(folder: scratch.folder, encoder: encoder) }
+    private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder))
+    }
 
     @Test func withoutAWayBackKeysCannotBeListed() throws {
         let files = files(.custom { $0.rawValue })
         try files.write("value", for: "secret")
-        let failure = #expect(throws: FileFailure.self) { try files.keys() }
+        let failure = #expect(throws: FileError.self) { try files.keys() }
         #expect(failure?.step == .decodingNames)
         #expect(failure.map { String(describing: $0).contains("custom(_:decode:)") } == true)
         #expect(failure.map { String(describing: $0).contains("secret") } == false)
@@ -41,7 +44,7 @@ struct ListingTests {
     }
 
     @Test func filesThatAreBeingWrittenAreNoKeys() throws {
-        try scratch.plant("temporary", at: TemporaryName.next())
+        try scratch.plant("temporary", at: TemporaryFiles.nextName())
         for encoder in [Filename.Encoder.base64, .noEncoding] {
             #expect(try files(encoder).keys().isEmpty)
         }
@@ -64,19 +67,20 @@ struct ListingTests {
         try files().write("value", for: "a")
         try files().write("value", for: long)
         try scratch.plant("old", at: "locked/file")
-        let calls = FileSystemCalls(
-            open: { path, purpose in
+        let calls = FileSystem {
+            $0.open = { path, purpose in
                 String(cString: path).contains(SafeName.hashedPrefix) ? -code : SystemCalls.open(path, purpose)
-            },
-            list: { path in String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path) })
-        #expect(try FolderFiles(folder: scratch.folder, calls: calls).keys() == ["a"])
+            }
+            $0.list = { path in String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path) }
+        }
+        #expect(try FolderFiles(.init(folder: scratch.folder, fileSystem: calls)).keys() == ["a"])
         #expect(try Set(files().keys()) == ["a", long])
     }
 
     @Test func aFolderThatCannotBeListedIsNoEmptyOne() throws {
         try files().write("value", for: "a")
-        let files = FolderFiles(folder: scratch.folder, calls: FileSystemCalls(list: { _ in .failure(-EACCES) }))
-        let failure = #expect(throws: FileFailure.self) { try files.keys() }
+        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.list = { _ in .failure(-EACCES) } }))
+        let failure = #expect(throws: FileError.self) { try files.keys() }
         #expect(failure?.step == .listing)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tiers
 import TiersTesting
 
 @testable import Shallows
@@ -14,7 +15,7 @@ struct LongKeysTests {
 
     /// Every key has the same digest.
     private func colliding(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
-        FolderFiles(folder: scratch.folder, encoder: encoder, digest: KeyDigest { _ in (0, 7) })
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder, digest: KeyDigest { _ in (0, 7) }))
     }
 
     /// P3.
@@ -99,12 +100,14 @@ struct LongKeysTests {
     @Test(arguments: [EACCES, EIO])
     func aFileThatCannotBeReadIsReplaced(code: Int32) throws {
         let key = Self.keys[0]
-        try FolderFiles(folder: scratch.folder).write("old", for: key)
+        try FolderFiles(.init(folder: scratch.folder)).write("old", for: key)
         let refusals = Countdown(1)
-        let calls = FileSystemCalls(open: { path, purpose in
-            purpose == .reading && refusals.next() ? -code : SystemCalls.open(path, purpose)
-        })
-        let files = FolderFiles(folder: scratch.folder, calls: calls)
+        let calls = FileSystem {
+            $0.open = { path, purpose in
+                purpose == .reading && refusals.next() ? -code : SystemCalls.open(path, purpose)
+            }
+        }
+        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: calls))
         try files.write("new", for: key)
         #expect(try files.string(key) == "new")
         #expect(try scratch.files().count == 1)
