@@ -23,14 +23,14 @@ struct SQLiteStorageMemoryTests {
     /// Runs `body` while the storage is at work on something that takes long.
     private func whileBusy(_ storage: SQLiteStorage<Data>, _ body: () async throws -> Void) async throws {
         let folder = FakeFolder([("moved", data("moved"))])
-        let isMoving = AsyncStream.makeStream(of: Void.self)
+        let isImporting = AsyncStream.makeStream(of: Void.self)
         let mayGoOn = DispatchSemaphore(value: 0)
         folder.beforeRemoving { _ in
-            isMoving.continuation.yield()
+            isImporting.continuation.yield()
             mayGoOn.wait()
         }
-        async let takeover = storage.takeOver(folder.movable)
-        for await _ in isMoving.stream { break }
+        async let result = storage.importFiles(folder.importable)
+        for await _ in isImporting.stream { break }
         do {
             try await body()
         } catch {
@@ -38,7 +38,7 @@ struct SQLiteStorageMemoryTests {
             throw error
         }
         mayGoOn.signal()
-        #expect(try await takeover.moved == 1)
+        #expect(try await result.imported == 1)
     }
 
     @Test func aHitInMemoryIsAnsweredAtOnceAlsoWhileTheFileIsBusy() async throws {

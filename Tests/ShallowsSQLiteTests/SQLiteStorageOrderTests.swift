@@ -130,7 +130,8 @@ struct SQLiteStorageOrderTests {
         let link = temporary.folder.file("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: temporary.folder.url)
         let one = temporary.storage(of: Int.self)
-        let other = SQLiteStorage<Int>(fileURL: link.appendingPathComponent("storage.sqlite"), clock: temporary.clock.wallClock)
+        let other = SQLiteStorage<Int>(
+            fileURL: link.appendingPathComponent("storage.sqlite"), options: .init(clock: temporary.clock.wallClock))
         try await one.set(1, forKey: "number")
         #expect(try await other.retrieve(forKey: "number") == 1)
         try await other.set(2, forKey: "number")

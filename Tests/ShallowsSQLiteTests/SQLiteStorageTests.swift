@@ -118,7 +118,7 @@ struct SQLiteStorageTests {
     }
 
     @Test func valuesAreCBORUnlessTheFormatSaysOtherwise() async throws {
-        let cities = SQLiteStorage<City>(fileURL: temporary.file, clock: temporary.clock.wallClock)
+        let cities = SQLiteStorage<City>(fileURL: temporary.file, options: .init(clock: temporary.clock.wallClock))
         try await cities.set(.kharkiv, forKey: "kharkiv")
         #expect(try await cities.statistics().disk.bytes == CodableFormat.cbor.encode(City.kharkiv).count)
         try await cities.close()
@@ -170,7 +170,8 @@ struct SQLiteStorageTests {
         #expect(try await cached.retrieve(forKey: "lviv") == .lviv)
         #expect(try await temporary.storage().retrieve(forKey: "lviv") == .lviv)
 
-        let unopenable = SQLiteStorage<City>(fileURL: temporary.folder.url.appendingPathComponent("a.sqlite"), memoryLimit: 0)
+        let unopenable = SQLiteStorage<City>(
+            fileURL: temporary.folder.url.appendingPathComponent("a.sqlite"), options: .init(memoryLimit: 0))
         #expect(await code { _ = try await unopenable.combined(with: source).retrieve(forKey: "lviv") } == .invalidLimit)
     }
 

@@ -18,7 +18,7 @@ struct CaseInsensitiveTests {
 
     @Test func theSimulatedFolderDoesNotTellLettersApart() throws {
         try scratch.plant("value", at: "Abc")
-        let open: (String) -> Int32 = { path in path.withCString { FileSystem.withoutCase.open($0, .reading) } }
+        let open: (String) -> Int32 = { path in path.withCString { FileSystem.withoutCase.call.open($0, .reading) } }
         for name in ["Abc", "abc", "ABC"] {
             let file = open(scratch.folder.path + "/" + name)
             #expect(file >= 0)
