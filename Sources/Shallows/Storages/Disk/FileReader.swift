@@ -26,14 +26,14 @@ struct FileReader: Sendable {
         let file = try folder.open(name, for: .reading)
         guard file >= 0 else {
             if file == -ENOENT { return .missing }
-            throw folder.error(.opening, file, name.utf8)
+            throw folder.error(.opening, file, name)
         }
         let answer = read(file)
         _ = call.close(file)  // Closing loses nothing of a file that was only read.
         switch answer {
         case .value(let data): return .value(data)
         case .failure(-EISDIR): return .folder
-        case .failure(let code): throw folder.error(.reading, code, name.utf8)
+        case .failure(let code): throw folder.error(.reading, code, name)
         }
     }
 

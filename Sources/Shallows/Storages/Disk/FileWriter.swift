@@ -44,7 +44,7 @@ struct FileWriter: Sendable {
     func rename(_ name: String, to target: String) throws(FileError) -> Bool {
         let answer = try folder.rename(name, to: target)
         if answer == -EISDIR { return false }
-        guard answer == 0 else { throw folder.error(.renaming, answer, target.utf8) }
+        guard answer == 0 else { throw folder.error(.renaming, answer, target) }
         try sync(folder)
         return true
     }
@@ -89,11 +89,11 @@ struct FileWriter: Sendable {
             let name = TemporaryFiles.nextName()
             let file = try folder.open(name, for: .creating)
             if file == -EEXIST { continue }
-            guard file >= 0 else { throw folder.error(.creating, file, name.utf8) }
+            guard file >= 0 else { throw folder.error(.creating, file, name) }
             let answer = fill(file, with: pieces)
             guard answer == 0 else {
                 discard(name)
-                throw folder.error(.writing, answer, name.utf8)
+                throw folder.error(.writing, answer, name)
             }
             return name
         }
@@ -101,7 +101,7 @@ struct FileWriter: Sendable {
 
     private func discard(_ temporary: String) {
         do throws(FileError) {
-            _ = try folder.unlink(temporary.utf8)
+            _ = try folder.unlink(temporary)
         } catch {
             // The folder's path was valid when the file was made.
         }

@@ -35,52 +35,49 @@ struct Folder: Sendable {
     /// A folder inside this one.
     func folder(_ name: String) -> Folder { Folder(path + "/" + name, on: fileSystem) }
 
-    /// Calls `body` with the path of `name`, ending in NUL.
-    @inline(__always)
-    func withPath<Result>(
-        of name: some Collection<UInt8>, _ body: (FileSystem.Path) throws(FileError) -> Result
-    ) throws(FileError) -> Result {
+    /// The path of `name`, ending in NUL.
+    func path(of name: some Collection<UInt8>) throws(FileError) -> [CChar] {
         guard !bytes.isEmpty else { throw FileError(.opening, EINVAL, "") }
-        let count = bytes.count + name.count + 1
-        return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { (path) throws(FileError) -> Result in
-            _ = path.initialize(fromContentsOf: bytes)
-            _ = UnsafeMutableBufferPointer(rebasing: path[bytes.count...]).initialize(from: name)
-            path[count - 1] = 0
-            return try path.withMemoryRebound(to: CChar.self) { (path) throws(FileError) -> Result in
-                guard let start = path.baseAddress else { throw FileError(.opening, EINVAL, "") }
-                return try body(start)
+        return [CChar](unsafeUninitializedCapacity: bytes.count + name.count + 1) { path, count in
+            path.withMemoryRebound(to: UInt8.self) { path in
+                let end = path.initialize(fromContentsOf: bytes)
+                let rest = UnsafeMutableBufferPointer(rebasing: path[end...])
+                count = end + rest.initialize(fromContentsOf: name) + 1
+                path[count - 1] = 0
             }
         }
     }
 
     /// The error of a step on a file. Names are made of users' keys, so its description shows the folder alone.
-    func error(_ step: FileError.Step, _ code: Int32, _ name: some Collection<UInt8> = EmptyCollection()) -> FileError {
-        FileError(step, code, name.isEmpty ? path : path + "/" + String(decoding: name, as: UTF8.self), shownAs: path)
+    func error(_ step: FileError.Step, _ code: Int32, _ name: String = "") -> FileError {
+        FileError(step, code, name.isEmpty ? path : path + "/" + name, shownAs: path)
     }
 }
 
 extension Folder {
+    private var call: FileSystem.Calls { fileSystem.call }
+
     /// Opens a file. Returns its descriptor, or the negated `errno`.
     func open(_ name: String, for purpose: FileSystem.Purpose) throws(FileError) -> Int32 {
-        try withPath(of: name.utf8) { (path) throws(FileError) in fileSystem.call.open(path, purpose) }
+        call.open(try path(of: name.utf8), purpose)
     }
 
-    func unlink(_ name: some Collection<UInt8>) throws(FileError) -> Int32 {
-        try withPath(of: name) { (path) throws(FileError) in fileSystem.call.unlink(path) }
-    }
+    func unlink(_ name: [UInt8]) throws(FileError) -> Int32 { call.unlink(try path(of: name)) }
 
-    func removeFolder(_ name: some Collection<UInt8> = EmptyCollection()) throws(FileError) -> Int32 {
-        try withPath(of: name) { (path) throws(FileError) in fileSystem.call.removeFolder(path) }
-    }
+    func unlink(_ name: String) throws(FileError) -> Int32 { call.unlink(try path(of: name.utf8)) }
+
+    func removeFolder(_ name: [UInt8] = []) throws(FileError) -> Int32 { call.removeFolder(try path(of: name)) }
 
     func rename(_ name: String, to target: String) throws(FileError) -> Int32 {
-        try withPath(of: name.utf8) { (path) throws(FileError) in
-            try withPath(of: target.utf8) { (target) throws(FileError) in fileSystem.call.rename(path, target) }
-        }
+        call.rename(try path(of: name.utf8), try path(of: target.utf8))
     }
 
     func status(of name: String) throws(FileError) -> FileSystem.Answer<FileSystem.Status> {
-        try withPath(of: name.utf8) { (path) throws(FileError) in fileSystem.call.statusAt(path) }
+        call.statusAt(try path(of: name.utf8))
+    }
+
+    func spelling(of name: String) throws(FileError) -> FileSystem.Answer<[UInt8]> {
+        call.spelling(try path(of: name.utf8))
     }
 
     /// What lies under a name; `nil` if there is nothing.
@@ -88,16 +85,16 @@ extension Folder {
         switch try status(of: name) {
         case .value(let status): return status.kind
         case .failure(-ENOENT): return nil
-        case .failure(let code): throw error(.opening, code, name.utf8)
+        case .failure(let code): throw error(.opening, code, name)
         }
     }
 
     /// What the folder holds, or one inside it; nothing if it does not exist.
-    func entries(of name: some Collection<UInt8> = EmptyCollection()) throws(FileError) -> [FileSystem.Entry] {
-        switch try withPath(of: name, { (path) throws(FileError) in fileSystem.call.list(path) }) {
+    func entries(of name: [UInt8] = []) throws(FileError) -> [FileSystem.Entry] {
+        switch call.list(try path(of: name)) {
         case .value(let entries): return entries
         case .failure(-ENOENT): return []
-        case .failure(let code): throw error(.listing, code, name)
+        case .failure(let code): throw error(.listing, code, String(decoding: name, as: UTF8.self))
         }
     }
 }

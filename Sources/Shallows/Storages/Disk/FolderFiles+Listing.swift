@@ -21,7 +21,7 @@ extension FolderFiles {
         var files: [String] = []
         let entries: [FileSystem.Entry]
         do throws(FileError) {
-            entries = try folder.entries(of: path.utf8)
+            entries = try folder.entries(of: Array(path.utf8))
         } catch {
             guard !path.isEmpty, error.concernsOneFile else { throw error }
             return []

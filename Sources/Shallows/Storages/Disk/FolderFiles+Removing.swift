@@ -35,11 +35,11 @@ extension FolderFiles {
     /// Returns whether there was a file.
     func unlink(_ path: String, _ step: FileError.Step) throws(FileError) -> Bool {
         let above = Self.folder(of: path)
-        switch try folder.unlink(path.utf8) {
+        switch try folder.unlink(path) {
         case 0: break
         case -ENOENT, -EISDIR: return false
         case -ENOTDIR where above != nil, -ENAMETOOLONG where above != nil: return false
-        case let code: throw folder.error(step, code, path.utf8)
+        case let code: throw folder.error(step, code, path)
         }
         try writer.sync(above.map(folder.folder) ?? folder, mayBeMissing: true)
         return true
@@ -59,7 +59,7 @@ extension FolderFiles {
                         try folder.kind(of: beside) == nil
                     else { return }
                 }
-                guard try folder.removeFolder(name.utf8) == 0, let above else { return }
+                guard try folder.removeFolder(Array(name.utf8)) == 0, let above else { return }
                 name = above
             }
         }
@@ -102,7 +102,9 @@ extension FolderFiles {
                 answer = try folder.removeFolder(inside)
             }
             // `clear` returns to a folder that others wrote into.
-            guard [0, -ENOENT, -ENOTEMPTY, -EEXIST].contains(answer) else { throw folder.error(.removing, answer, inside) }
+            guard [0, -ENOENT, -ENOTEMPTY, -EEXIST].contains(answer) else {
+                throw folder.error(.removing, answer, String(decoding: inside, as: UTF8.self))
+            }
         }
     }
 }

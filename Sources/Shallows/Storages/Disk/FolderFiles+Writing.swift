@@ -29,7 +29,7 @@ extension FolderFiles {
             if isWritten { return }
             // An earlier version made a folder of that name, for keys with `/` in them.
             let beside = names.locationBesideFolder(spelling)
-            guard beside != location else { throw folder.error(.renaming, EISDIR, name.utf8) }
+            guard beside != location else { throw folder.error(.renaming, EISDIR, name) }
             if try put(value, at: beside, ifFolder: name) { return }
         }
     }
@@ -50,7 +50,7 @@ extension FolderFiles {
                     case .named(let name): name
                     case .hashed(let text): try nameToWrite(text)
                     }
-                guard try writer.rename(temporary, to: name) else { throw folder.error(.renaming, EISDIR, name.utf8) }
+                guard try writer.rename(temporary, to: name) else { throw folder.error(.renaming, EISDIR, name) }
                 return true
             }
         }

@@ -121,7 +121,7 @@ final class FolderFiles: Sendable {
             switch try folder.status(of: above) {
             case .value(let status): guard status.kind == .folder else { return false }
             case .failure(-ENOENT), .failure(-ENOTDIR), .failure(-ENAMETOOLONG): return false
-            case .failure(let code): throw folder.error(.opening, code, above.utf8)
+            case .failure(let code): throw folder.error(.opening, code, above)
             }
         }
         return true
@@ -134,14 +134,14 @@ final class FolderFiles: Sendable {
 
     /// How the folder spells what it has under `name`, in normal form; `nil` if it has nothing there.
     func spelling(of name: String) throws(FileError) -> String? {
-        switch try folder.withPath(of: name.utf8, { (path) throws(FileError) in folder.fileSystem.call.spelling(path) }) {
+        switch try folder.spelling(of: name) {
         case .value(let bytes):
             // The end of the path that is inside the folder has as many parts as the name.
             let depth = name.utf8.count { $0 == UInt8(ascii: "/") } + 1
             let parts = bytes.split(separator: UInt8(ascii: "/")).suffix(depth)
             return EntryKey(parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")).normalized
         case .failure(-ENOENT), .failure(-ENOTDIR), .failure(-ENAMETOOLONG): return nil
-        case .failure(let code): throw folder.error(.opening, code, name.utf8)
+        case .failure(let code): throw folder.error(.opening, code, name)
         }
     }
 }

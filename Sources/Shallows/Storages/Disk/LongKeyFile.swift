@@ -56,12 +56,12 @@ extension FileReader {
     func longKey(of name: String) throws(FileError) -> LongKeyFile.Owner {
         let file = try folder.open(name, for: .reading)
         if file == -ENOENT { return .missing }
-        guard file >= 0 else { throw folder.error(.opening, file, name.utf8) }
+        guard file >= 0 else { throw folder.error(.opening, file, name) }
         let answer = longKey(of: file)
         _ = folder.fileSystem.call.close(file)
         switch answer {
         case .value(let owner): return owner
-        case .failure(let code): throw folder.error(.reading, code, name.utf8)
+        case .failure(let code): throw folder.error(.reading, code, name)
         }
     }
 

@@ -19,7 +19,7 @@ struct PlainFiles: Sendable {
         switch try FileReader(folder: folder).contents(of: name) {
         case .value(let data): return data
         case .missing: return nil
-        case .folder: throw folder.error(.reading, EISDIR, name.utf8)
+        case .folder: throw folder.error(.reading, EISDIR, name)
         }
     }
 
@@ -32,7 +32,7 @@ struct PlainFiles: Sendable {
         let writer = FileWriter(folder: folder, sync: sync, makesFolders: makesFolders)
         try writer.retrying { () throws(FileError) in
             let isWritten = try writer.write([value]) { (temporary) throws(FileError) in try writer.rename(temporary, to: name) }
-            guard isWritten else { throw folder.error(.renaming, EISDIR, name.utf8) }
+            guard isWritten else { throw folder.error(.renaming, EISDIR, name) }
         }
     }
 

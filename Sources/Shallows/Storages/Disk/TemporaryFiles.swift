@@ -30,7 +30,9 @@ enum TemporaryFiles {
                 status.modified < Int(now.timeIntervalSince1970) - maxAge
             else { continue }
             let answer = try folder.unlink(entry.name)
-            guard answer == 0 || answer == -ENOENT else { throw folder.error(.removing, answer, entry.name) }
+            guard answer == 0 || answer == -ENOENT else {
+                throw folder.error(.removing, answer, String(decoding: entry.name, as: UTF8.self))
+            }
             if answer == 0 { count += 1 }
         }
         return count
