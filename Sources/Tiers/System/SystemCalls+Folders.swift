@@ -15,7 +15,7 @@ extension SystemCalls {
         guard let folder = opendir(path) else { return .failure(-errno) }
         defer { closedir(folder) }
         var entries: [FileSystem.Entry] = []
-        let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name)!
+        guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return .failure(-EINVAL) }
         while true {
             errno = 0
             guard let entry = readdir(folder) else {
@@ -38,10 +38,9 @@ extension SystemCalls {
         case Int32(DT_REG): return .file
         case Int32(DT_DIR): return .folder
         case Int32(DT_UNKNOWN):
-            let path =
-                String(cString: folder).utf8CString.dropLast() + [CChar(bitPattern: UInt8(ascii: "/"))] + name.map(CChar.init(bitPattern:))
-                + [0]
-            guard case .value(let status) = Array(path).withUnsafeBufferPointer({ statusAt($0.baseAddress!) }) else { return .other }
+            let separator = [CChar(bitPattern: UInt8(ascii: "/"))]
+            let path = String(cString: folder).utf8CString.dropLast() + separator + name.map(CChar.init(bitPattern:)) + [0]
+            guard case .value(let status) = statusAt(Array(path)) else { return .other }
             return status.kind
         default: return .other
         }
