@@ -2,6 +2,9 @@
 ///
 /// ```swift
 /// final class CityStorage: ForwardingStorageProtocol {
+///     typealias Key = Filename
+///     typealias Value = City
+///
 ///     let underlyingStorage = MemoryStorage<Filename, City>().asRemovableStorage().combined(
 ///         with: DiskStorage.main.folder("cities", in: .cachesDirectory).asRemovableStorage().mapJSONObject(City.self))
 /// }
@@ -20,14 +23,13 @@ public protocol ForwardingStorageProtocol<Key, Value>: StorageProtocol {
 
 extension ForwardingStorageProtocol {
     /// The underlying storage, as one that values are retrieved from and set to.
-    @inlinable
-    public func erased() -> Storage<Key, Value> { underlyingStorage.retyped() }
+    public func erased() -> Storage<Key, Value> { underlyingStorage.asStorage() }
 
     /// The underlying storage, as one that values are retrieved from.
-    public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { underlyingStorage.retyped() }
+    public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { underlyingStorage.asReadOnlyStorage() }
 
     /// The underlying storage, as one that values are set to.
-    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { underlyingStorage.retyped() }
+    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { underlyingStorage.asWriteOnlyStorage() }
 
     /// Retrieves the value under the key, and calls `completion` once.
     @preconcurrency

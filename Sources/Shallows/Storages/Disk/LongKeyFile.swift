@@ -34,7 +34,7 @@ enum LongKeyFile {
     /// The length of the key, by the last sixteen bytes of a file of this size; `nil` if they are invalid.
     static func keyLength(of end: Data, size: Int) -> Int? {
         guard end.count == endCount, end.suffix(mark.count).elementsEqual(mark) else { return nil }
-        let length = end.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let length = UInt64(littleEndian: end.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
         return length <= UInt64(size - endCount) ? Int(length) : nil
     }
 
