@@ -264,7 +264,7 @@ struct ImportableFilesTests {
         #expect(folder.keys.count == 5 && folder.reads == 0)
     }
 
-    @Test func aFileThatIsRemovedMeanwhileIsNoFailure() async throws {
+    @Test func aFileThatIsRemovedMeanwhileIsSkipped() async throws {
         let files = ImportableFiles(keys: { ["gone"] }, read: { _ in nil }, remove: { _ in })
         let result = try await temporary.storage().importFiles(files)
         #expect(result.imported == 0 && result.remaining.isEmpty)

@@ -12,7 +12,7 @@ struct SQLiteStorageTests {
 
     // MARK: Values
 
-    @Test func whatWasSetIsRetrieved() async throws {
+    @Test func aValueThatWasSetIsRetrieved() async throws {
         let cities = temporary.storage(of: City.self)
         try await cities.set(.kharkiv, forKey: "kharkiv")
         #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
@@ -189,7 +189,7 @@ struct SQLiteStorageTests {
 
     // MARK: Removing
 
-    @Test func whatWasRemovedIsGoneForGood() async throws {
+    @Test func aRemovedValueStaysRemoved() async throws {
         let cities = temporary.storage()
         try await cities.set(.kharkiv, forKey: "kharkiv")
         try await cities.set(.lviv, forKey: "lviv")
@@ -214,7 +214,7 @@ struct SQLiteStorageTests {
 
     // MARK: The whole
 
-    @Test func whatWasAnsweredIsThereAfterReopening() async throws {
+    @Test func acknowledgedValuesSurviveReopening() async throws {
         var cities: SQLiteStorage<City>? = temporary.storage()
         try await cities?.set(.kharkiv, forKey: "kharkiv")
         cities = nil

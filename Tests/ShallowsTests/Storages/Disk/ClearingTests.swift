@@ -35,7 +35,7 @@ struct ClearingTests {
         #expect(try files.keys() == ["b"])
     }
 
-    @Test func aLinkIsRemovedAndNotWhatItLeadsTo() throws {
+    @Test func aLinkIsRemovedAndItsTargetStays() throws {
         let outside = scratch.url.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
         try Data().write(to: outside.appendingPathComponent("file"))
@@ -45,7 +45,7 @@ struct ClearingTests {
         #expect(try scratch.contents() == ["outside", "outside/file"])
     }
 
-    @Test func aNameThatIsNoTextIsRemovedToo() throws {
+    @Test func aNameThatIsNotUTF8IsRemovedToo() throws {
         try files.write("value", for: "a")
         let path = scratch.folder.path.utf8CString.dropLast() + [47, -1, -2, 0]
         let file = Array(path).withUnsafeBufferPointer { SystemCalls.open($0.baseAddress!, .creating) }
@@ -87,7 +87,7 @@ struct ClearingTests {
     }
 
     /// Whoever never stops writing cannot keep a call from ending.
-    @Test func whatOthersGoOnWritingIsNoFailure() throws {
+    @Test func concurrentWritesDoNotFailClearing() throws {
         let folder = scratch.folder
         let calls = FileSystem {
             $0.removeFolder = { path in
@@ -101,7 +101,7 @@ struct ClearingTests {
         #expect(try scratch.files() == ["late"])
     }
 
-    @Test func setsAndClearsAtOnceAllSucceed() async throws {
+    @Test func concurrentSetsAndClearsAllSucceed() async throws {
         let files = files
         await withTaskGroup { group in
             for task in 0..<4 {

@@ -20,7 +20,7 @@ struct EarlierVersionsTests {
 
     /// S1.
     @Test(arguments: [TestEncoder.base64, .base64URL], [TestEncoder.base64, .base64URL])
-    func whatTheOriginalWroteIsFoundUnderEitherBase64(original: TestEncoder, encoder: TestEncoder) throws {
+    func filesOfTheOriginalAreFoundUnderEitherBase64(original: TestEncoder, encoder: TestEncoder) throws {
         let files = files(encoder.encoder)
         for key in Self.base64Keys {
             let name = original.encoder.encodedString(representing: key)
@@ -39,7 +39,7 @@ struct EarlierVersionsTests {
     }
 
     @Test(arguments: base64Keys.indices, [TestEncoder.base64, .base64URL])
-    func whatIsWrittenUnderOneBase64IsFoundUnderTheOther(index: Int, encoder: TestEncoder) throws {
+    func aValueWrittenUnderOneBase64IsFoundUnderTheOther(index: Int, encoder: TestEncoder) throws {
         let key = Self.base64Keys[index]
         let (files, other) = (files(encoder.encoder), files(encoder == .base64 ? .base64URL : .base64))
         try files.write("one", for: key)
@@ -66,7 +66,7 @@ struct EarlierVersionsTests {
         #expect(try scratch.contents() == ["folder"])
     }
 
-    @Test func whatACustomEncoderMadeIsFound() throws {
+    @Test func filesOfACustomEncoderAreFound() throws {
         let encoder = Filename.Encoder.custom { "v1/" + $0.rawValue }
         try scratch.plantOriginal("old", for: "a", encoder)
         #expect(try files(encoder).string("a") == "old")
@@ -103,7 +103,7 @@ struct EarlierVersionsTests {
 
     /// P2: no key leads to the file of another, or outside.
     @Test(arguments: ["a//b", "a/./b", "a/../a/b", "/a/b", "a/b/", "../folder/a/b", "x/../../outside", "../outside"])
-    func aKeyThatIsNotAsItsPathFindsNothing(text: String) throws {
+    func aKeyThatDiffersFromItsPathFindsNothing(text: String) throws {
         try scratch.plant("inside", at: "a/b")
         try scratch.plant("x", at: "x/y")
         try scratch.plant("outside", at: "../outside")
@@ -117,7 +117,7 @@ struct EarlierVersionsTests {
         #expect(FileManager.default.fileExists(atPath: scratch.url.path + "/outside"))
     }
 
-    @Test func aFileWhereAFolderWasIsNoObstacle() throws {
+    @Test func aFileInThePlaceOfAnEarlierFolderDoesNotFailReading() throws {
         let files = files(.noEncoding)
         try files.write("file", for: "a")
         #expect(try files.read("a/b") == nil)
@@ -129,7 +129,7 @@ struct EarlierVersionsTests {
     }
 
     /// The folder that the original made for "a/b" has the name of the file for "a".
-    @Test func aFolderWhereAFileShouldBeIsNoObstacle() throws {
+    @Test func aFolderInThePlaceOfAFileDoesNotFailWriting() throws {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
         let files = files(.noEncoding)
         #expect(try files.read("a") == nil)
@@ -221,7 +221,7 @@ struct EarlierVersionsTests {
 
     /// P2: a link in the folder may lead anywhere.
     @Test(arguments: [(TestEncoder.base64, "ab?c", "YWI", "Yw=="), (.noEncoding, "a/b", "a", "b")])
-    func anOldPathThroughALinkIsNobodys(encoder: TestEncoder, text: String, link: String, file: String) throws {
+    func anEarlierPathThroughALinkIsNotRead(encoder: TestEncoder, text: String, link: String, file: String) throws {
         let key = Filename(rawValue: text)
         #expect(encoder.encoder.encodedString(representing: key) == link + "/" + file)
         try scratch.plant("outside", at: "../outside/" + file)

@@ -88,7 +88,7 @@ struct FailureTests {
         (FileError.Step.opening, FileSystem { $0.open = { _, _ in -EACCES } }),
         (.reading, FileSystem { $0.read = { _, _, _ in Int(-EIO) } }),
     ])
-    func aFileThatCannotBeReadIsNoMiss(failing: (FileError.Step, FileSystem)) throws {
+    func aFileThatCannotBeReadIsAFailureAndNotAMiss(failing: (FileError.Step, FileSystem)) throws {
         for key in ["key", Self.long] {
             try files().write(Data(count: 100_000), for: key)
             let failure = #expect(throws: FileError.self) { try files(failing.1).read(key) }
@@ -96,7 +96,7 @@ struct FailureTests {
         }
     }
 
-    @Test func aFileWhereTheFolderShouldBeIsNoMiss() throws {
+    @Test func aFileInThePlaceOfTheFolderIsAFailureAndNotAMiss() throws {
         try Data("a file".utf8).write(to: scratch.folder)
         #expect(throws: FileError.self) { try files().read("key") }
         #expect(throws: FileError.self) { try files().remove("key") }
@@ -118,7 +118,7 @@ struct FailureTests {
         #expect(failure2?.code == EROFS)
     }
 
-    @Test func aPipeIsNoValue() throws {
+    @Test func aPipeIsNotReadAsAValue() throws {
         try files().write("value", for: "key")
         let path = scratch.folder.path + "/" + files().fileName(for: "other")
         #expect(mkfifo(path, 0o600) == 0)
@@ -133,7 +133,7 @@ struct FailureTests {
     }
 
     @Test(arguments: ["https://example.com/folder", "data:,text", "file://", "file:folder"])
-    func aURLThatIsNoFoldersIsRefusedByEveryVerb(text: String) throws {
+    func everyCallFailsOnAURLThatIsNotAFolder(text: String) throws {
         let called = Countdown(0)
         let files = FolderFiles(
             .init(

@@ -64,7 +64,7 @@ struct FileNamesTests {
         #expect(self.earlier("cafe\u{301}", names).contains(.named(old)))
     }
 
-    @Test func whatACustomEncoderMakesIsInNormalFormToo() {
+    @Test func theResultOfACustomEncoderIsNormalizedToo() {
         let names = names(.custom { _ in "e\u{301}" })
         #expect(location("key", names) == .named("\u{E9}"))
         #expect(earlier("key", names) == [.named("e\u{301}")])

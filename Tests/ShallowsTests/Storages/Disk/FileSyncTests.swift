@@ -85,7 +85,7 @@ struct FileSyncTests {
     }
 
     /// The old file is removed after the new one is there, and before it when the key is removed.
-    @Test func thereIsNoMomentAtWhichAnOlderValueIsTheOnlyOne() throws {
+    @Test func anOlderValueIsNeverTheOnlyOne() throws {
         let files = files(.none)
         try files.write("one", for: "other")
         try scratch.plantOriginal("old", for: "inner/a/b", .noEncoding)

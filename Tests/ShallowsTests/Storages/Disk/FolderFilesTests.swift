@@ -15,7 +15,7 @@ struct FolderFilesTests {
         FolderFiles(.init(folder: scratch.folder, encoder: encoder.encoder, caseSensitivity: rule))
     }
 
-    @Test func aMissingValueIsNoFailure() throws {
+    @Test func aMissingValueIsNil() throws {
         #expect(try files().read("a") == nil)
         #expect(try files().keys().isEmpty)
         #expect(try files().remove("a") == false)

@@ -9,7 +9,7 @@ import TiersTesting
 @Suite(.timeLimit(.minutes(60)))
 struct FolderModelTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func aFolderDoesWhatADictionaryDoes(seed: UInt64) throws {
+    func aFolderBehavesLikeADictionary(seed: UInt64) throws {
         let scratch = try Scratch()
         var generator = SeededGenerator(seed: seed)
         let isBase64 = Bool.random(using: &generator)

@@ -23,7 +23,7 @@ struct ListingTests {
         #expect(failure.map { String(describing: $0).contains("secret") } == false)
     }
 
-    @Test func aWayBackThatIsNoneListsNothingWrong() throws {
+    @Test func aDecoderThatDoesNotInvertTheEncoderListsNoWrongKey() throws {
         let files = files(
             .custom {
                 "v2-" + $0.rawValue
@@ -35,7 +35,7 @@ struct ListingTests {
         #expect(try files.string("a") == "value")
     }
 
-    @Test func filesOfOthersAreNoKeys() throws {
+    @Test func filesOfOtherProgramsAreNotListed() throws {
         try files().write("value", for: "a")
         for name in [".DS_Store", "not base64", "Zg", "Zh==", "gICA", "folder/Zg==", "~sh-x", "~sh-p-%zz", "~sh-c-8-Zm9v", "~sh-h-0-0"] {
             try scratch.plant("foreign", at: name)
@@ -43,7 +43,7 @@ struct ListingTests {
         #expect(try files().keys() == ["a"])
     }
 
-    @Test func filesThatAreBeingWrittenAreNoKeys() throws {
+    @Test func temporaryFilesAreNotListed() throws {
         try scratch.plant("temporary", at: TemporaryFiles.nextName())
         for encoder in [Filename.Encoder.base64, .noEncoding] {
             #expect(try files(encoder).keys().isEmpty)
@@ -77,7 +77,7 @@ struct ListingTests {
         #expect(try Set(files().keys()) == ["a", long])
     }
 
-    @Test func aFolderThatCannotBeListedIsNoEmptyOne() throws {
+    @Test func aFolderThatCannotBeListedIsAFailureAndNotEmpty() throws {
         try files().write("value", for: "a")
         let files = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.list = { _ in .failure(-EACCES) } }))
         let failure = #expect(throws: FileError.self) { try files.keys() }

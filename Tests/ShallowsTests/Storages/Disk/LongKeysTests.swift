@@ -40,7 +40,7 @@ struct LongKeysTests {
     }
 
     @Test(arguments: 0..<5)
-    func removingOneOfThemLeavesTheOthers(removed: Int) throws {
+    func removingOneOfThemKeepsTheOthers(removed: Int) throws {
         let files = colliding()
         for (index, key) in Self.keys.enumerated() { try files.write("\(index)", for: key) }
         #expect(try files.remove(Self.keys[removed]))
@@ -70,7 +70,7 @@ struct LongKeysTests {
 
     /// P36: power was lost while it was written, or somebody else wrote it.
     @Test(arguments: ["", "too short", "long enough, but without the mark", "\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}shallows"])
-    func aDamagedFileIsNoValueAndIsWrittenOver(damage: String) throws {
+    func aDamagedFileIsAMissAndIsReplaced(damage: String) throws {
         let files = colliding()
         try files.write("value", for: Self.keys[0])
         let name = try #require(try scratch.files().first)

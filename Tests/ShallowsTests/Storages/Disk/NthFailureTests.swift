@@ -76,7 +76,7 @@ struct NthFailureTests {
     }
 
     @Test(arguments: [EIO, ENOSPC], [FileSync.none, .complete])
-    func aFailingCallIsToldAndLosesNothing(code: Int32, sync: FileSync) throws {
+    func aFailingCallIsReportedAndLosesNothing(code: Int32, sync: FileSync) throws {
         let faults = Faults()
         func run(_ failing: Range<Int>) throws {
             let scratch = try Scratch()

@@ -42,7 +42,7 @@ struct PlainFilesTests {
         #expect(try files.read(url) == Data("two".utf8))
     }
 
-    @Test func aFolderIsNoFile() throws {
+    @Test func aFolderIsNotReadOrReplacedAsAFile() throws {
         try files.write(Data(), to: url)
         let folder = url.deletingLastPathComponent()
         #expect(throws: FileError.self) { try files.read(folder) }
@@ -51,7 +51,7 @@ struct PlainFilesTests {
     }
 
     @Test(arguments: ["https://example.com/file", "data:,text"])
-    func whatIsNoFileIsRefused(text: String) throws {
+    func aURLThatIsNotAFileIsRefused(text: String) throws {
         let url = try #require(URL(string: text))
         #expect(throws: FileError.self) { try files.read(url) }
         #expect(throws: FileError.self) { try files.write(Data(), to: url) }

@@ -75,7 +75,7 @@ struct SafeNameTests {
     }
 
     @Test(arguments: ["~sh-p-%", "~sh-p-%2", "~sh-p-%zz", "~sh-p-%+f", "~sh-p-%ff", "~sh-c-8", "~sh-t-0-1-1-1", "~sh-h-0-0", "~sh-x"])
-    func aNameThatIsNotWellMadeHoldsNoText(name: String) {
+    func aMalformedNameDecodesToNil(name: String) {
         #expect(SafeName.text(from: name) == nil)
     }
 
