@@ -1,4 +1,5 @@
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 // Loading: a value that is missing is asked of its source, once for all who want it.
 
@@ -38,7 +39,7 @@ extension MiniCache where Value: Sendable {
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let options = try checked(options, maxAge)
-        if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
+        if staleFor == .zero, failSafe == .zero, let value = try valueIgnoringCorruption(key) { return value }
         return try await loaded(key, staleFor, failSafe, options, load).value
     }
 
@@ -51,7 +52,7 @@ extension MiniCache where Value: Sendable {
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
         let options = try checked(options, maxAge)
-        if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
+        if staleFor == .zero, failSafe == .zero, let value = try valueIgnoringCorruption(key) { return value }
         return try await loadedIfAny(key, staleFor, failSafe, options, load).value
     }
 
@@ -99,7 +100,7 @@ extension MiniCache where Value: Sendable {
 
     /// The valid value under the key. One that cannot be read is as good as none to whoever can load it.
     @inlinable
-    func findSound(_ key: Key) throws(MiniCacheError) -> Value? {
+    func valueIgnoringCorruption(_ key: Key) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
             return try find(key)
         } catch {
@@ -111,7 +112,7 @@ extension MiniCache where Value: Sendable {
     @usableFromInline
     func tolerate(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
         // The loader is asked where the file cannot be opened, and what is wrong with the file is told there.
-        if core.opened == nil, isSound, error.code != .invalidKey { return }
+        if core.opened == nil, isIntact, error.code != .invalidKey { return }
         guard error.concernsOneEntry else { throw error }
         report(error, key, "value")
     }
@@ -139,18 +140,18 @@ extension MiniCache where Value: Sendable {
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let entryKey = try CacheKey.of(key)
-        let store: TieredStore<CachedValue>
+        let store: Store<CachedValue>
         do throws(MiniCacheError) {
             store = try engine()
         } catch {
             // A file that cannot be opened must not come between the caller and the source.
-            guard isSound, error.code != .closed else { throw error }
+            guard isIntact, error.code != .closed else { throw error }
             report(error, "load")
             let value = try await loader()
             return Loaded(value, .loaded)
         }
         let (keepsValues, format) = (keepsValues, core.format)
-        let absence = Absence(CachedValue(NothingBox())) { cached in
+        let absence = Tombstone(CachedValue(NothingBox())) { cached in
             if cached.box is NothingBox { return .nothing }
             if cached.typed(as: Value.self) != nil { return .value }
             // What this handle cannot decode is no answer to it.

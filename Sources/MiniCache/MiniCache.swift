@@ -1,5 +1,6 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
+public import VellumEngine
 
 /// A persistent cache of `Codable` values under `Codable` keys.
 ///
@@ -29,9 +30,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Whether memory may keep values decoded.
     @usableFromInline let keepsValues: Bool
     /// The engine, if it could be opened when the handle was made.
-    private let engineIfReady: TieredStore<CachedValue>?
+    private let engineIfReady: Store<CachedValue>?
     /// The same, for reading: counting a reference to what others hold weakly costs as much as the rest of a hit.
-    @usableFromInline let ready: UncountedStore<CachedValue>?
+    @usableFromInline let ready: UnretainedStore<CachedValue>?
     /// Whether the manager of this handle was closed.
     @usableFromInline let mark: ClosedMark
     /// What makes this handle of no use, if anything: an age or a limit that makes no sense.
@@ -43,7 +44,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.trouble = trouble
         self.keepsValues = keepsValues
         engineIfReady = trouble == nil ? core.opened : nil
-        ready = engineIfReady.map { UncountedStore($0) }
+        ready = engineIfReady.map { UnretainedStore($0) }
         mark = core.mark ?? .open
     }
 
@@ -129,7 +130,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Whether what is there is a miss that was remembered, which is no value.
-    func isNothing(_ key: EntryKey, bytes: Int, _ store: TieredStore<CachedValue>) throws(StoreError) -> Bool {
+    func isNothing(_ key: EntryKey, bytes: Int, _ store: Store<CachedValue>) throws(StoreError) -> Bool {
         guard bytes == NothingBox.bytes.count else { return false }
         return try store.peek(key)?.box is NothingBox
     }
@@ -143,7 +144,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let cached: CachedValue
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            guard let found = try ready.find(entryKey, under: expiration) else { return nil }
+            guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
             cached = found
         } catch {
             throw MiniCacheError(error)
@@ -157,7 +158,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func findLate(_ key: Key) throws(MiniCacheError) -> Value? {
         let store = try engine()
         let entryKey = try CacheKey.of(key)
-        guard let cached = try strictly({ () throws(StoreError) in try store.find(entryKey, under: expiration) }) else { return nil }
+        guard let cached = try strictly({ () throws(StoreError) in try store.value(forKey: entryKey, under: expiration) }) else {
+            return nil
+        }
         if let box = cached.typed(as: Value.self) { return box.value }
         return try decoded(cached, entryKey)
     }
@@ -202,10 +205,10 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Whether nothing is wrong with the handle itself.
-    var isSound: Bool { trouble == nil }
+    var isIntact: Bool { trouble == nil }
 
     @usableFromInline
-    func engine() throws(MiniCacheError) -> TieredStore<CachedValue> {
+    func engine() throws(MiniCacheError) -> Store<CachedValue> {
         if let engineIfReady {
             if mark.isClosed { throw MiniCacheError(.closed) }
             return engineIfReady

@@ -1,6 +1,6 @@
 public import Foundation
-public import Tiers
-internal import TiersSQLite
+public import VellumCore
+internal import VellumEngine
 
 /// Where caches come from: any number of them, separate from one another, in one file.
 ///

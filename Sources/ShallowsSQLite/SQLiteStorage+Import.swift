@@ -1,6 +1,6 @@
 public import Foundation
 public import Shallows
-internal import Tiers
+internal import VellumCore
 
 extension SQLiteStorage {
     /// Imports a folder of files: moves its values into this storage.

@@ -1,6 +1,6 @@
 public import Shallows
-internal import TiersSQLite
-public import Tiers
+internal import VellumEngine
+public import VellumCore
 
 // Calls on the storage as a whole. Each runs after the calls that were made before it; flushing, closing, suspending and resuming also in a
 // task that was cancelled.
@@ -40,7 +40,7 @@ extension SQLiteStorage {
 
     /// Makes the results of all earlier calls survive power loss, including the eviction order.
     ///
-    /// A value that was set survives the end of the process without it, under every ``Tiers/Durability`` but `.relaxed`.
+    /// A value that was set survives the end of the process without it, under every ``VellumCore/Durability`` but `.relaxed`.
     ///
     /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
     public func flush() async throws(ShallowsError) {
@@ -55,7 +55,7 @@ extension SQLiteStorage {
     }
 
     /// Flushes and closes this storage, after the calls that were made before. Later calls fail with
-    /// ``Tiers/StoreError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
+    /// ``VellumCore/StoreError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
     /// afterwards opens the file again.
     ///
     /// It is optional: a storage that is released closes after its calls have ended. Closing again has no effect.
@@ -74,7 +74,7 @@ extension SQLiteStorage {
 
     /// Releases every lock and file until ``resume()``, after the calls that were made before: for an app that is about to be suspended,
     /// because the system kills apps that hold a lock then. Calls that need the disk meanwhile fail with
-    /// ``Tiers/StoreError/Code/suspended``.
+    /// ``VellumCore/StoreError/Code/suspended``.
     ///
     /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
     public func suspend() async throws(ShallowsError) {
@@ -90,14 +90,14 @@ extension SQLiteStorage {
 
     /// Reopens the file after ``suspend()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``Tiers/StoreError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/StoreError/Code/vanished`` if it no longer exists.
     public func resume() async throws(ShallowsError) {
         try await resume(.completing).outcome().get()
     }
 
     /// Blocking variant of ``resume()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``Tiers/StoreError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/StoreError/Code/vanished`` if it no longer exists.
     public func resumeAndWait() throws(ShallowsError) {
         try resume(.waiting).outcomeAtOnce.get()
     }
@@ -107,7 +107,7 @@ extension SQLiteStorage {
     private func resume(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(StoreError) in try file.resume() } }
 
     private func whole<Result: Sendable>(
-        _ body: @escaping @Sendable (TieredStore<Value>) throws(StoreError) -> Result
+        _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
     ) async throws(ShallowsError) -> Result {
         try await underlyingStorage.cancelling { layer.whole($0, body) }.get()
     }

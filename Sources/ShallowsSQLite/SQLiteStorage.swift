@@ -1,6 +1,6 @@
 public import Foundation
 public import Shallows
-internal import Tiers
+internal import VellumCore
 
 /// Values in memory and in an SQLite file, both with limits: a replacement for a folder of files.
 ///
@@ -21,17 +21,17 @@ internal import Tiers
 /// `set` and then `retrieve` returns the value that was set, awaited or not. The calls of ``Shallows/ErasableStorage/makeSyncStorage()`` run
 /// on the calling thread, after the calls that were made before, and can be used inside a task.
 ///
-/// *Durability and eviction.* A value survives the end of the process once the call that set it has completed; see ``Tiers/Durability``.
+/// *Durability and eviction.* A value survives the end of the process once the call that set it has completed; see ``VellumCore/Durability``.
 /// Limits count the encoded bytes of values. Retrieving and setting make a value the most recently used, and the least recently used are
 /// evicted first.
 ///
 /// *Several storages on one file* share the file and its memory, and the order of their calls where they name it by the same path. A second
 /// one may ask for larger limits and not for smaller ones, and must have the same type; otherwise its calls fail with
-/// ``Tiers/StoreError/Code/contradiction``. If their formats differ, both write that of the first to open the file, until both are closed.
+/// ``VellumCore/StoreError/Code/contradiction``. If their formats differ, both write that of the first to open the file, until both are closed.
 /// Several processes may have the file open, each with its own format.
 ///
 /// *Damage.* A file that is not a database, or that belongs to another program, is left unchanged, and every call fails with
-/// ``Tiers/StoreError/Code/notADatabase`` or ``Tiers/StoreError/Code/foreignFile``. A damaged file of this package is set aside, and its
+/// ``VellumCore/StoreError/Code/notADatabase`` or ``VellumCore/StoreError/Code/foreignFile``. A damaged file of this package is set aside, and its
 /// readable values are copied into a new one.
 public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
     /// The key of a value.

@@ -1,7 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite("What values of a cache are stored as", .timeLimit(.minutes(60)))
 struct CacheFormatTests {
@@ -11,9 +11,9 @@ struct CacheFormatTests {
         var bytes = Data([0, 255, 217])
     }
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func manager(_ format: CodableFormat) -> MiniCacheManager {
         MiniCacheManager(name: "rates", directory: folder.url, format: format)

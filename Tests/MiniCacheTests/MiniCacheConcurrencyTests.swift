@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Any thread, any type.
 @Suite(.timeLimit(.minutes(60)))

@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import RawDatabase
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Files and values that are not what they should be.
 @Suite(.timeLimit(.minutes(60)))

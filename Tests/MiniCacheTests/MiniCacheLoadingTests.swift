@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import Synchronization
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// `value(forKey:orLoad:)` on a cache.
 @Suite(.timeLimit(.minutes(60)))
@@ -213,7 +213,7 @@ struct MiniCacheLoadingTests {
         #expect(first !== second)
     }
 
-    /// Remembered misses take room, so that keys at random do not fill memory and disk.
+    /// CachedForm misses take room, so that keys at random do not fill memory and disk.
     @Test func limitsBoundWhatIsRememberedOfNothing() async throws {
         let cache: MiniCache<Int, Int> = temporary.manager.cache(
             cacheName: "Misses", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte, diskLimit: 10.kiloByte)

@@ -1,7 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Random verbs on handles of different ages and versions, beside a dictionary that says what must be read.
 @Suite(.timeLimit(.minutes(60)))

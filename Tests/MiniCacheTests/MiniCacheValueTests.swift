@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import Synchronization
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// What values may be, and what becomes of them.
 @Suite(.timeLimit(.minutes(60)))

@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import RawDatabase
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Files of the original MiniCache, which Core Data made.
 @Suite(.timeLimit(.minutes(60)))

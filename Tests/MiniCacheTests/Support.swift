@@ -1,6 +1,6 @@
 import Foundation
 import MiniCache
-import TiersTesting
+import VellumTestSupport
 
 /// A folder of a test's own and a manager in it, with a clock that only the test moves. Removed with the object.
 final class TemporaryCaches: Sendable {

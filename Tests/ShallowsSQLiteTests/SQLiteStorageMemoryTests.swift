@@ -1,8 +1,9 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Values in memory are returned synchronously, unless an earlier call may change them.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,5 +1,5 @@
-public import Tiers
-internal import TiersSQLite
+public import VellumCore
+internal import VellumEngine
 
 /// What all handles on one cache share: its engine, and what went wrong.
 @usableFromInline
@@ -64,11 +64,11 @@ final class CacheCore: Sendable {
 
     /// The engine, which is told that a handle takes values for so long. Opens it if it is not open yet, and tries again if it could
     /// not be before.
-    func store(claiming expiration: Expiration) throws(StoreError) -> TieredStore<CachedValue> {
+    func store(claiming expiration: Expiration) throws(StoreError) -> Store<CachedValue> {
         let store = try store()
         guard state.withLock({ $0.claimed.insert(expiration).inserted }) else { return store }
         do throws(StoreError) {
-            try store.claim(expiration)
+            try store.setRetention(expiration)
         } catch {
             // Values may then leave sooner than this handle would have them; they are found while they are there.
             Report.failure(MiniCacheError(error), verb: "cache")
@@ -77,7 +77,7 @@ final class CacheCore: Sendable {
         return store
     }
 
-    private func store() throws(StoreError) -> TieredStore<CachedValue> {
+    private func store() throws(StoreError) -> Store<CachedValue> {
         if let hold = hold {
             guard !hold.mark.isClosed else { throw .closed }
             return hold.store
@@ -98,7 +98,7 @@ final class CacheCore: Sendable {
 
     private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
 
-    var opened: TieredStore<CachedValue>? { hold?.store }
+    var opened: Store<CachedValue>? { hold?.store }
 
     /// Whether the caches of this core were closed; `nil` before it was opened.
     var mark: ClosedMark? { hold?.mark }
@@ -144,7 +144,7 @@ final class CacheCore: Sendable {
 
     /// Passes on what happens behind the engine's callers' backs, from the first observer on.
     private func relay() {
-        let store = state.withLock { state -> TieredStore<CachedValue>? in
+        let store = state.withLock { state -> Store<CachedValue>? in
             guard !state.isRelaying, let store = state.hold?.store else { return nil }
             state.isRelaying = true
             return store

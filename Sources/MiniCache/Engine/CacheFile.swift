@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 /// The file of a manager, opened when it is first needed, and again when that failed.
 final class CacheFile: Sendable {
@@ -10,7 +10,7 @@ final class CacheFile: Sendable {
     private let clock: WallClock
     private let file: Locked<FileHold?> = Locked(nil)
     /// What a cache may hold that nobody ever gave a size.
-    static let defaults = SQLiteFile.DefaultLimits(
+    static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
     init(url: URL, durability: Durability, format: CodableFormat, clock: WallClock) {
@@ -24,17 +24,17 @@ final class CacheFile: Sendable {
     func openEngine(_ place: CachePlace, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
         try StoreHold.open { () throws(StoreError) in
             try open().hold(
-                named: place.archiveName, codec: CachedValueCodec(), inFamily: place.name, memory: memory, disk: disk,
-                defaults: Self.defaults, remembering: .values, durability: durability, whenDifferent: .share)
+                named: place.archiveName, codec: CachedValueCodec(), inVersionGroup: place.name, memory: memory, disk: disk,
+                defaults: Self.defaults, caching: .values, durability: durability, whenDifferent: .share)
         }
     }
 
     /// The file, if it is open.
-    var opened: SQLiteFile? {
+    var opened: DatabaseFile? {
         file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
     }
 
-    private func open() throws(StoreError) -> SQLiteFile {
+    private func open() throws(StoreError) -> DatabaseFile {
         if let opened { return opened }
         let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
         // Released outside the lock.
@@ -53,16 +53,16 @@ final class CacheFile: Sendable {
         let file = try open()
         var transaction = StoreTransaction()
         // Held until the transaction is over: no one else may hold them.
-        var stores: [TieredStore<CachedValue>] = []
+        var stores: [Store<CachedValue>] = []
         for name in try file.archiveNames() {
-            let store: TieredStore<CachedValue>
+            let store: Store<CachedValue>
             if let open = try file.openStore(named: name, of: CachedValue.self) {
                 store = open
             } else {
                 // Another caller may ask for it at this moment, and share it.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), inFamily: CachePlace.name(ofArchive: name), defaults: Self.defaults,
-                    remembering: .values, durability: durability, whenDifferent: .share)
+                    named: name, codec: CachedValueCodec(), inVersionGroup: CachePlace.name(ofArchive: name), defaults: Self.defaults,
+                    caching: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
             stores.append(store)

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// What the engine keeps for a cache: a value that was decoded, bytes that were not yet, or the knowledge that there is nothing.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// How a value becomes bytes: in the manager's format, and `Data` as it is behind a zero byte, which no format begins with. No bytes
 /// are no value.

@@ -1,5 +1,6 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// What makes two keys one: the canonical JSON of the key, and a short way to it for strings and integers.
 ///

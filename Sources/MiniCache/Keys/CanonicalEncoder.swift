@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Encodes a key as ``CanonicalNode``: as `JSONEncoder` would, but the same text for equal keys, or an error.
 struct CanonicalEncoder: Encoder {

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 extension CanonicalNode {
     /// The value that a JSON text spells (RFC 8259), whatever its spaces and the order of its names; `nil` if it spells none.

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// A part of a key, on its way to canonical JSON: names in order, strings in normal form, each number in one spelling.
 ///

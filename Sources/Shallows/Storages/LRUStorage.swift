@@ -1,5 +1,5 @@
 public import Foundation
-public import Tiers
+public import VellumCore
 
 /// Values in memory up to a limit, by count or by bytes: the least recently used are evicted for new ones.
 ///
@@ -132,7 +132,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
             // Before the new value is inserted, so that the sum does not overflow.
             let evicted = state.evict { $0.list.bytes > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
             let item = LRUList<Key, Value>.Item(
-                payload: value, cost: cost, stamp: state.nextStamp(at: now), row: 0, validity: validity, isUntold: false)
+                payload: value, cost: cost, stamp: state.nextStamp(at: now), row: 0, validity: validity, isDirty: false)
             _ = state.list.insert(item, forKey: key)
             return (old, evicted)
         }
@@ -163,7 +163,7 @@ extension LRUStorage where Value == Data {
 
 extension LRUStorage {
     /// The number of values and the sum of their sizes, including expired values that were not retrieved since.
-    public var totals: TierTotals { state.withLock { TierTotals(entries: $0.list.count, bytes: $0.list.bytes) } }
+    public var totals: StorageUsage { state.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.bytes) } }
 
     /// The limits. Setting them evicts the least recently used values beyond them.
     public var capacity: Capacity {

@@ -1,6 +1,6 @@
 #if canImport(Darwin)
     internal import Dispatch
-    internal import Tiers
+    internal import VellumCore
 
     extension LRUStorage {
         /// Evicts the least recently used values whenever the system asks for memory, for as long as the storage exists.

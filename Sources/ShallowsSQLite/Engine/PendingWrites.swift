@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// The keys whose writes have started and not ended. Their values in memory may be out of date.
 struct PendingWrites: Sendable {

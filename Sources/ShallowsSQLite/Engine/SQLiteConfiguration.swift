@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 /// The file of a storage and its options: all that is needed to open it.
 struct SQLiteConfiguration: Sendable {
@@ -34,7 +34,7 @@ struct SQLiteConfiguration: Sendable {
             fileHold = file
             return try file.file.hold(
                 named: "Storage", codec: StorageCodec<Value>(options.format), memory: memory, disk: disk,
-                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), remembering: .values,
+                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), caching: .values,
                 durability: options.durability, whenDifferent: .refuse)
         }
         guard let fileHold else { throw .closed }
@@ -52,8 +52,8 @@ struct OpenFile<Value>: Sendable {
         self.hold = hold
     }
 
-    var file: SQLiteFile { fileHold.file }
-    var store: TieredStore<Value> { hold.store }
+    var file: DatabaseFile { fileHold.file }
+    var store: Store<Value> { hold.store }
 
     func close() throws(StoreError) {
         try hold.close()

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Shallows
-internal import Tiers
+internal import VellumCore
 
 /// What all storages on one file share in this process, if they name it by the same path: the order of their calls, and the keys that
 /// are being written.

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Encodes `Data` as it is, and other values in the format. Decodes every format.
 ///

@@ -1,5 +1,5 @@
 public import Shallows
-public import Tiers
+public import VellumCore
 
 /// The result of importing a folder of files into a storage.
 ///
@@ -17,7 +17,7 @@ public struct FolderImport: Sendable {
         /// The key, as the folder has it.
         public var key: Filename
         /// Why: the file could not be read, decoded or removed, its value is larger than the limit
-        /// (``Tiers/StoreError/Code/tooLarge``), or other values would have to be evicted for it (``Tiers/StoreError/Code/noRoom``).
+        /// (``VellumCore/StoreError/Code/tooLarge``), or other values would have to be evicted for it (``VellumCore/StoreError/Code/noRoom``).
         public var error: ShallowsError
     }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// The names of the files of a folder: an encoder's results, made safe.
 ///

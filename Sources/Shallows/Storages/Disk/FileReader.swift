@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Reads whole files of a folder.
 struct FileReader: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Whether a write waits for the disk.
 enum FileSync: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// A folder, and the calls of the system on what lies in it, by name.
 ///

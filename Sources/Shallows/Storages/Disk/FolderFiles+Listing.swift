@@ -1,11 +1,11 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension FolderFiles {
     /// The keys that have a value, each once, in no particular order.
     ///
     /// - Complexity: O(number of files); the ends of those whose keys are too long for a name are read.
-    /// - Throws: ``Tiers/FileError/Step/decodingNames`` if the encoder cannot decode names.
+    /// - Throws: ``VellumCore/FileError/Step/decodingNames`` if the encoder cannot decode names.
     func keys() throws(FileError) -> [Filename] {
         guard names.encoder.canDecode else { throw folder.error(.decodingNames, ENOTSUP) }
         var keys: Set<Filename> = []

@@ -1,10 +1,10 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension FolderFiles {
     /// Writes the value of a key. On failure the old value stays, and nothing is left of the new one.
     ///
-    /// Two failures come after the value was written: ``Tiers/FileError/Step/syncing`` and ``Tiers/FileError/Step/removingEarlier``.
+    /// Two failures come after the value was written: ``VellumCore/FileError/Step/syncing`` and ``VellumCore/FileError/Step/removingEarlier``.
     ///
     /// - Complexity: O(size).
     func write(_ value: Data, for key: Filename) throws(FileError) {

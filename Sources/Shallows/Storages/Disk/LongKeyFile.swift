@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// A file whose key is too long for its name: the value, then the key, its length and a mark.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension ShallowsError {
     init(_ error: FileError, layer: String, key: (any Sendable)?) {

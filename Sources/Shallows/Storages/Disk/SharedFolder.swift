@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// What all storages on one folder share in this process, if they name it by the same path: the order of their calls, and a lock for
 /// what depends on several files.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Files that are being written, before they have their names; and those that a killed process left.
 enum TemporaryFiles {

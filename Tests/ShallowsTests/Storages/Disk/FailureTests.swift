@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumTestSupport
 
 @testable import Shallows
 

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import Tiers
+import VellumCore
 
 @testable import Shallows
 

@@ -1,6 +1,6 @@
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumTestSupport
 
 @testable import Shallows
 

@@ -1,0 +1,16 @@
+internal import VellumCore
+
+extension SQL {
+    // MARK: The original MiniCache's Core Data store
+
+    /// How many of the columns that its model leads to are there.
+    static let originalColumnCount = """
+        SELECT count(*) FROM pragma_table_info('ZCACHEENTRY') WHERE name IN ('ZCACHE', 'ZCACHEVERSION', 'ZKEY', 'ZVALUE', 'ZDATE')
+        """
+
+    /// Its entries, the oldest first, so that of several under one key the newest stays.
+    static let originalEntries = "SELECT ZCACHE, ZCACHEVERSION, ZKEY, ZVALUE, ZDATE FROM ZCACHEENTRY ORDER BY ZDATE, rowid"
+
+    /// Copies the log into the database and removes it: the file is whole by itself then.
+    static let endLog = "PRAGMA journal_mode = DELETE"
+}

@@ -1,0 +1,160 @@
+internal import Foundation
+internal import VellumCore
+
+/// Takes the entries of an original MiniCache file over into a file of ours at the same place, and keeps the original aside.
+///
+/// ``Replacement`` says what a killed process leaves.
+struct Takeover {
+    let path: String
+    let original: OriginalCache
+
+    private var replacement: Replacement { Replacement(of: path, making: ".taking-over", made: ".taken-over") }
+
+    struct Outcome {
+        /// Where the original is now; `nil` if another process moved it.
+        var aside: String?
+        var taken = 0
+        var skipped = 0
+
+        var pendingEvents: [StoreEvent] {
+            guard let aside else { return [] }
+            var pendingEvents = [StoreEvent.setAside(to: URL(fileURLWithPath: aside), salvaged: taken)]
+            if skipped > 0 {
+                pendingEvents.append(
+                    .failure(StoreError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
+            }
+            return pendingEvents
+        }
+    }
+
+    /// Finishes what was interrupted. Returns whether a new file was put at the path.
+    func resume() throws -> Bool {
+        guard replacement.isWaiting, FileSystem.size(path) == 0 else { return false }
+        try replacement.moveToPlace()
+        return true
+    }
+
+    /// Takes the file over and says what there is to tell; `nil` if it is none of the original's, or cannot be read as one.
+    func pendingEvents(_ identity: FileIdentity, at now: WallInstant) throws -> [StoreEvent]? {
+        do {
+            return try run(identity, at: now)?.pendingEvents
+        } catch let error as SQLiteError where error.isDamage {
+            Log.error("A database of another program is damaged.", error)
+            return nil
+        }
+    }
+
+    private func run(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
+        guard try Connection(path: path).int(SQL.originalColumnCount) == 5 else { return nil }
+        // Another process may take it over before we can: its file is there then.
+        guard let source = try openAlone(identity) else { return Outcome() }
+        CrashPoint.reached(.originalLocked)
+        try replacement.begin()
+        var outcome = try copy(from: source, at: now)
+        CrashPoint.reached(.takeoverCopied)
+        try replacement.finish()
+        outcome.aside = try Recovery.setAside(path, at: now, as: "original")
+        CrashPoint.reached(.originalMoved)
+        try replacement.moveToPlace()
+        Log.notice(
+            "A file of the original MiniCache was taken over: \(outcome.taken) entries, \(outcome.skipped) could not be read. It was kept aside."
+        )
+        return outcome
+    }
+
+    /// The original, without a log beside it and locked against every other process; `nil` if it is no longer there. Nothing is
+    /// written in the transaction that locks it, so there is nothing to roll back.
+    ///
+    /// The log can be ended only while nobody else has the file open, so two who want that let go of it in between, each for a
+    /// time of its own.
+    private func openAlone(_ identity: FileIdentity) throws -> Connection? {
+        var triesLeft = 100  // Three seconds: an older program may have it open for as long as it runs.
+        while FileIdentity(path: path) == identity {
+            do throws(SQLiteError) {
+                let source = try Connection(path: path)
+                try source.execute(SQL.endLog)
+                try source.execute(SQL.beginWriting)
+                return FileIdentity(path: path) == identity ? source : nil
+            } catch {
+                triesLeft -= 1
+                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
+            }
+            BusyRetry.milliseconds(.random(in: 2...60))
+        }
+        return nil
+    }
+
+    private func copy(from source: Connection, at now: WallInstant) throws -> Outcome {
+        // Closed on return: the last connection to go copies its log into the file.
+        let target = try Connection(path: replacement.partial)
+        try Schema.prepare(target, .caches)
+        let writer = try WriteConnection(target)
+        var archives: [String: ArchiveWriter] = [:]
+        var outcome = Outcome()
+        let rows = OriginalRows(try source.prepare(SQL.originalEntries))
+        while let batch = rows.next(512) {
+            let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
+            for case (_, let place?) in placed where archives[place.archive] == nil {
+                let number = try writer.archiveNumber(named: place.archive, withLimit: .unknown)
+                let archive = ArchiveWriter(id: number, name: place.archive, connection: target)
+                archive.isUnlimited = true
+                archive.versionGroup = EntryKey(place.versionGroup).normalized
+                writer.add(archive)
+                try writer.transaction { () throws(SQLiteError) in try archive.writeHeartbeat(at: now) }
+                archives[place.archive] = archive
+            }
+            try writer.transaction { () throws(SQLiteError) in
+                for (row, place) in placed {
+                    guard let place, let archive = archives[place.archive] else {
+                        outcome.skipped += 1
+                        continue
+                    }
+                    try archive.load()
+                    try archive.salvage(Entry(bytes: place.bytes, written: row.written), place.key, at: now)
+                    outcome.taken += 1
+                }
+            }
+            CrashPoint.reached(.takeoverBatchCommitted)
+        }
+        // Closing would not tell if there is no room to copy it.
+        try target.restartLog()
+        return outcome
+    }
+}
+
+/// The rows of an original file, as far as they can be read.
+private final class OriginalRows {
+    struct Row {
+        var entry: OriginalCache.Entry?
+        var written: WallInstant
+    }
+
+    private let statement: Statement
+    private var isAtEnd = false
+
+    init(_ statement: Statement) { self.statement = statement }
+
+    /// The next few; `nil` when there are no more.
+    func next(_ count: Int) -> [Row]? {
+        var rows: [Row] = []
+        while !isAtEnd, rows.count < count {
+            do throws(SQLiteError) {
+                if try statement.step() { rows.append(row) } else { isAtEnd = true }
+            } catch {
+                Log.error("A file of the original MiniCache cannot be read to its end.", error)
+                isAtEnd = true
+            }
+        }
+        return rows.isEmpty ? nil : rows
+    }
+
+    private var row: Row {
+        // Core Data counts seconds from 2001.
+        let date = Date(timeIntervalSinceReferenceDate: statement.double(4))
+        guard
+            let cache = statement.text(0), let version = statement.text(1), let key = statement.text(2), let value = statement.text(3),
+            !statement.isNull(4)
+        else { return Row(entry: nil, written: WallInstant(date)) }
+        return Row(entry: OriginalCache.Entry(cache: cache, version: version, key: key, value: value), written: WallInstant(date))
+    }
+}
