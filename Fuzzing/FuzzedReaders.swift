@@ -16,11 +16,11 @@ enum FuzzedReaders {
 
     static func names(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        for rule in [CaseRule.sensitive, .insensitive] {
+        for rule in [CaseSensitivity.sensitive, .insensitive] {
             // Reads any text as a file name.
             _ = SafeName.text(from: text)
             // Converts any key to a file name.
-            guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
+            guard case .named(let name) = SafeName.location(of: text, rule) else { continue }
             require(name.utf8.count <= SafeName.longest, "A name is not longer than the system allows.")
             require(!name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
             require(!["", ".", ".."].contains(name), "A name is a valid file name.")

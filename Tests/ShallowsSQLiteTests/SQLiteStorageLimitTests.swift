@@ -39,7 +39,7 @@ struct SQLiteStorageLimitTests {
         #expect(try await storage.retrieve(forKey: "other") == data("other"))
     }
 
-    @Test func aDiskLimitThatIsNotSaidIsNone() async throws {
+    @Test func withoutADiskLimitNothingIsEvictedFromTheFile() async throws {
         let storage = temporary.storage(of: Data.self)
         for number in 0..<40 { try await storage.set(Data(count: 1 << 20), forKey: Filename(rawValue: "\(number)")) }
         #expect(try await storage.statistics().disk.entries == 40)
@@ -56,7 +56,7 @@ struct SQLiteStorageLimitTests {
     // MARK: Ages
 
     @Test(arguments: [1, 1_000_000])
-    func whatIsPastItsAgeIsAMiss(memoryLimit: Int) async throws {
+    func anExpiredValueIsAMiss(memoryLimit: Int) async throws {
         let age = try Expiration.after(.seconds(60))
         let storage = temporary.storage(of: Int.self, memoryLimit: DataSize(bytes: memoryLimit), expiration: age)
         try await storage.set(1, forKey: "number")

@@ -5,9 +5,9 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// The move of a folder of files into a storage.
+/// Importing a folder of files into a storage.
 @Suite(.timeLimit(.minutes(60)))
-struct TakeoverTests {
+struct ImportableFilesTests {
     let temporary: TemporaryStorages
 
     init() throws { temporary = try TemporaryStorages() }
@@ -18,30 +18,30 @@ struct TakeoverTests {
 
     // MARK: Moving
 
-    @Test func everythingIsMovedAndTheFolderIsEmpty() async throws {
+    @Test func everyValueIsImportedAndTheFolderIsEmpty() async throws {
         let folder = FakeFolder(files(0..<1000))
         let storage = temporary.storage(of: Data.self)
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 1000 && takeover.superseded == 0 && takeover.left.isEmpty)
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 1000 && result.superseded == 0 && result.remaining.isEmpty)
         #expect(folder.keys.isEmpty)
         try await storage.close()
         let reopened = temporary.storage(of: Data.self)
         for (key, value) in files(0..<1000) { #expect(try await reopened.retrieve(forKey: key) == value) }
     }
 
-    @Test func valuesThatAreNoDataAreDecoded() async throws {
+    @Test func valuesOtherThanDataAreDecoded() async throws {
         let folder = try FakeFolder(["kharkiv": .kharkiv, "lviv": .lviv])
         let cities = temporary.storage()
-        #expect(try await cities.takeOver(folder.movable).moved == 2)
+        #expect(try await cities.importFiles(folder.importable).imported == 2)
         #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
     }
 
-    @Test func filesOfEveryFormatAreMovedAndStoredInTheStoragesOwn() async throws {
+    @Test func filesOfEveryFormatAreImportedAndStoredInTheFormatOfTheStorage() async throws {
         let folder = FakeFolder([
             ("kharkiv", try CodableFormat.cbor.encode(City.kharkiv)), ("lviv", try CodableFormat.json.encode(City.lviv)),
         ])
         let cities = temporary.storage()
-        #expect(try await cities.takeOver(folder.movable).moved == 2)
+        #expect(try await cities.importFiles(folder.importable).imported == 2)
         #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
         #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
         try await cities.close()
@@ -49,79 +49,79 @@ struct TakeoverTests {
         #expect(try await raw.retrieve(forKey: "lviv") == CodableFormat.cbor.encode(City.lviv))
     }
 
-    /// The size that counts is that of the bytes that will be stored, whichever storage opened the file.
-    @Test func nothingHasToLeaveForWhatIsMovedThroughAStorageOfAnotherFormat() async throws {
+    /// The size that counts is that of the stored bytes, whichever storage opened the file.
+    @Test func nothingIsEvictedForAnImportThroughAStorageOfAnotherFormat() async throws {
         let size = try CodableFormat.json.encode(City.kharkiv).count
         let limit = DataSize(bytes: 4 * size)
         let json = temporary.storage(diskLimit: limit, format: .json)
         for number in 0..<3 { try await json.set(.kharkiv, forKey: Filename(rawValue: "\(number)")) }
         let folder = try FakeFolder(["a": .kharkiv, "b": .kharkiv])
-        let takeover = try await temporary.storage(diskLimit: limit, format: .cbor).takeOver(folder.movable)
-        #expect(takeover.moved == 1 && takeover.left.map(\.error.code) == [.noRoom])
+        let result = try await temporary.storage(diskLimit: limit, format: .cbor).importFiles(folder.importable)
+        #expect(result.imported == 1 && result.remaining.map(\.error.code) == [.noRoom])
         #expect(try await json.keys().count == 4)
     }
 
-    @Test func aDecoderOfOnesOwnReadsWhatATransformWrote() async throws {
+    @Test func aUserSuppliedDecoderReadsWhatATransformWrote() async throws {
         let folder = FakeFolder([("lviv", data("Lviv 1256"))])
         let cities = temporary.storage()
-        let takeover = try await cities.takeOver(folder.movable) { data in
+        let result = try await cities.importFiles(folder.importable) { data in
             let words = String(decoding: data, as: UTF8.self).split(separator: " ")
             return City(name: String(words[0]), foundationYear: try Int(words[1]).unwrap())
         }
-        #expect(takeover.moved == 1)
+        #expect(result.imported == 1)
         #expect(try await cities.retrieve(forKey: "lviv") == .lviv)
     }
 
-    @Test func anEmptyFolderIsMovedAtOnce() async throws {
-        let takeover = try await temporary.storage().takeOver(FakeFolder([]).movable)
-        #expect(takeover.moved == 0 && takeover.left.isEmpty)
+    @Test func anEmptyFolderHasNothingToImport() async throws {
+        let result = try await temporary.storage().importFiles(FakeFolder([]).importable)
+        #expect(result.imported == 0 && result.remaining.isEmpty)
     }
 
-    @Test func whatIsMovedExpiresAsWhatIsSet() async throws {
+    @Test func anImportedValueExpiresLikeOneThatIsSet() async throws {
         let storage = temporary.storage(of: Data.self, expiration: try .after(.seconds(60)))
-        try await storage.takeOver(FakeFolder(files(0..<1)).movable)
+        try await storage.importFiles(FakeFolder(files(0..<1)).importable)
         #expect(try await storage.retrieveIfPresent(forKey: "0") != nil)
         temporary.clock.advance(by: .seconds(60))
         #expect(try await storage.retrieveIfPresent(forKey: "0") == nil)
     }
 
-    @Test func whatIsAskedMeanwhileMissesNothing() async throws {
+    @Test func aCallDuringAnImportMissesNoValue() async throws {
         let folder = FakeFolder(files(0..<600))
         let storage = temporary.storage(of: Data.self)
         let isMoving = AsyncStream.makeStream(of: Void.self)
         folder.beforeRemoving { _ in isMoving.continuation.yield() }
-        async let takeover = storage.takeOver(folder.movable)
+        async let result = storage.importFiles(folder.importable)
         for await _ in isMoving.stream { break }
         #expect(try await storage.retrieve(forKey: "599") == files(599..<600)[0].1)
-        #expect(try await takeover.moved == 600)
+        #expect(try await result.imported == 600)
     }
 
     // MARK: Newer values
 
-    @Test func aValueThatIsThereAlreadyIsNewerAndStays() async throws {
+    @Test func aValueThatExistsIsNewerAndStays() async throws {
         let folder = FakeFolder([("key", data("old")), ("other", data("other"))])
         let storage = temporary.storage(of: Data.self)
         try await storage.set(data("new"), forKey: "key")
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 1 && takeover.superseded == 1 && takeover.left.isEmpty)
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 1 && result.superseded == 1 && result.remaining.isEmpty)
         #expect(folder.keys.isEmpty)
         try await storage.close()
         #expect(try await temporary.storage(of: Data.self).retrieve(forKey: "key") == data("new"))
     }
 
-    @Test func aNewerValueThatOnlyMemoryHasLeavesTheFile() async throws {
+    @Test func aNewerValueInMemoryOnlyKeepsTheFile() async throws {
         let folder = FakeFolder([("a", data("old")), ("key", data("old")), ("z", data("old"))])
         let storage = temporary.storage(of: Data.self, memoryLimit: 1000, diskLimit: 20)
         try await storage.set(Data(count: 100), forKey: "key")
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 2 && takeover.left.map(\.key) == ["key"])
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 2 && result.remaining.map(\.key) == ["key"])
         #expect(folder.keys == ["key"])
         #expect(try await storage.retrieve(forKey: "key") == Data(count: 100))
     }
 
     // MARK: Ended and made again
 
-    @Test func aFileIsRemovedOnlyOnceItsValueIsInTheFile() async throws {
+    @Test func aFileIsRemovedOnlyAfterItsValueIsInTheDatabase() async throws {
         let folder = FakeFolder(files(0..<600))
         let storage = temporary.storage(of: Data.self, durability: .relaxed)
         // Over a copy of what is on the disk at that moment, as a crash would leave it.
@@ -143,13 +143,13 @@ struct TakeoverTests {
             found.withLock { $0[key] = value }
             try crashed.closeAndWait()
         }
-        #expect(try await storage.takeOver(folder.movable).moved == 600)
+        #expect(try await storage.importFiles(folder.importable).imported == 600)
         #expect(
             found.withLock { $0 } == Dictionary(uniqueKeysWithValues: files(0..<600).filter { ["0", "255", "256", "599"].contains($0.0) }))
     }
 
     @Test(arguments: [0, 1, 255, 256, 300, 599])
-    func aMoveThatEndedAnywhereIsMadeAgainAndLosesNothing(removals: Int) async throws {
+    func anImportThatEndedAnywhereContinuesAndLosesNothing(removals: Int) async throws {
         let folder = FakeFolder(files(0..<600))
         let removed = Locked(0)
         // From here on nothing happens to the folder any more: as if the process had ended.
@@ -161,21 +161,21 @@ struct TakeoverTests {
             if isOver { throw FakeFolder.Failure() }
         }
         let storage = temporary.storage(of: Data.self)
-        #expect(try await storage.takeOver(folder.movable).moved == removals)
+        #expect(try await storage.importFiles(folder.importable).imported == removals)
         #expect(folder.keys.count == 600 - removals)
         try await storage.close()
 
         folder.beforeRemoving { _ in }
         let reopened = temporary.storage(of: Data.self)
         try await reopened.set(data("newer"), forKey: "300")
-        let again = try await reopened.takeOver(folder.movable)
-        #expect(again.moved == 0 && again.superseded == 600 - removals && folder.keys.isEmpty)
+        let again = try await reopened.importFiles(folder.importable)
+        #expect(again.imported == 0 && again.superseded == 600 - removals && folder.keys.isEmpty)
         for (key, value) in files(0..<600) {
             #expect(try await reopened.retrieve(forKey: key) == (key == "300" ? data("newer") : value))
         }
     }
 
-    @Test func aCancelledMoveIsGoneOnWith() async throws {
+    @Test func aCancelledImportContinues() async throws {
         let folder = FakeFolder(files(0..<1000))
         let storage = temporary.storage(of: Data.self)
         let started = AsyncStream.makeStream(of: Void.self)
@@ -190,91 +190,91 @@ struct TakeoverTests {
             started.continuation.yield()
             mayGoOn.wait()
         }
-        let task = Task { try await storage.takeOver(folder.movable) }
+        let task = Task { try await storage.importFiles(folder.importable) }
         for await _ in started.stream { break }
         task.cancel()
         mayGoOn.signal()
         let error = await #expect(throws: ShallowsError.self) { try await task.value }
         #expect(error?.code == .cancelled)
         #expect(folder.keys.count == 1000 - 256)
-        #expect(try await storage.takeOver(folder.movable).moved == 1000 - 256)
+        #expect(try await storage.importFiles(folder.importable).imported == 1000 - 256)
         #expect(try await storage.keys().count == 1000)
     }
 
     // MARK: What is left
 
-    @Test func aFileThatCannotBeReadIsLeftAndReported() async throws {
+    @Test func aFileThatCannotBeReadRemainsAndIsReported() async throws {
         let folder = FakeFolder(files(0..<5))
         folder.makeUnreadable("2")
         let storage = temporary.storage(of: Data.self)
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 4 && takeover.left.map(\.key) == ["2"] && takeover.left[0].error.code == .unreadableFile)
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 4 && result.remaining.map(\.key) == ["2"] && result.remaining[0].error.code == .unreadableFile)
         #expect(folder.keys == ["2"])
         #expect(try await storage.retrieveIfPresent(forKey: "2") == nil)
-        #expect(takeover.left[0].error.layer == "sqlite-storage")
+        #expect(result.remaining[0].error.layer == "sqlite-storage")
     }
 
-    @Test func aFileThatCannotBeDecodedIsLeftAndReported() async throws {
+    @Test func aFileThatCannotBeDecodedRemainsAndIsReported() async throws {
         let folder = try FakeFolder(["kharkiv": .kharkiv])
         folder.put(data("no city"), "kharkiv")
-        let takeover = try await temporary.storage().takeOver(folder.movable)
-        #expect(takeover.left.map(\.error.code) == [.notDecodable] && folder.keys == ["kharkiv"])
+        let result = try await temporary.storage().importFiles(folder.importable)
+        #expect(result.remaining.map(\.error.code) == [.notDecodable] && folder.keys == ["kharkiv"])
     }
 
-    @Test func aFileThatCannotBeRemovedIsReportedAndItsValueIsThere() async throws {
+    @Test func aFileThatCannotBeRemovedIsReportedAndItsValueIsImported() async throws {
         let folder = FakeFolder(files(0..<3))
         folder.makeUnremovable("1")
         let storage = temporary.storage(of: Data.self)
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 2 && takeover.left.map(\.error.code) == [.unremovedFile])
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 2 && result.remaining.map(\.error.code) == [.unremovedFile])
         #expect(try await storage.retrieve(forKey: "1") == files(1..<2)[0].1)
     }
 
-    @Test func aValueLargerThanTheLimitIsLeftAlsoWhereMemoryWouldTakeIt() async throws {
+    @Test func aValueLargerThanTheDiskLimitRemainsEvenIfMemoryHasRoom() async throws {
         let folder = FakeFolder([("small", data("small")), ("large", Data(count: 101))])
         let storage = temporary.storage(of: Data.self, memoryLimit: 1.megaByte, diskLimit: 100)
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 1 && takeover.left.map(\.key) == ["large"] && takeover.left[0].error.code == .tooLarge)
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 1 && result.remaining.map(\.key) == ["large"] && result.remaining[0].error.code == .tooLarge)
         #expect(folder.keys == ["large"])
     }
 
-    @Test func nothingHasToLeaveForWhatIsMoved() async throws {
+    @Test func nothingIsEvictedForAnImport() async throws {
         let folder = FakeFolder(files(0..<20, bytes: 100))
         let storage = temporary.storage(of: Data.self, diskLimit: 1000)
         try await storage.set(Data(count: 100), forKey: "present")
-        let takeover = try await storage.takeOver(folder.movable)
-        #expect(takeover.moved == 9 && takeover.left.count == 11 && takeover.left.allSatisfy { $0.error.code == .noRoom })
+        let result = try await storage.importFiles(folder.importable)
+        #expect(result.imported == 9 && result.remaining.count == 11 && result.remaining.allSatisfy { $0.error.code == .noRoom })
         #expect(folder.keys.count == 11)
         #expect(try await storage.keys().count == 10)
         // A full storage still knows what it has.
         folder.put(files(0..<1)[0].1, "0")
-        #expect(try await storage.takeOver(folder.movable).superseded == 1)
+        #expect(try await storage.importFiles(folder.importable).superseded == 1)
     }
 
-    @Test func aFolderThatCannotBeListedFailsTheMove() async throws {
-        let files = MovableFiles(keys: { throw FakeFolder.Failure() }, read: { _ in nil }, remove: { _ in })
+    @Test func aFolderThatCannotBeListedFailsTheImport() async throws {
+        let files = ImportableFiles(keys: { throw FakeFolder.Failure() }, read: { _ in nil }, remove: { _ in })
         let storage = temporary.storage()
-        #expect(await code { try await storage.takeOver(files) } == .inputOutput)
+        #expect(await code { try await storage.importFiles(files) } == .inputOutput)
     }
 
     @Test func aStorageThatCannotBeOpenedTouchesNoFile() async throws {
         try data(String(repeating: "no database ", count: 1000)).write(to: temporary.file)
         let folder = FakeFolder(files(0..<5))
         let storage = temporary.storage(of: Data.self)
-        #expect(await code { try await storage.takeOver(folder.movable) } == .notADatabase)
+        #expect(await code { try await storage.importFiles(folder.importable) } == .notADatabase)
         #expect(folder.keys.count == 5 && folder.reads == 0)
     }
 
-    @Test func aFileThatIsGoneMeanwhileIsNobodysLoss() async throws {
-        let files = MovableFiles(keys: { ["gone"] }, read: { _ in nil }, remove: { _ in })
-        let takeover = try await temporary.storage().takeOver(files)
-        #expect(takeover.moved == 0 && takeover.left.isEmpty)
+    @Test func aFileThatIsRemovedMeanwhileIsSkipped() async throws {
+        let files = ImportableFiles(keys: { ["gone"] }, read: { _ in nil }, remove: { _ in })
+        let result = try await temporary.storage().importFiles(files)
+        #expect(result.imported == 0 && result.remaining.isEmpty)
     }
 
     @Test func descriptionsHoldNoKey() async throws {
         let folder = FakeFolder([("secret", data("x"))])
         folder.makeUnreadable("secret")
-        let takeover = try await temporary.storage(of: Data.self).takeOver(folder.movable)
-        #expect(!"\(takeover) \(takeover.left)".contains("secret"))
+        let result = try await temporary.storage(of: Data.self).importFiles(folder.importable)
+        #expect(!"\(result) \(result.remaining)".contains("secret"))
     }
 }

@@ -8,40 +8,39 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// What folders hold, and how they spell it.
+/// Listing folders.
 extension SystemCalls {
     @Sendable
-    static func list(_ path: Path) -> Answer<[FileSystemCalls.Entry]> {
+    package static func list(_ path: Path) -> Answer<[FileSystem.Entry]> {
         guard let folder = opendir(path) else { return .failure(-errno) }
         defer { closedir(folder) }
-        var entries: [FileSystemCalls.Entry] = []
-        let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name)!
+        var entries: [FileSystem.Entry] = []
+        guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return .failure(-EINVAL) }
         while true {
             errno = 0
             guard let entry = readdir(folder) else {
                 let code = errno
                 return code == 0 ? .value(entries) : .failure(-code)
             }
-            // As long as it is, and not as long as the type says.
+            // The name may be longer than the field of the type.
             let start = UnsafeRawPointer(entry) + offset
             let name = [UInt8](UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
             guard name != [dot], name != [dot, dot] else { continue }
-            entries.append(FileSystemCalls.Entry(name: name, kind: kind(of: entry.pointee.d_type, name, in: path)))
+            entries.append(FileSystem.Entry(name: name, kind: kind(of: entry.pointee.d_type, name, in: path)))
         }
     }
 
     private static let dot = UInt8(ascii: ".")
 
-    /// Some file systems do not say in a folder what its entries are.
-    private static func kind(of type: UInt8, _ name: [UInt8], in folder: Path) -> FileSystemCalls.Kind {
+    /// Some file systems do not store the kind of an entry in its folder.
+    private static func kind(of type: UInt8, _ name: [UInt8], in folder: Path) -> FileSystem.Kind {
         switch Int32(type) {
         case Int32(DT_REG): return .file
         case Int32(DT_DIR): return .folder
         case Int32(DT_UNKNOWN):
-            let path =
-                String(cString: folder).utf8CString.dropLast() + [CChar(bitPattern: UInt8(ascii: "/"))] + name.map(CChar.init(bitPattern:))
-                + [0]
-            guard case .value(let status) = Array(path).withUnsafeBufferPointer({ statusAt($0.baseAddress!) }) else { return .other }
+            let separator = [CChar(bitPattern: UInt8(ascii: "/"))]
+            let path = String(cString: folder).utf8CString.dropLast() + separator + name.map(CChar.init(bitPattern:)) + [0]
+            guard case .value(let status) = statusAt(Array(path)) else { return .other }
             return status.kind
         default: return .other
         }
@@ -49,7 +48,7 @@ extension SystemCalls {
 
     #if canImport(Darwin)
         @Sendable
-        static func spelling(_ path: Path) -> Answer<[UInt8]> {
+        package static func spelling(_ path: Path) -> Answer<[UInt8]> {
             let file = repeating { Foundation.open(path, O_EVTONLY | O_CLOEXEC) }
             guard file >= 0 else { return .failure(file) }
             defer { _ = close(file) }
@@ -58,9 +57,9 @@ extension SystemCalls {
             return .value(spelled.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)))
         }
     #else
-        /// Folders here tell letters apart, so what is at a path is spelled as the path is.
+        /// File names are case-sensitive here, so what is at a path is spelled as the path is.
         @Sendable
-        static func spelling(_ path: Path) -> Answer<[UInt8]> {
+        package static func spelling(_ path: Path) -> Answer<[UInt8]> {
             if case .failure(let code) = statusAt(path) { return .failure(code) }
             return .value([UInt8](UnsafeRawBufferPointer(start: path, count: strlen(path))))
         }

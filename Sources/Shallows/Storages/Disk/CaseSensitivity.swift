@@ -1,17 +1,16 @@
 internal import Foundation
 
-/// Whether a folder tells names apart that differ by case alone.
-enum CaseRule: Sendable, CaseIterable {
+/// Whether the names in a folder are case-sensitive.
+enum CaseSensitivity: Sendable, CaseIterable {
     /// `"a"` and `"A"` are two files.
     case sensitive
     /// `"a"` and `"A"` are one file.
     case insensitive
 
-    /// The rule of the volume that the folder is on, or will be on. Blocks for a call of the system.
+    /// The case sensitivity of the volume that the folder is on, or will be on. Calls the system.
     ///
-    /// Where a volume does not say, it is taken for one that does not tell them apart, since nothing is lost by that. On Linux volumes
-    /// do.
-    static func ofVolume(at path: String) -> CaseRule {
+    /// A volume that does not tell is treated as insensitive, which is safe on both kinds. On Linux volumes are sensitive.
+    static func ofVolume(at path: String) -> CaseSensitivity {
         #if canImport(Darwin)
             var folder = URL(fileURLWithPath: path)
             while true {

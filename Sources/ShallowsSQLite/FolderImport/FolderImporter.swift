@@ -3,65 +3,65 @@ internal import Shallows
 internal import VellumCore
 internal import VellumEngine
 
-/// Moves files into a store, so many at a time. Blocks its thread.
-struct FileMover<Value: Sendable> {
-    let files: MovableFiles
+/// Moves the values of files into a store, one transaction at a time. Blocks its thread.
+struct FolderImporter<Value: Sendable> {
+    let files: ImportableFiles
     let decode: @Sendable (Data) throws -> Value
     let store: Store<Value>
     let expiration: Expiration?
     /// The name of the storage, for errors.
     let layer: String
 
-    /// A transaction takes so many, or so many bytes.
-    private static var mostFiles: Int { 256 }
-    private static var mostBytes: Int { 1 << 20 }
+    /// The limits of one transaction.
+    private static var maxFiles: Int { 256 }
+    private static var maxBytes: Int { 1 << 20 }
 
-    private struct Movable {
+    private struct ImportedValue {
         var key: Filename
         var value: Value
         /// Whether the store had a value under the key before.
-        var wasThere: Bool
+        var existed: Bool
     }
 
-    /// What is moved in one transaction.
+    /// The values of one transaction.
     private struct Batch {
-        var entries: [Movable] = []
+        var entries: [ImportedValue] = []
         var transaction = StoreTransaction()
         var bytes = 0
 
-        var isFull: Bool { entries.count >= mostFiles || bytes >= mostBytes }
+        var isFull: Bool { entries.count >= maxFiles || bytes >= maxBytes }
     }
 
-    /// - Parameter isCancelled: Asked between transactions.
-    func moveAll(unless isCancelled: () -> Bool) throws(StoreError) -> FolderTakeover {
-        var takeover = FolderTakeover()
+    /// - Parameter isCancelled: Called between transactions.
+    func importAll(unless isCancelled: () -> Bool) throws(StoreError) -> FolderImport {
+        var result = FolderImport()
         var rest = try keys()[...]
         while !rest.isEmpty {
-            guard !isCancelled() else { throw StoreError(.cancelled, "The move was cancelled. Move again: it goes on from here.") }
+            guard !isCancelled() else { throw StoreError(.cancelled, "The import was cancelled. Call it again: it continues from here.") }
             var batch = Batch()
             let room = try room()
             while !batch.isFull, let key = rest.popFirst() {
                 do throws(StoreError) {
                     try add(key, to: &batch, room: room)
                 } catch  where error.concernsOneFile {
-                    leave(key, error, in: &takeover)
+                    keep(key, error, in: &result)
                 }
             }
-            try finish(&batch, in: &takeover)
+            try finish(&batch, in: &result)
         }
-        if !takeover.left.isEmpty { Report.filesLeft(takeover.left.count) }
-        return takeover
+        if !result.remaining.isEmpty { Report.filesRemain(result.remaining.count) }
+        return result
     }
 
     private func keys() throws(StoreError) -> [Filename] {
         do {
             return try files.keys()
         } catch {
-            throw StoreError(.inputOutput, "The folder cannot be listed. Nothing was moved.", cause: error)
+            throw StoreError(.inputOutput, "The folder cannot be listed. Nothing was imported.", cause: error)
         }
     }
 
-    /// How many bytes the disk takes without any of its entries having to leave.
+    /// How many bytes fit on the disk without evicting an entry.
     private func room() throws(StoreError) -> Int {
         store.capacities.disk.bytes - (try store.statistics().disk.bytes)
     }
@@ -69,8 +69,8 @@ struct FileMover<Value: Sendable> {
     // MARK: One file
 
     private func add(_ key: Filename, to batch: inout Batch, room: Int) throws(StoreError) {
-        // What is there takes no more room. If it is damaged, the file may be all that is left of the value, and stays.
-        let isThere = try store.contains(EntryKey(key.rawValue))
+        // A value that exists takes no more room. If it is damaged, this throws, and the file stays: it may be the only good copy.
+        let exists = try store.contains(EntryKey(key.rawValue))
         guard let data = try read(key) else { return }
         let value = try value(of: data)
         let size = try size(of: value)
@@ -78,16 +78,16 @@ struct FileMover<Value: Sendable> {
         guard size <= limit else {
             throw StoreError(.tooLarge, "A value of \(DataSize(bytes: size)) is larger than the disk limit of \(DataSize(bytes: limit)).")
         }
-        guard isThere || size <= room - batch.bytes else {
-            throw StoreError(.noRoom, "Other values would have to leave for this one. Raise the disk limit, then move again.")
+        guard exists || size <= room - batch.bytes else {
+            throw StoreError(.noRoom, "Other values would have to be evicted for this one. Raise the disk limit, then import again.")
         }
         try record(value, key, in: &batch.transaction)
-        batch.entries.append(Movable(key: key, value: value, wasThere: isThere))
-        if !isThere { batch.bytes += size }
+        batch.entries.append(ImportedValue(key: key, value: value, existed: exists))
+        if !exists { batch.bytes += size }
     }
 
     private func record(_ value: Value, _ key: Filename, in transaction: inout StoreTransaction) throws(StoreError) {
-        // Of two who write the key at once, the other one's value is the newer.
+        // A value that another call writes concurrently is the newer one.
         try transaction.record(value, forKey: EntryKey(key.rawValue), in: store, onlyIfAbsent: true, expiration: expiration)
     }
 
@@ -117,47 +117,47 @@ struct FileMover<Value: Sendable> {
 
     // MARK: One transaction
 
-    private func finish(_ batch: inout Batch, in takeover: inout FolderTakeover) throws(StoreError) {
+    private func finish(_ batch: inout Batch, in result: inout FolderImport) throws(StoreError) {
         guard !batch.entries.isEmpty else { return }
         let answers = try batch.transaction.commit()
-        // What was there before must be as safe as what came now: its file goes, too.
+        // Values that existed before must be as durable as the new ones: their files are removed, too.
         try store.flush()
         if answers.count == batch.entries.count {
-            for (entry, wasMoved) in zip(batch.entries, answers) { removeFile(of: entry.key, wasMoved, in: &takeover) }
+            for (entry, wasImported) in zip(batch.entries, answers) { removeFile(of: entry.key, wasImported, in: &result) }
         } else {
-            // A value that memory alone has is no write in a transaction: which of them it is shows when they come one by one.
-            for entry in batch.entries { try finish(entry, in: &takeover) }
+            // A value that is in memory only is not written by a transaction. Importing one by one shows which it is.
+            for entry in batch.entries { try finish(entry, in: &result) }
         }
     }
 
-    private func finish(_ entry: Movable, in takeover: inout FolderTakeover) throws(StoreError) {
+    private func finish(_ entry: ImportedValue, in result: inout FolderImport) throws(StoreError) {
         var transaction = StoreTransaction()
         try record(entry.value, entry.key, in: &transaction)
-        if let wasMovedNow = try transaction.commit().first {
+        if let wasImportedNow = try transaction.commit().first {
             try store.flush()
-            removeFile(of: entry.key, wasMovedNow || !entry.wasThere, in: &takeover)
+            removeFile(of: entry.key, wasImportedNow || !entry.existed, in: &result)
         } else {
-            leave(entry.key, StoreError(.noRoom, "The storage has a newer value, in memory alone. Raise the disk limit."), in: &takeover)
+            keep(entry.key, StoreError(.noRoom, "The storage has a newer value, in memory only. Raise the disk limit."), in: &result)
         }
     }
 
-    private func removeFile(of key: Filename, _ wasMoved: Bool, in takeover: inout FolderTakeover) {
+    private func removeFile(of key: Filename, _ wasImported: Bool, in result: inout FolderImport) {
         do {
             try files.remove(key)
-            if wasMoved { takeover.moved += 1 } else { takeover.superseded += 1 }
+            if wasImported { result.imported += 1 } else { result.superseded += 1 }
         } catch {
-            let error = StoreError(.unremovedFile, "The storage has the value, but its file cannot be removed. Move again.", cause: error)
-            leave(key, error, in: &takeover)
+            let error = StoreError(.unremovedFile, "The storage has the value, but its file cannot be removed. Import again.", cause: error)
+            keep(key, error, in: &result)
         }
     }
 
-    private func leave(_ key: Filename, _ error: StoreError, in takeover: inout FolderTakeover) {
-        takeover.left.append(FolderTakeover.Left(key: key, error: ShallowsError(error, layer: layer, key: key)))
+    private func keep(_ key: Filename, _ error: StoreError, in result: inout FolderImport) {
+        result.remaining.append(FolderImport.RemainingFile(key: key, error: ShallowsError(error, layer: layer, key: key)))
     }
 }
 
 extension StoreError {
-    /// Whether another file may fare better.
+    /// Whether importing another file may succeed.
     fileprivate var concernsOneFile: Bool {
         [.unreadableFile, .notDecodable, .notEncodable, .tooLarge, .noRoom, .damagedEntry].contains(code)
     }

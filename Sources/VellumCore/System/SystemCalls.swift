@@ -8,14 +8,14 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// The C library as ``FileSystemCalls`` wants it.
-enum SystemCalls {
-    typealias Path = FileSystemCalls.Path
-    typealias Answer = FileSystemCalls.Answer
-    typealias Status = FileSystemCalls.Status
+/// The calls of ``FileSystem``, made by the C library.
+package enum SystemCalls {
+    package typealias Path = FileSystem.Path
+    package typealias Answer = FileSystem.Answer
+    package typealias Status = FileSystem.Status
 
     @Sendable
-    static func open(_ path: Path, _ purpose: FileSystemCalls.Purpose) -> Int32 {
+    package static func open(_ path: Path, _ purpose: FileSystem.Purpose) -> Int32 {
         switch purpose {
         case .reading: repeating { Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
         case .creating: repeating { Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600) }
@@ -24,36 +24,36 @@ enum SystemCalls {
     }
 
     @Sendable
-    static func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    package static func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         repeating { Foundation.read(file, buffer, min(count, largestPiece)) }
     }
 
     @Sendable
-    static func readAt(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int) -> Int {
+    package static func readAt(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int) -> Int {
         repeating { pread(file, buffer, min(count, largestPiece), off_t(offset)) }
     }
 
     @Sendable
-    static func write(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    package static func write(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         repeating { Foundation.write(file, bytes, min(count, largestPiece)) }
     }
 
     @Sendable
-    static func sync(_ file: Int32, _ purpose: FileSystemCalls.Purpose) -> Int32 {
+    package static func sync(_ file: Int32, _ purpose: FileSystem.Purpose) -> Int32 {
         #if canImport(Darwin)
-            // `fsync` alone leaves it to the disk when to write.
+            // `fsync` alone leaves the bytes in the cache of the disk.
             if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
             return repeating { fsync(file) }
         #else
             guard purpose == .syncingFolder else { return repeating { fdatasync(file) } }
             let answer = repeating { fsync(file) }
-            // What file systems say that have nothing to sync there.
-            return answer == -EINVAL ? 0 : answer
+            // Some file systems have nothing to sync there, and say so.
+            return answer == -EINVAL || answer == -ENOTSUP ? 0 : answer
         #endif
     }
 
     @Sendable
-    static func close(_ file: Int32) -> Int32 {
+    package static func close(_ file: Int32) -> Int32 {
         guard Foundation.close(file) != 0 else { return 0 }
         // An interrupted close has closed the file on Linux, and may have elsewhere: it is not called again.
         let code = errno
@@ -61,37 +61,37 @@ enum SystemCalls {
     }
 
     @Sendable
-    static func rename(_ path: Path, _ target: Path) -> Int32 { answer(Foundation.rename(path, target)) }
+    package static func rename(_ path: Path, _ target: Path) -> Int32 { answer(Foundation.rename(path, target)) }
 
     @Sendable
-    static func unlink(_ path: Path) -> Int32 {
+    package static func unlink(_ path: Path) -> Int32 {
         let result = answer(Foundation.unlink(path))
         guard result == -EPERM, case .value(let status) = statusAt(path), status.kind == .folder else { return result }
-        return -EISDIR  // What Linux says; POSIX asks for `EPERM`.
+        return -EISDIR  // As on Linux; POSIX asks for `EPERM`.
     }
 
     @Sendable
-    static func makeFolder(_ path: Path) -> Int32 { answer(mkdir(path, 0o700)) }
+    package static func makeFolder(_ path: Path) -> Int32 { answer(mkdir(path, 0o700)) }
 
     @Sendable
-    static func removeFolder(_ path: Path) -> Int32 { answer(rmdir(path)) }
+    package static func removeFolder(_ path: Path) -> Int32 { answer(rmdir(path)) }
 
     @Sendable
-    static func status(_ file: Int32) -> Answer<Status> {
+    package static func status(_ file: Int32) -> Answer<Status> {
         var status = stat()
         return fstat(file, &status) == 0 ? .value(Status(status)) : .failure(-errno)
     }
 
     @Sendable
-    static func statusAt(_ path: Path) -> Answer<Status> {
+    package static func statusAt(_ path: Path) -> Answer<Status> {
         var status = stat()
         return lstat(path, &status) == 0 ? .value(Status(status)) : .failure(-errno)
     }
 
-    /// Darwin takes no more than two gigabytes at once.
+    /// Darwin takes at most two gigabytes in one call.
     private static let largestPiece = 1 << 30
 
-    static func answer(_ result: Int32) -> Int32 { result == 0 ? 0 : -errno }
+    private static func answer(_ result: Int32) -> Int32 { result == 0 ? 0 : -errno }
 
     static func repeating<Result: SignedInteger>(_ call: () -> Result) -> Result {
         while true {
@@ -103,9 +103,9 @@ enum SystemCalls {
     }
 }
 
-extension FileSystemCalls.Status {
+extension FileSystem.Status {
     fileprivate init(_ status: stat) {
-        let kind: FileSystemCalls.Kind =
+        let kind: FileSystem.Kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .file
             case S_IFDIR: .folder

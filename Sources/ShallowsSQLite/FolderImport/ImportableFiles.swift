@@ -1,13 +1,13 @@
 package import Foundation
 package import Shallows
 
-/// What a folder of files must be able to do for its values to be moved elsewhere. Called on one thread that may wait.
-package struct MovableFiles: Sendable {
-    /// The keys of all files. Those that come last are taken for the most recently used.
+/// The operations of a folder that is imported. They are called on one thread, and may block.
+package struct ImportableFiles: Sendable {
+    /// The keys of all files. The last ones count as the most recently used.
     package var keys: @Sendable () throws -> [Filename]
-    /// What is in the file of a key; `nil` if there is none any more.
+    /// The contents of the file of a key; `nil` if it no longer exists.
     package var read: @Sendable (Filename) throws -> Data?
-    /// Removes the file of a key. That there is none is no error.
+    /// Removes the file of a key, if there is one.
     package var remove: @Sendable (Filename) throws -> Void
 
     package init(
