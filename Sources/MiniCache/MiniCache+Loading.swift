@@ -6,7 +6,7 @@ extension MiniCache where Value: Sendable {
     /// The value under the key, loaded if there is no valid one. A use of it.
     ///
     /// ```swift
-    /// let rate = try await cache.value(forKey: "USD", staleFor: .seconds(600), failSafe: .seconds(86_400)) {
+    /// let rate = try await cache.value(forKey: "USD", staleWhileRevalidate: .seconds(600), staleIfError: .seconds(86_400)) {
     ///     try await server.rate(of: "USD")
     /// }
     /// ```
@@ -22,58 +22,58 @@ extension MiniCache where Value: Sendable {
     /// - Parameters:
     ///   - key: What is wanted.
     ///   - maxAge: How long what is loaded is valid, whoever reads; nil leaves that to each reader.
-    ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it
+    ///   - staleWhileRevalidate: For how long past its age the caller takes an old value at once, while it is loaded anew behind it
     ///     (*stale-while-revalidate*). That is no use of it.
-    ///   - failSafe: For how long past its age the caller takes an old value if the loader fails (*stale-if-error*).
+    ///   - staleIfError: For how long past its age the caller takes an old value if the loader fails (*stale-if-error*).
     ///   - options: For how long a failure, or that there is nothing, is remembered, and what becomes of a load that nobody waits for.
     ///   - load: Asks the source, in a task of its own, on no actor.
     /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
-    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
+    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorMaxAge`` says
     ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is none, the
     ///   disk cannot be read or a duration is negative. A file that cannot be opened is reported, and every caller's loader asked.
     @inlinable
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let options = try checked(options, maxAge)
-        if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
-        return try await loaded(key, staleFor, failSafe, options, load).value
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findSound(key) { return value }
+        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
-    /// The same, with a loader that may find that there is nothing: `nil`, which ``LoadOptions/missAge`` remembers, in the file.
+    /// The same, with a loader that may find that there is nothing: `nil`, which ``LoadOptions/negativeMaxAge`` remembers, in the file.
     @inlinable
     @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
         let options = try checked(options, maxAge)
-        if staleFor == .zero, failSafe == .zero, let value = try findSound(key) { return value }
-        return try await loadedIfAny(key, staleFor, failSafe, options, load).value
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findSound(key) { return value }
+        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
     /// The value under the key, loaded if there is no valid one, and where it came from.
     ///
     /// `value(forKey:orLoad:)` for who wants to know whether it is old.
     public func load(
-        _ key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try await loaded(key, staleFor, failSafe, try checked(options, maxAge), load)
+        try await loaded(key, staleWhileRevalidate, staleIfError, try checked(options, maxAge), load)
     }
 
     /// The same, with a loader that may find that there is nothing.
     @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
     public func load(
-        _ key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loadedIfAny(key, staleFor, failSafe, try checked(options, maxAge), load)
+        try await loadedIfAny(key, staleWhileRevalidate, staleIfError, try checked(options, maxAge), load)
     }
 
     // MARK: Steps
@@ -118,24 +118,24 @@ extension MiniCache where Value: Sendable {
 
     @usableFromInline
     func loaded(
-        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await answer(key, staleFor, failSafe, options, takesNothing: false, loader)
+        let answer = try await answer(key, staleWhileRevalidate, staleIfError, options, takesNothing: false, loader)
         guard let value = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
         return Loaded(value, answer.source)
     }
 
     @usableFromInline
     func loadedIfAny(
-        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await answer(key, staleFor, failSafe, options, takesNothing: true, loader)
+        try await answer(key, staleWhileRevalidate, staleIfError, options, takesNothing: true, loader)
     }
 
     private func answer(
-        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions, takesNothing: Bool,
+        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions, takesNothing: Bool,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let entryKey = try CacheKey.of(key)
@@ -159,7 +159,8 @@ extension MiniCache where Value: Sendable {
         }
         do {
             let answer = try await store.load(
-                entryKey, under: expiration, staleFor: staleFor, failSafe: failSafe, options: options, absence: absence,
+                entryKey, under: expiration, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options,
+                absence: absence,
                 takesNothing: takesNothing
             ) {
                 guard let value = try await loader() else { return nil }

@@ -66,9 +66,9 @@ struct MiniCacheLoadingTests {
         temporary.clock.advance(by: .seconds(4000))
         let down: @Sendable () async throws -> Int = { throw Down() }
 
-        #expect(try await cache.load("a", failSafe: .seconds(1000), orLoad: down) == Loaded(100, .failSafe))
-        await #expect(throws: Down.self) { try await cache.load("a", failSafe: .seconds(399), orLoad: down) }
-        #expect(try await cache.load("a", staleFor: .seconds(1000)) { 200 } == Loaded(100, .stale))
+        #expect(try await cache.load("a", staleIfError: .seconds(1000), orLoad: down) == Loaded(100, .staleIfError))
+        await #expect(throws: Down.self) { try await cache.load("a", staleIfError: .seconds(399), orLoad: down) }
+        #expect(try await cache.load("a", staleWhileRevalidate: .seconds(1000)) { 200 } == Loaded(100, .staleWhileRevalidate))
         // The refresh goes on behind it; who asks without taking old values waits for it, or finds what it brought.
         #expect(try await cache.value(forKey: "a") { 300 } > 100)
         #expect(try await cache.load("a") { 400 }.source == .cached)
@@ -79,7 +79,7 @@ struct MiniCacheLoadingTests {
     /// P43: that there is nothing is an answer, and is told from a value that is nil.
     @Test func nothingIsRememberedInTheFileForItsAge() async throws {
         let cache = temporary.cache()
-        let options = LoadOptions(missAge: .seconds(60))
+        let options = LoadOptions(negativeMaxAge: .seconds(60))
         let find: @Sendable () async throws -> Int? = { [calls] in
             _ = calls.add()
             return nil
@@ -134,7 +134,7 @@ struct MiniCacheLoadingTests {
 
     @Test func settingAValueEndsTheMemoryOfNothing() async throws {
         let cache = temporary.cache()
-        let options = LoadOptions(missAge: .seconds(60))
+        let options = LoadOptions(negativeMaxAge: .seconds(60))
         #expect(try await cache.value(forKey: "a", options: options) { nil } == nil)
         cache["a"] = 5
         #expect(try await cache.value(forKey: "a", options: options) { nil } == 5)
@@ -176,7 +176,7 @@ struct MiniCacheLoadingTests {
     func aKeyThatIsNoneOrADurationThatIsNoneIsAnError(isKey: Bool) async throws {
         let cache: MiniCache<Double, Int> = temporary.manager.cache(cacheName: "N", cacheVersion: .custom("1"), maxAge: .days(1))
         await #expect(throws: MiniCacheError.self) {
-            try await cache.value(forKey: isKey ? .nan : 1, staleFor: .seconds(isKey ? 0 : -1)) { 1 }
+            try await cache.value(forKey: isKey ? .nan : 1, staleWhileRevalidate: .seconds(isKey ? 0 : -1)) { 1 }
         }
     }
 
@@ -217,7 +217,7 @@ struct MiniCacheLoadingTests {
     @Test func limitsBoundWhatIsRememberedOfNothing() async throws {
         let cache: MiniCache<Int, Int> = temporary.manager.cache(
             cacheName: "Misses", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte, diskLimit: 10.kiloByte)
-        for key in 0..<1000 { _ = try await cache.value(forKey: key, options: LoadOptions(missAge: .seconds(600))) { nil } }
+        for key in 0..<1000 { _ = try await cache.value(forKey: key, options: LoadOptions(negativeMaxAge: .seconds(600))) { nil } }
         let statistics = try cache.statistics()
         #expect(statistics.disk.bytes <= 10 * 1024 && statistics.disk.entries < 200)
         #expect(statistics.memory.bytes <= 1024)
@@ -244,14 +244,14 @@ struct MiniCacheLoadingTests {
 
     @Test func aLoaderThatCancelsItselfIsAskedAgain() async throws {
         let cache = temporary.cache()
-        let options = LoadOptions(errorAge: .seconds(100))
+        let options = LoadOptions(errorMaxAge: .seconds(100))
         await #expect(throws: CancellationError.self) {
             try await cache.value(forKey: "a", options: options) { throw CancellationError() }
         }
         #expect(try await next(cache, options: options) == 1)
     }
 
-    @Test(arguments: [LoadOptions(missAge: .seconds(-1)), LoadOptions(errorAge: .seconds(-1))])
+    @Test(arguments: [LoadOptions(negativeMaxAge: .seconds(-1)), LoadOptions(errorMaxAge: .seconds(-1))])
     func aDurationThatIsNoneIsAnErrorAlsoOnAHit(_ options: LoadOptions) async throws {
         let cache = temporary.cache()
         cache["a"] = 1
@@ -294,7 +294,7 @@ struct MiniCacheLoadingTests {
         for name in ["x", "y"] { #expect(try cache(name, first).value(forKey: "a") == 1) }
     }
 
-    /// P23: what was cleared is not served for stale or fail-safe, by whatever handle it was cleared.
+    /// P23: what was cleared is not served for stale or stale-if-error, by whatever handle it was cleared.
     @Test(arguments: 0..<3)
     func whatWasClearedIsNoOldValue(way: Int) async throws {
         let cache = temporary.cache(maxAge: .hours(1))
@@ -306,7 +306,7 @@ struct MiniCacheLoadingTests {
         default: try temporary.cache(maxAge: .days(7)).removeValue(forKey: "a")
         }
         await #expect(throws: Down.self) {
-            try await cache.value(forKey: "a", staleFor: .seconds(9999), failSafe: .seconds(9999)) { throw Down() }
+            try await cache.value(forKey: "a", staleWhileRevalidate: .seconds(9999), staleIfError: .seconds(9999)) { throw Down() }
         }
     }
 

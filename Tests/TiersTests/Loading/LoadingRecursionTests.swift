@@ -143,7 +143,7 @@ struct LoadingRecursionTests {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         clock.advance(by: .seconds(2))
         let value = try await store.value(forKey: "a") {
-            try await store.value(forKey: "a", staleFor: .seconds(10)) { "never" } + " and new"
+            try await store.value(forKey: "a", staleWhileRevalidate: .seconds(10)) { "never" } + " and new"
         }
         #expect(value == "old and new")
     }
