@@ -83,17 +83,17 @@ extension MiniCache where Value: Sendable {
     func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
         do throws(StoreError) {
             try options.check()
-            guard let maxAge else { return options }
-            return try aged(options, maxAge)
         } catch {
             throw MiniCacheError(error)
         }
+        guard let maxAge else { return options }
+        return aged(options, maxAge)
     }
 
     @usableFromInline
-    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge) throws(StoreError) -> LoadOptions {
+    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge) -> LoadOptions {
         var options = options
-        options.expiration = try maxAge.expiration()
+        options.expiration = maxAge.expiration
         return options
     }
 

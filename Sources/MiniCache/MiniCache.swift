@@ -188,9 +188,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let entryKey = try CacheKey.of(key)
         let store = try engine()
         do {
-            let expiration = try maxAge?.expiration()
             let box = keepsValues ? TypedBox(value, core.format) : BytesBox(try ValueCoding.encode(value, as: core.format))
-            try store.record(CachedValue(box), forKey: entryKey, expiration: expiration)
+            try store.record(CachedValue(box), forKey: entryKey, expiration: maxAge?.expiration)
         } catch let error as StoreError where error.code != .notEncodable {
             throw MiniCacheError(error)
         } catch {

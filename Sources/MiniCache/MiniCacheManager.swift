@@ -153,23 +153,20 @@ public final class MiniCacheManager: Sendable {
         _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize?, _ disk: DataSize?, keepingValues: Bool
     ) -> MiniCache<Key, Value> {
         let place = CachePlace(name: name, version: version.text)
-        var expiration = Expiration.never
+        let core: CacheCore
         do throws(StoreError) {
-            let core = self.core(place, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
-            do throws(StoreError) {
-                expiration = try maxAge.expiration()
-                _ = try core.store(claiming: expiration)
-            } catch  where error.code == .invalidDuration {
-                return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
-            } catch {
-                Report.failure(MiniCacheError(error), verb: "cache")  // Whoever uses the cache tries again, and is told.
-            }
-            return MiniCache(core, expiration, nil, keepsValues: keepingValues)
+            core = self.core(place, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
         } catch {
-            // Limits that hold nothing: no cache of this manager's, only a place to tell of it.
+            // Invalid limits: the cache is not registered, and every call of it fails.
             let core = CacheCore(place, memory: nil, disk: nil, in: file)
-            return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
+            return MiniCache(core, maxAge.expiration, MiniCacheError(error), keepsValues: keepingValues)
         }
+        do throws(StoreError) {
+            _ = try core.store(claiming: maxAge.expiration)
+        } catch {
+            Report.failure(MiniCacheError(error), verb: "cache")  // The next call tries again and reports.
+        }
+        return MiniCache(core, maxAge.expiration, nil, keepsValues: keepingValues)
     }
 
     /// What handles on one cache share. Strongly held, so that it and what its engine remembers outlive the handles.

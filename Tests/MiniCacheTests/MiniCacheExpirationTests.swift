@@ -11,13 +11,14 @@ struct MiniCacheExpirationTests {
     // MARK: Age
 
     static let ages: [(CacheMaxAge, Int64)] = [
-        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.timeInterval(1000), 1_000_000), (.timeInterval(0.5), 500),
+        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.minutes(1.5), 90_000), (.seconds(2), 2000), (.timeInterval(1000), 1_000_000),
+        (.timeInterval(0.5), 500),
         (.after(.milliseconds(3)), 3), (.timeInterval(0.0001), 1), (.expiration(.never), .max), (.timeInterval(.infinity), .max),
         (.forever, .max),
         (.days(.greatestFiniteMagnitude), .max),
     ]
 
-    @Test(arguments: 0..<10)
+    @Test(arguments: ages.indices)
     func aValueIsReadForAsLongAsItsAgeAllows(_ number: Int) throws {
         let (maxAge, milliseconds) = Self.ages[number]
         let cache = temporary.cache(maxAge: maxAge)
@@ -115,19 +116,28 @@ struct MiniCacheExpirationTests {
 
     /// P20
     @Test(arguments: [Double.nan, -1, -Double.infinity])
-    func anAgeThatMakesNoSenseReadsNilAndSaysWhy(_ seconds: Double) throws {
-        let cache = temporary.cache(maxAge: .timeInterval(seconds))
-        cache["foo"] = 1
-        #expect(cache["foo"] == nil)
-        #expect(code { _ = try cache.value(forKey: "foo") } == .invalidDuration)
-        #expect(code { try cache.set(1, forKey: "foo") } == .invalidDuration)
-        #expect(code { _ = try cache.count() } == .invalidDuration)
-        let sane = temporary.cache()
-        #expect(code { try sane.set(1, forKey: "foo", maxAge: .days(seconds)) } == .invalidDuration)
-        #expect(sane["foo"] == nil)
-        #expect(code { try sane.set(1, forKey: "foo", maxAge: .forever.jittered(by: seconds)) } == .invalidDuration)
-        #expect(code { try sane.set(1, forKey: "foo", maxAge: .unused(for: .seconds(-1))) } == .invalidDuration)
+    func aComputedAgeThatIsInvalidIsRefused(_ seconds: Double) throws {
+        #expect(code { _ = try CacheMaxAge(validatingSeconds: seconds) } == .invalidDuration)
+        #expect(code { _ = try CacheMaxAge(validatingSeconds: 1, jitter: seconds) } == .invalidDuration)
+        #expect(code { _ = try CacheMaxAge(validating: .seconds(-1)) } == .invalidDuration)
+        #expect(code { _ = try CacheMaxAge(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
     }
+
+    @Test func aComputedAgeThatIsValidIsTheAgeOfTheFactories() throws {
+        #expect(try CacheMaxAge(validatingSeconds: 60) == .seconds(60))
+        #expect(try CacheMaxAge(validating: .seconds(60), jitter: 0.5) == .minutes(1).jittered(by: 0.5))
+        #expect(try CacheMaxAge(validating: nil) == .forever)
+        #expect(try CacheMaxAge(validating: .seconds(9), unusedFor: .seconds(6)) == .unused(for: .seconds(6), atMost: .seconds(9)))
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func anInvalidAgeInTheSourceEndsTheProcess() async {
+            await #expect(processExitsWith: .failure) { _ = CacheMaxAge.days(-1) }
+            await #expect(processExitsWith: .failure) { _ = CacheMaxAge.timeInterval(.nan) }
+            await #expect(processExitsWith: .failure) { _ = CacheMaxAge.unused(for: .seconds(-1)) }
+            await #expect(processExitsWith: .failure) { _ = CacheMaxAge.forever.jittered(by: 2) }
+        }
+    #endif
 
     /// M3, P19
     @Test func aValueDatedInTheFutureIsExpiredAndNotImmortal() throws {

@@ -24,7 +24,7 @@ struct DocumentationTests {
         let temporary = try TemporaryStorages()
         let cities = SQLiteStorage<City>(
             fileURL: temporary.file, memoryLimit: 2.megaBytes, diskLimit: 1.5.gigaBytes,
-            expiration: try .after(.seconds(3600)).jittered(by: 0.1), durability: .powerSafe, format: .json, clock: .system)
+            expiration: .after(.seconds(3600)).jittered(by: 0.1), durability: .powerSafe, format: .json, clock: .system)
         do {
             try await cities.open()
         } catch {

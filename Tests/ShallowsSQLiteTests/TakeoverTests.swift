@@ -77,7 +77,7 @@ struct TakeoverTests {
     }
 
     @Test func whatIsMovedExpiresAsWhatIsSet() async throws {
-        let storage = temporary.storage(of: Data.self, expiration: try .after(.seconds(60)))
+        let storage = temporary.storage(of: Data.self, expiration: .after(.seconds(60)))
         try await storage.takeOver(FakeFolder(files(0..<1)).movable)
         #expect(try await storage.retrieveIfPresent(forKey: "0") != nil)
         temporary.clock.advance(by: .seconds(60))

@@ -28,7 +28,7 @@ extension ErasableStorage where ErasedValue == Data {
                 return dated.value
             },
             out: { value in
-                _ = try Expiration.after(age)
+                _ = try Expiration(validating: age)
                 return DatedBytes(value: value, written: clock.now()).bytes
             })
     }
@@ -58,7 +58,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
                     }
                 },
                 set: { value, key, call in
-                    Outcome.judging(name, key) { try Expiration.after(age) }.then { _ in
+                    Outcome.judging(name, key) { try Expiration(validating: age) }.then { _ in
                         // The moment last: a value with an older one, or none, is gone too soon, and never stays too long.
                         verbs.set(value, key, call).then { outcome in outcome.then { dates.set(clock.now().date, key, call) } }
                     }
@@ -87,7 +87,7 @@ extension WallInstant {
     /// Whether what was written then is still to be had.
     fileprivate func isYoung(_ age: Duration, _ clock: WallClock) throws -> Bool {
         let validity = Validity(written: self, expires: nil)
-        return validity.contains(clock.now(), EntryKey(""), lastUse: .never, under: try .after(age))
+        return validity.contains(clock.now(), EntryKey(""), lastUse: .never, under: try Expiration(validating: age))
     }
 }
 

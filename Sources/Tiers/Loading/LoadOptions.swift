@@ -1,7 +1,7 @@
 /// What becomes of an answer that was loaded.
 ///
 /// ```swift
-/// let options = LoadOptions(expiration: try .after(.seconds(60)), errorMaxAge: .seconds(5))
+/// let options = LoadOptions(expiration: .after(.seconds(60)), errorMaxAge: .seconds(5))
 /// let user = try await store.value(forKey: "ann", options: options) { try await download("ann") }
 /// ```
 ///

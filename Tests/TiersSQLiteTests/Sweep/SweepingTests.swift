@@ -188,7 +188,7 @@ struct SweepingTests {
 
     /// Who takes old values says so by asking for one: from then on they are kept for as long.
     @Test func whatIsAskedForWhenItIsOldIsKeptUntilThen() async throws {
-        let minute = try Expiration.after(.seconds(60))
+        let minute = Expiration.after(.seconds(60))
         try store.claim(minute)
         _ = try await store.value(forKey: "a", under: minute, staleWhileRevalidate: .seconds(10), staleIfError: .seconds(30)) {
             Data(1, count: 10)
@@ -224,7 +224,7 @@ struct SweepingTests {
 
     /// P22: entries recorded together do not all expire together, and memory, disk and a later process agree on each.
     @Test func jitterSpreadsTheEndsAndEveryoneComesToTheSame() throws {
-        let expiration = try Expiration.after(.seconds(100)).jittered(by: 0.5)
+        let expiration = Expiration.after(.seconds(100)).jittered(by: 0.5)
         try fill(200)
         var left: [Int] = []
         for _ in 0..<10 {

@@ -118,7 +118,7 @@ private struct Schedule {
         let (number, store, desk) = (next, setup.store, desk)
         let (takesStale, takesStaleIfError, isKept) = (chance(3), chance(3), chance(4))
         let options = LoadOptions(
-            expiration: try .after(.seconds(Self.age)), whenAbandoned: isKept ? .finish : .cancel)
+            expiration: .after(.seconds(Self.age)), whenAbandoned: isKept ? .finish : .cancel)
         let task = Task {
             try await store.load(
                 key, staleWhileRevalidate: .seconds(takesStale ? Self.grace : 0),

@@ -14,7 +14,7 @@ struct LoadingOldValueTests {
 
     init() throws {
         setup = try LoadingSetup()
-        age = try .after(.seconds(10))
+        age = .after(.seconds(10))
     }
 
     private func fail() async throws -> String { throw Outage() }

@@ -96,7 +96,7 @@ struct LoadingRecursionTests {
         let left = Locked<Task<String, any Error>?>(nil)
         let gate = Source()
         let store = store
-        let options = LoadOptions(expiration: try .after(.zero))
+        let options = LoadOptions(expiration: .after(.zero))
         _ = try await store.value(forKey: "a", options: options) {
             let task = Task {
                 _ = try await gate.load()

@@ -75,7 +75,7 @@ struct LoadingTests {
     }
 
     @Test func theLoadedValueHasTheAgeOfItsOwnThatWasAskedFor() async throws {
-        let options = LoadOptions(expiration: try .after(.seconds(10)))
+        let options = LoadOptions(expiration: .after(.seconds(10)))
         _ = try await store.value(forKey: "a", options: options) { "one" }
         setup.clock.advance(by: .seconds(9))
         #expect(try await store.value(forKey: "a", options: options) { "two" } == "one")
