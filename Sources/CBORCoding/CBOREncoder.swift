@@ -39,6 +39,9 @@ public struct CBOREncoder: Sendable {
     /// The order of what is no map is the type's own: a `Set` is encoded in the order that it has at that moment.
     public var isDeterministic = false
 
+    /// Whether encoding a `Set`, or a dictionary that is encoded as an array, throws ``UnorderedCollectionError``. The default is `false`.
+    package var rejectsUnorderedCollections = false
+
     /// Whether the tag 55799 comes first, so that the bytes tell themselves from other formats (RFC 8949, 3.4.6).
     public var isSelfDescribed = false
 

@@ -17,13 +17,13 @@ struct CacheVersionTests {
         return file.path
     }
 
-    @Test func theMarkOfAProgramChangesWithItsBuildItsSizeAndItsDate() throws {
+    @Test func theFingerprintOfAProgramChangesWithItsBuildItsSizeAndItsDate() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let first = try #require(ProgramVersion.mark(ofFile: program(build: 1)))
-        #expect(try ProgramVersion.mark(ofFile: program(build: 1)) == first)
-        #expect(try ProgramVersion.mark(ofFile: program(build: 2)) != first)
-        #expect(try ProgramVersion.mark(ofFile: program(build: 1, date: 1_700_000_001)) != first)
-        #expect(ProgramVersion.mark(ofFile: folder.appendingPathComponent("none").path) == nil)
+        let first = try #require(ProgramVersion.fingerprint(ofFile: program(build: 1)))
+        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 1)) == first)
+        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 2)) != first)
+        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 1, date: 1_700_000_001)) != first)
+        #expect(ProgramVersion.fingerprint(ofFile: folder.appendingPathComponent("none").path) == nil)
     }
 
     @Test func theInfoPlistComesFirst() throws {
@@ -44,7 +44,7 @@ struct CacheVersionTests {
 
     @Test(arguments: ["Counter", "", "\u{0}", "\u{1}", "\u{1}0", "a\u{0}b\u{1}1", "e\u{301}"], ["1", "", "\u{301}"])
     func theNameOfACacheIsFoundInThatOfItsArchive(name: String, version: String) {
-        let archive = CachePlace(name: name, version: version).archiveName
-        #expect(Array(CachePlace.name(ofArchive: archive).unicodeScalars) == Array(name.unicodeScalars))
+        let archive = CacheLocation(name: name, version: version).archiveName
+        #expect(Array(CacheLocation.name(ofArchive: archive).unicodeScalars) == Array(name.unicodeScalars))
     }
 }

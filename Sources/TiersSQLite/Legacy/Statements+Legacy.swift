@@ -9,6 +9,12 @@ extension SQL {
     /// Its entries, the oldest first, so that of several under one key the newest stays.
     static let originalEntries = "SELECT ZCACHE, ZCACHEVERSION, ZKEY, ZVALUE, ZDATE FROM ZCACHEENTRY ORDER BY ZDATE, rowid"
 
+    // MARK: Keys that are decoded later
+
+    /// The keys between two, those of the entries written last first.
+    static func keysBetween(_ n: Int64) -> String { "SELECT key FROM entries_\(n) WHERE key >= ?1 AND key < ?2 ORDER BY written DESC, id DESC" }
+    static func renameEntry(_ n: Int64) -> String { "UPDATE entries_\(n) SET key = ?2, checksum = ?3 WHERE id = ?1" }
+
     /// Copies the log into the database and removes it: the file is whole by itself then.
     static let endLog = "PRAGMA journal_mode = DELETE"
 }
