@@ -48,7 +48,7 @@ let package = Package(
         ),
         .target(
             name: "MiniCache",
-            dependencies: ["Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["CBORCoding", "Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
         ),
         .target(name: "Shallows", dependencies: ["Tiers", .product(name: "Logging", package: "swift-log")]),
         .target(

@@ -9,7 +9,7 @@ extension OriginalCache {
         guard JSONText.isValid(entry.key), JSONText.isValid(entry.value), let key = CacheKey.undecoded(originalJSON: entry.key)
         else { return nil }
         let location = CacheLocation(name: entry.cache, version: entry.version)
-        return OriginalCache.Placed(archive: location.archiveName, inFamily: location.name, key: key, bytes: Data(entry.value.utf8))
+        return OriginalCache.Placed(archive: location.archiveName, versionGroup: location.name, key: key, bytes: Data(entry.value.utf8))
     }
 }
 

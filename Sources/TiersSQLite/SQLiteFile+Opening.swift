@@ -94,7 +94,7 @@ extension SQLiteFile {
             if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, news: [], clock) }
             return try open(path, kind, news: try Recovery.mend(path, kind, at: clock.now()), clock)
         } catch let error as StoreError where error.code == .foreignFile {
-            if let news = try takeover?.news(try identity(of: path), at: clock.now()) { return try open(path, kind, news: news, clock) }
+            if let news = try takeover?.run(try identity(of: path), at: clock.now()) { return try open(path, kind, news: news, clock) }
             guard policy == .setAsideAlways else { throw error }
             let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
             Log.warning("A database of another program was set aside for a new file.")

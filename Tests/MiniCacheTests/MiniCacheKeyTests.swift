@@ -71,12 +71,38 @@ struct MiniCacheKeyTests {
         #expect(cache(Int.self)[-1] == nil)
         cache(Int.self)[.min] = 3
         #expect(cache(Int64.self)[.min] == 3)
-        cache(Float.self)[0.1] = 4
-        #expect(cache(Double.self)[0.1] == 4)
+        cache(Float.self)[0.25] = 4
+        #expect(cache(Double.self)[0.25] == 4)
+        cache([Double].self)[[1, -0.0, 0x1p100]] = 7
+        #expect(cache([Int128].self)[[1, 0, 1 << 100]] == 7)
         cache(Double.self)[-0.0] = 5
         #expect(cache(Int.self)[0] == 5)
         cache(Rank.self)[.ace] = 6
         #expect(cache(Int.self)[1] == 6)
+    }
+
+    /// `Double(Float(0.1))` is another number than 0.1.
+    @Test func numbersThatAreNotEqualAreNotOneKey() {
+        cache(Float.self)[0.1] = 1
+        #expect(cache(Double.self)[0.1] == nil)
+        #expect(cache(Double.self)[Double(Float(0.1))] == 1)
+        cache(Double.self)[0.1] = 2
+        #expect(cache(Double.self)[0.1.nextUp] == nil)
+        #expect(cache(Float.self)[0.1] == 1)
+    }
+
+    @Test func decimalsAreComparedByValue() throws {
+        let exponents = (Decimal(sign: .plus, exponent: -1, significand: 15), Decimal(sign: .plus, exponent: -3, significand: 1500))
+        cache(Decimal.self)[exponents.0] = 1
+        #expect(cache(Decimal.self)[exponents.1] == 1)
+        let large = (Decimal(sign: .minus, exponent: 20, significand: 3), Decimal(sign: .minus, exponent: 0, significand: 3))
+        cache(Decimal.self)[large.0] = 2
+        #expect(cache(Decimal.self)[large.1] == nil)
+        cache(Decimal.self)[Decimal(sign: .plus, exponent: 100, significand: 7)] = 3
+        cache(Decimal.self)[0] = 4
+        #expect(cache(Int.self)[0] == 4)
+        let keys = try cache(Decimal.self).keys()
+        #expect(keys == [0, Decimal(sign: .plus, exponent: 100, significand: 7), large.0, exponents.0])
     }
 
     @Test func anEnumIsItsRawValue() throws {
@@ -108,6 +134,30 @@ struct MiniCacheKeyTests {
         let data = Data([0, 1, 255])
         cache(Data.self)[data] = 1
         #expect(try cache(Data.self).keys() == [data])
+    }
+
+    @Test func keysOfEveryKindComeBack() throws {
+        func expectBack<Key: Codable & Equatable>(_ key: Key) throws {
+            let cache = cache(Key.self)
+            cache[key] = 1
+            #expect(cache[key] == 1)
+            #expect(try cache.keys() == [key])
+            try cache.removeAll()
+        }
+        try expectBack(true)
+        try expectBack(Int?.none)
+        try expectBack(Int?.some(-7))
+        try expectBack(UUID())
+        try expectBack([URL(fileURLWithPath: "/tmp/ü")])
+        try expectBack(Place(name: "\u{1}?:", height: 1e300, tags: ["": [.min, .max]]))
+        try expectBack([String?]([nil, "a", ""]))
+        try expectBack(UInt128.max)
+        try expectBack(Int128.min)
+        try expectBack(Float.leastNonzeroMagnitude)
+        try expectBack(-Double.greatestFiniteMagnitude)
+        try expectBack("\u{1}:oQ==")
+        try expectBack("\u{1}?e30=")
+        try expectBack([Decimal(string: "-0.1"), 12, nil])
     }
 
     /// A mark that would make one character with the digits of an escape.

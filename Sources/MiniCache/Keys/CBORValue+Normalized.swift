@@ -40,7 +40,8 @@ extension CBORValue {
 
     /// The decimal fraction with the smallest mantissa, so that 1.5 and 1.50 are one key.
     private var reducedDecimal: CBORValue {
-        guard case .array(let parts) = self, parts.count == 2, case .integer(var exponent) = parts[0], case .integer(var mantissa) = parts[1],
+        guard case .array(let parts) = self, parts.count == 2, case .integer(var exponent) = parts[0],
+            case .integer(var mantissa) = parts[1],
             mantissa != 0
         else { return self }
         while mantissa.isMultiple(of: 10) { (exponent, mantissa) = (exponent + 1, mantissa / 10) }

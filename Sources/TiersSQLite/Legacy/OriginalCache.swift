@@ -1,12 +1,13 @@
 public import Foundation
 public import Tiers
 
-/// What becomes of the entries of a file of the original MiniCache, a Core Data store: said by whoever opens it.
+/// How the entries of a file of the original MiniCache, a Core Data store, are taken over.
 public struct OriginalCache: Sendable {
     /// An entry as the original wrote it.
     public struct Entry: Sendable {
         /// The name of the cache.
         public var cache: String
+        /// The version of the cache.
         public var version: String
         /// The key, as JSON.
         public var key: String
@@ -14,17 +15,21 @@ public struct OriginalCache: Sendable {
         public var value: String
     }
 
-    /// Where the entry goes.
+    /// An entry as it is stored in the new file.
     public struct Placed: Sendable {
+        /// The name of the archive.
         public var archive: String
-        /// What the archive has in common with those that it replaces.
-        public var family: String
+        /// What the archive has in common with other versions of the same cache.
+        public var versionGroup: String
+        /// The key in the archive.
         public var key: EntryKey
+        /// The encoded value.
         public var bytes: Data
 
-        public init(archive: String, inFamily family: String, key: EntryKey, bytes: Data) {
+        /// Creates an entry of an archive.
+        public init(archive: String, versionGroup: String, key: EntryKey, bytes: Data) {
             self.archive = archive
-            self.family = family
+            self.versionGroup = versionGroup
             self.key = key
             self.bytes = bytes
         }
@@ -32,7 +37,9 @@ public struct OriginalCache: Sendable {
 
     let place: @Sendable (Entry) -> Placed?
 
-    /// - Parameter place: Says where an entry goes, or nil to leave it behind.
+    /// Creates a rule for taking entries over.
+    ///
+    /// - Parameter place: Returns the new entry, or `nil` to leave the entry behind.
     public init(_ place: @escaping @Sendable (Entry) -> Placed?) {
         self.place = place
     }
