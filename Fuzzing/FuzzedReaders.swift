@@ -1,3 +1,4 @@
+import CBORCoding
 import Foundation
 
 @testable import MiniCache
@@ -89,12 +90,35 @@ enum FuzzedReaders {
         require(heard == .everything || heard == .keys([99]), "What is told is heard.")
     }
 
-    static func json(_ input: Data) {
+    static func cacheKeys(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        guard let node = CanonicalNode(json: text) else { return }
-        let json = node.json
-        guard let again = CanonicalNode(json: json) else { fatalError("A canonical key can be read.") }
-        require(again.json == json, "A canonical key is its own canonical form.")
+        // Any key of the engine, as keys of any type.
+        for type in cacheKeyTypes { attemptKey(EntryKey(text), as: type) }
+        attemptKey(EntryKey("\u{1}:" + input.base64EncodedString()), as: CBORValue.self)
+        // Any value, as a key.
+        if let value = try? CBORDecoder().decode(CBORValue.self, from: input) { attemptKey(value) }
+        // Any key of the original's file.
+        guard let waiting = CacheKey.undecoded(originalJSON: text) else { return }
+        func take<Key: Codable>(_ type: Key.Type) { CacheKey.decodingOriginal(waiting, as: type).map { attemptKey($0, as: type) } }
+        for type in cacheKeyTypes { take(type) }
+    }
+
+    private static let cacheKeyTypes: [any Codable.Type] = [
+        String.self, Int.self, Double.self, Bool?.self, Data.self, Date.self, Decimal.self, URL.self, [String: [Double?]].self,
+        [UInt64].self,
+    ]
+
+    private static func attemptKey<Key: Codable>(_ entryKey: EntryKey, as type: Key.Type) {
+        if let key = try? CacheKey.decoded(entryKey, as: type) { attemptKey(key) }
+    }
+
+    /// Encodes the key, decodes it, and encodes it again.
+    private static func attemptKey<Key: Codable>(_ key: Key) {
+        guard let entryKey = try? CacheKey.of(key) else { return }
+        guard let back = try? CacheKey.decoded(entryKey, as: Key.self), let again = try? CacheKey.of(back) else {
+            fatalError("A key of a cache can be decoded and encoded again.")
+        }
+        require(again == entryKey, "A key that is decoded is the same key.")
     }
 
     static func values(_ input: Data) {

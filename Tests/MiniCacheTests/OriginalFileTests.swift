@@ -7,7 +7,7 @@ import TiersTesting
 
 @testable import MiniCache
 
-/// Files of the original MiniCache, which Core Data made.
+/// Files of the original MiniCache, a Core Data store.
 @Suite(.timeLimit(.minutes(60)))
 struct OriginalFileTests {
     let temporary = TemporaryCaches()
@@ -34,7 +34,7 @@ struct OriginalFileTests {
             + "VALUES (1, 1, \(date), '\(cache)', '\(version)', '\(key)', '\(value)');"
     }
 
-    /// A file of the original with some entries in it.
+    /// Makes a file of the original with some entries.
     func makeOriginal(_ more: String = "") throws {
         try temporary.makeDirectory()
         try RawDatabase(temporary.file).execute(
@@ -49,7 +49,7 @@ struct OriginalFileTests {
     }
 
     func expectEntries() throws {
-        // Who takes old values is there first, or what only it wants may be swept.
+        // The handle with the longer age comes first, or the old value may be removed.
         let patient: MiniCache<String, Int> = temporary.cache(version: .custom("1"))
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["foo"] == 1)
@@ -84,7 +84,7 @@ struct OriginalFileTests {
         #expect(try temporary.files().filter { $0.contains(".tak") } == [])
     }
 
-    @Test func entriesThatCannotBeReadAreLeftBehindAndTold() async throws {
+    @Test func entriesThatCannotBeReadAreLeftBehindAndReported() async throws {
         try makeOriginal(
             insert("Test", "1", key: "\"broken\"", value: "{") + insert("Test", "1", key: "broken", value: "1")
                 + "INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('Test', NULL);")
@@ -96,7 +96,7 @@ struct OriginalFileTests {
         try expectEntries()
     }
 
-    @Test func ofTwoEntriesUnderOneKeyTheNewerStays() throws {
+    @Test func ofTwoEntriesWithOneKeyTheNewerStays() throws {
         try makeOriginal(
             insert("Test", "1", key: "\"e\u{301}\"", value: "2") + insert("Test", "1", key: "\"é\"", value: "1", age: 100))
         let test: MiniCache<String, Int> = cache("Test")
@@ -181,7 +181,7 @@ struct OriginalFileTests {
     }
 
     /// The log of a program that was killed.
-    @Test func whatLiesInItsLogIsTakenOver() throws {
+    @Test func entriesInItsLogAreTakenOver() throws {
         try temporary.makeDirectory()
         let elsewhere = temporary.directory.appendingPathComponent("elsewhere.sqlite")
         let database = try RawDatabase(elsewhere)
@@ -197,7 +197,7 @@ struct OriginalFileTests {
 
     // MARK: Interrupted
 
-    @Test func aTakeoverThatWasInterruptedBeforeTheMoveBeginsAnew() throws {
+    @Test func aTakeoverThatWasInterruptedBeforeTheMoveBeginsAgain() throws {
         try makeOriginal()
         for suffix in [".taking-over", ".taking-over-wal", ".taken-over"] {
             try Data("half a file".utf8).write(to: URL(fileURLWithPath: temporary.file.path + suffix))

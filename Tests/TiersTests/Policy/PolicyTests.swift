@@ -42,15 +42,6 @@ struct PolicyTests {
         #expect(try Expiration(validating: .seconds(3), unusedFor: .seconds(2)) == .unused(for: .seconds(2), atMost: .seconds(3)))
     }
 
-    #if os(macOS) || os(Linux)
-        @Test func anInvalidLiteralEndsTheProcess() async {
-            await #expect(processExitsWith: .failure) { _ = Expiration.after(.seconds(-1)) }
-            await #expect(processExitsWith: .failure) { _ = Expiration.after(seconds: .nan) }
-            await #expect(processExitsWith: .failure) { _ = Expiration.unused(for: .seconds(-1)) }
-            await #expect(processExitsWith: .failure) { _ = Expiration.never.jittered(by: 2) }
-        }
-    #endif
-
     @Test func infinityAndWhatComesNearItIsForEver() {
         #expect(Expiration.after(seconds: .infinity) == .never)
         #expect(Expiration.after(seconds: 1e300) == .never)
