@@ -18,6 +18,8 @@ extension CBORValue {
         case .array(let elements):
             return .array(try elements.map { (element) throws(MiniCacheError) in try element.normalized() })
         case .map(let pairs): return .map(try Self.normalized(pairs))
+        // A bignum that does not fit `Int128`.
+        case .tagged(2, _), .tagged(3, _): return self
         case .tagged(Self.decimalFraction, let value): return value.wholeDecimal ?? .tagged(Self.decimalFraction, value.reducedDecimal)
         case .tagged(let tag, let value): return .tagged(tag, try value.normalized())
         }
@@ -44,7 +46,7 @@ extension CBORValue {
             case .integer(var mantissa) = parts[1],
             mantissa != 0
         else { return self }
-        while mantissa.isMultiple(of: 10) { (exponent, mantissa) = (exponent + 1, mantissa / 10) }
+        while mantissa.isMultiple(of: 10), exponent < .max { (exponent, mantissa) = (exponent + 1, mantissa / 10) }
         return .array([.integer(exponent), .integer(mantissa)])
     }
 
