@@ -14,7 +14,6 @@ let package = Package(
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "CBORCoding", targets: ["CBORCoding"]),
-        .library(name: "TiersTesting", targets: ["TiersTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0")
@@ -23,12 +22,13 @@ let package = Package(
         // A coder of bytes, which knows nothing of the rest.
         .target(name: "CBORCoding"),
 
-        // The engine.
-        .target(name: "Tiers", dependencies: ["CBORCoding", .product(name: "Logging", package: "swift-log")]),
+        // What every face shares. No database.
+        .target(name: "VellumCore", dependencies: ["CBORCoding", .product(name: "Logging", package: "swift-log")]),
+        // The engine: memory over disk. Nothing of it is public.
         .target(
-            name: "TiersSQLite",
+            name: "VellumEngine",
             dependencies: [
-                "Tiers", "CChecksum", "CSQLiteConfig",
+                "VellumCore", "CBORCoding", "CChecksum", "CSQLiteConfig",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -39,21 +39,20 @@ let package = Package(
             name: "CSQLiteConfig", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))],
             linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "TiersTesting", dependencies: ["Tiers"]),
 
         // The faces.
         .target(
             name: "Vellum",
-            dependencies: ["Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
         .target(
             name: "MiniCache",
-            dependencies: ["CBORCoding", "Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["CBORCoding", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
-        .target(name: "Shallows", dependencies: ["Tiers", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "Shallows", dependencies: ["VellumCore", .product(name: "Logging", package: "swift-log")]),
         .target(
             name: "ShallowsSQLite",
-            dependencies: ["Shallows", "Tiers", "TiersSQLite", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["Shallows", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
 
         // The main job on real data.
@@ -63,15 +62,16 @@ let package = Package(
 
         // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
         .testTarget(name: "CBORCodingTests", dependencies: ["CBORCoding"]),
-        .testTarget(name: "TiersTests", dependencies: ["Tiers", "TiersTesting"]),
+        .testTarget(name: "VellumCoreTests", dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
-            name: "TiersSQLiteTests",
-            dependencies: ["TiersSQLite", "TiersTesting", "CChecksum", "RawDatabase"]),
-        .testTarget(name: "VellumTests", dependencies: ["Vellum", "MiniCache", "TiersTesting"]),
+            name: "VellumEngineTests",
+            dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase"]),
+        .testTarget(name: "VellumTests", dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
-            name: "MiniCacheTests", dependencies: ["MiniCache", "TiersTesting", "RawDatabase"]),
-        .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "TiersTesting"]),
-        .testTarget(name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "TiersTesting"]),
+            name: "MiniCacheTests", dependencies: ["MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
+        .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
+        .testTarget(
+            name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"], path: "Tests/ParityTests/Swift6"
         ),
@@ -83,31 +83,35 @@ let package = Package(
             name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
+        // Clocks, faults, counting codecs and temporary folders for tests.
+        .target(name: "VellumTestSupport", dependencies: ["VellumCore", "VellumEngine"], path: "Tests/VellumTestSupport"),
         // A database as SQLite alone sees it, for tests that look behind a store or damage it.
         .target(
             name: "RawDatabase", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Tests/RawDatabase"),
         // What tests of reliability run: a disk that fails and forgets as it is told, a script of operations and what it must leave.
         .target(
-            name: "ScriptedDisk", dependencies: ["Tiers", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
+            name: "ScriptedDisk",
+            dependencies: ["VellumCore", "VellumEngine", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
             path: "Tests/ScriptedDisk"),
-        .target(name: "CrashScript", dependencies: ["Tiers", "TiersSQLite", "TiersTesting"], path: "Tests/CrashScript"),
+        .target(name: "CrashScript", dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
         .executableTarget(
-            name: "CrashChild", dependencies: ["Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript", "RawDatabase"],
+            name: "CrashChild", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase"],
             path: "Tests/CrashChild"),
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "Vellum", "Tiers", "TiersSQLite", "TiersTesting", "CrashScript", "CrashChild", "RawDatabase",
+                "Vellum", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "CrashChild", "RawDatabase",
             ]),
         .testTarget(
             name: "ReliabilityTests",
             dependencies: [
-                "TiersSQLite", "Tiers", "TiersTesting", "ScriptedDisk", .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "VellumCore", "VellumEngine", "VellumTestSupport", "ScriptedDisk",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
         .testTarget(
             name: "DamageTests",
             dependencies: [
-                "Tiers", "TiersSQLite", "TiersTesting", "RawDatabase", "CChecksum",
+                "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase", "CChecksum",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
     ],
@@ -118,7 +122,8 @@ let package = Package(
 if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "Fuzz", dependencies: ["CBORCoding", "Tiers", "TiersSQLite", "TiersTesting", "Shallows", "MiniCache"], path: "Fuzzing",
+            name: "Fuzz", dependencies: ["CBORCoding", "VellumCore", "VellumEngine", "VellumTestSupport", "Shallows", "MiniCache"],
+            path: "Fuzzing",
             exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 

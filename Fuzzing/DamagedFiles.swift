@@ -1,24 +1,24 @@
 import Foundation
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
-/// The file of an archive and its log, changed as an input says: four bytes for each change.
+/// Opens an archive's database file and write-ahead log after applying the changes that the input describes, four bytes for each change.
 ///
-/// The input is a list of changes and not the file itself, so that a mutation of it is one of a few bytes of the file.
+/// The input is a list of changes rather than the file itself, so that a mutation of the input changes only a few bytes of the file.
 final class DamagedFiles: @unchecked Sendable {
-    // Unchecked because everything is protected by libFuzzer calling from one thread.
+    // Unchecked because libFuzzer calls from one thread only.
     static let shared = DamagedFiles()
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
     private let sample: [String: Data]
     private static let names = ["alpha", "beta"]
 
     private init() {
         do {
-            folder = try TemporaryStore()
+            folder = try TemporaryDirectory()
             let url = folder.file("sample")
-            let file = try SQLiteFile.open(at: url)
+            let file = try DatabaseFile.open(at: url)
             for name in Self.names {
                 let store = try Self.store(name, file)
                 for number in 0..<40 { try store.record(Self.value(name, number), forKey: EntryKey("key \(number)")) }
@@ -37,15 +37,15 @@ final class DamagedFiles: @unchecked Sendable {
         Data("\(name) \(number) ".utf8) + Data(repeating: UInt8(number), count: number == 7 ? 9000 : number * 3)
     }
 
-    private static func store(_ name: String, _ file: SQLiteFile) throws(StoreError) -> TieredStore<Data> {
+    private static func store(_ name: String, _ file: DatabaseFile) throws(StoreError) -> Store<Data> {
         try file.store(
-            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), remembering: .values)
+            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
     }
 
     func run(_ input: Data) {
         var database = sample[""] ?? Data()
         var log: Data?
-        // The same store, young: everything is in the log.
+        // The same store before its first checkpoint, when all entries are in the log.
         if input.first.map({ $0 % 3 == 0 }) ?? false { (database, log) = (sample["young"] ?? Data(), sample["-wal"]) }
         let changes = input.dropFirst()
         for start in stride(from: changes.startIndex, to: changes.endIndex - 3, by: 4).prefix(32) {
@@ -80,7 +80,7 @@ final class DamagedFiles: @unchecked Sendable {
         case 5: data = data.prefix(data.count - offset % 4096 * Int(byte & 1))
         case 6: data[offset] = data[(offset + Int(byte) * 64) % data.count]
         default:
-            // A page stands in the place of another.
+            // Replace one page with a copy of another.
             let pages = max(1, data.count / 4096)
             let (from, to) = (place % pages * 4096, Int(byte) % pages * 4096)
             if max(from, to) + 4096 <= data.count { data.replaceSubrange(to..<to + 4096, with: data.subdata(in: from..<from + 4096)) }
@@ -89,14 +89,14 @@ final class DamagedFiles: @unchecked Sendable {
 
     private func visit(_ number: Int) {
         attempt { () throws(StoreError) in
-            let file = try SQLiteFile.open(at: folder.file("file"), ifNotADatabase: .setAside)
+            let file = try DatabaseFile.open(at: folder.file("file"), ifNotADatabase: .setAside)
             for name in Self.names {
                 attempt { () throws(StoreError) in
                     let store = try Self.store(name, file)
                     for number in 0..<40 {
                         attempt { () throws(StoreError) in
                             guard let value = try store.value(forKey: EntryKey("key \(number)")).value else { return }
-                            require(value == Self.value(name, number), "A value is what was recorded under its key.")
+                            require(value == Self.value(name, number), "A value equals the one that was recorded for its key.")
                         }
                     }
                     attempt { () throws(StoreError) in _ = try store.values() }
@@ -113,7 +113,7 @@ final class DamagedFiles: @unchecked Sendable {
             try body()
         } catch {
             let codes: [StoreError.Code] = [.damagedFile, .damagedEntry, .notADatabase, .foreignFile, .newerFormat]
-            require(codes.contains(error.code), "Damage is told as what it is: \(String(reflecting: error))")
+            require(codes.contains(error.code), "Damage throws an error about damage: \(String(reflecting: error))")
         }
     }
 }

@@ -1,45 +1,45 @@
 import Foundation
 
-/// What libFuzzer calls with every input. `FUZZ_TARGET` says which reader is tried.
+/// The entry point that libFuzzer calls with each input. `FUZZ_TARGET` selects the reader under test.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    FuzzTarget.chosen.run(Data(bytes: start ?? UnsafePointer(bitPattern: 1)!, count: count))
+    FuzzTarget.chosen.run(Data(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)))
     return 0
 }
 
-/// The program itself: what the package manager takes for `main`.
+/// The `main` function of the executable.
 @_cdecl("Fuzz_main")
 public func fuzzMain(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
     var (count, arguments) = (count, Optional(arguments))
     return runDriver(&count, &arguments, fuzzOneInput)
 }
 
-/// libFuzzer's way to be called (compiler-rt/lib/fuzzer/FuzzerInterface.h).
+/// libFuzzer's driver (compiler-rt/lib/fuzzer/FuzzerInterface.h).
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
     _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
     _ input: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// A reader of bytes that anyone may have written.
+/// A reader of untrusted bytes.
 enum FuzzTarget: String, CaseIterable {
-    /// Files of archives with any number of damages.
+    /// Database files of archives with random damage.
     case files
     /// The elements of a collection in an index.
     case elements
     /// Names of files in the folders of Shallows.
     case names
-    /// Files whose key is too long for a name.
+    /// Files whose key is too long for a file name.
     case longKeys
-    /// Keys of entries, and their laws.
+    /// Entry keys: equality, hashing and normalization.
     case keys
     /// Keys of MiniCache, and those of the original's file.
     case cacheKeys
     /// Values of MiniCache.
     case values
-    /// The page in which processes tell each other of changes.
+    /// The shared page in which processes announce changes.
     case page
-    /// Bytes that may be CBOR.
+    /// CBOR data.
     case cbor
 
     static let chosen: FuzzTarget = {
@@ -65,7 +65,7 @@ enum FuzzTarget: String, CaseIterable {
     }
 }
 
-/// Ends the process with the input that broke the rule, which libFuzzer keeps.
+/// Stops the process if the condition is false. libFuzzer then saves the input.
 func require(_ condition: Bool, _ rule: String) {
     guard condition else { fatalError(rule) }
 }

@@ -1,9 +1,9 @@
 import CBORCoding
 import Foundation
 
-/// Bytes that may be CBOR, decoded as types of every kind, and the rules that hold between them and what was decoded.
+/// Decodes the input as CBOR into many types, and checks that decoded values encode and decode to themselves.
 enum FuzzedCoder {
-    /// A type of whatever shape the bytes have.
+    /// A recursive type that matches many inputs.
     private indirect enum Shape: Codable {
         case leaf(Int?), pair(Shape, Shape), named([String: Shape])
     }
@@ -37,18 +37,18 @@ enum FuzzedCoder {
         attempt {
             let value = try decoder.decode(CBORValue.self, from: input)
             let again = try CBOREncoder().encode(value)
-            // An integer that was written as a bignum, and a length of indefinite form, may take a byte more in the preferred form.
-            require(again.count <= 2 * input.count, "The preferred form is hardly longer than any other.")
-            // By bytes: one NaN does not equal another.
+            // An integer written as a bignum, or an indefinite length, may take one byte more in the preferred form.
+            require(again.count <= 2 * input.count, "The preferred form is at most twice as long as the input.")
+            // Compares bytes, because NaN values are not equal.
             let third = try CBOREncoder().encode(decoder.decode(CBORValue.self, from: again))
-            require(third == again, "What was encoded is decoded as it was.")
+            require(third == again, "An encoded value round-trips.")
             _ = value.description
         }
-        // What is decoded can be encoded, and is the same once more.
+        // A decoded value can be encoded again without a change.
         attempt {
             let mixed = try decoder.decode(Mixed.self, from: input)
             let bytes = try CBOREncoder().encode(mixed)
-            require(try CBOREncoder().encode(decoder.decode(Mixed.self, from: bytes)) == bytes, "A value comes back as it was.")
+            require(try CBOREncoder().encode(decoder.decode(Mixed.self, from: bytes)) == bytes, "A decoded value round-trips.")
         }
     }
 
@@ -56,7 +56,7 @@ enum FuzzedCoder {
         do {
             try body()
         } catch {
-            require(error is DecodingError, "Bytes that are refused are refused by a DecodingError, not \(type(of: error)).")
+            require(error is DecodingError, "Invalid bytes throw a DecodingError, not \(type(of: error)).")
         }
     }
 }

@@ -3,44 +3,44 @@ import Foundation
 
 @testable import MiniCache
 @testable import Shallows
-@testable import Tiers
-@testable import TiersSQLite
+@testable import VellumCore
+@testable import VellumEngine
 
-/// Readers that take bytes and give a value, and the rules that hold between it and the bytes.
+/// Feeds the input to readers of bytes and checks the invariants of their results.
 enum FuzzedReaders {
     static func elements(_ input: Data) {
         guard let elements = input.withUnsafeBytes({ ElementList.decode($0) }) else { return }
         let again = ElementList.encode(elements).withUnsafeBytes { ElementList.decode($0) }
-        require(again == elements, "Elements that were read are written and read again.")
-        require(elements.count <= input.count, "No more elements than bytes.")
+        require(again == elements, "Decoded elements round-trip.")
+        require(elements.count <= input.count, "There are no more elements than bytes.")
     }
 
     static func names(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
         for rule in [CaseRule.sensitive, .insensitive] {
-            // Any text, as a name that lies in a folder.
+            // Reads any text as a file name.
             _ = SafeName.text(from: text)
-            // Any key, as the name that it gets.
+            // Converts any key to a file name.
             guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
-            require(name.utf8.count <= SafeName.longest, "A name is no longer than a system takes.")
+            require(name.utf8.count <= SafeName.longest, "A name is not longer than the system allows.")
             require(!name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
-            require(!["", ".", ".."].contains(name), "A name is one.")
-            require(SafeName.text(from: name).map { Array($0.utf8) } == Array(text.utf8), "A name leads back to its text.")
+            require(!["", ".", ".."].contains(name), "A name is a valid file name.")
+            require(SafeName.text(from: name).map { Array($0.utf8) } == Array(text.utf8), "A name converts back to its key.")
         }
         let (encoded, _) = Base64.encoded(text)
-        require(Base64.decoded(encoded).map { Array($0.utf8) } == Array(text.utf8), "Base64 leads back.")
-        require(Base64.decoded(Base64.inURLAlphabet(encoded)).map { Array($0.utf8) } == Array(text.utf8), "Its other alphabet, too.")
+        require(Base64.decoded(encoded).map { Array($0.utf8) } == Array(text.utf8), "Base64 round-trips.")
+        require(Base64.decoded(Base64.inURLAlphabet(encoded)).map { Array($0.utf8) } == Array(text.utf8), "The URL alphabet round-trips.")
         _ = Base64.decoded(text)
     }
 
     static func longKeys(_ input: Data) {
         if let (value, key) = LongKeyFile.parts(of: input) {
-            require(value.count + key.count + LongKeyFile.endCount == input.count, "Every byte belongs to the value, the key or the end.")
+            require(value.count + key.count + LongKeyFile.endCount == input.count, "Each byte is in the value, key or trailer.")
         }
         let key = String(decoding: input.prefix(input.count / 2), as: UTF8.self)
         let value = Data(input.suffix(input.count / 3))
-        guard let parts = LongKeyFile.parts(of: value + LongKeyFile.end(for: key)) else { fatalError("What was written is read.") }
-        require(parts.value == value && LongKeyFile.isKey(parts.key, key), "What was written is read as it was.")
+        guard let parts = LongKeyFile.parts(of: value + LongKeyFile.end(for: key)) else { fatalError("A written file can be read.") }
+        require(parts.value == value && LongKeyFile.isKey(parts.key, key), "A written file round-trips.")
     }
 
     static func keys(_ input: Data) {
@@ -49,14 +49,14 @@ enum FuzzedReaders {
         }
         let one = EntryKey(pieces[0])
         let other = EntryKey(pieces.count > 1 ? pieces[1] : String(pieces[0].unicodeScalars.reversed().map(Character.init)))
-        require(EntryKey(one.normalized) == one, "A normal form is its own.")
-        require(one == one && (one == other) == (other == one), "Equality goes both ways.")
+        require(EntryKey(one.normalized) == one, "Normalization is idempotent.")
+        require(one == one && (one == other) == (other == one), "Equality is reflexive and symmetric.")
         require((one == other) == (Array(one.normalized.utf8) == Array(other.normalized.utf8)), "Equal keys have the same bytes.")
-        if one == other { require(one.hashValue == other.hashValue, "Equal keys have one hash.") }
-        if one == other { require(pieces.count < 2 || pieces[0] == pieces[1], "Strings that differ are never one key.") }
+        if one == other { require(one.hashValue == other.hashValue, "Equal keys have equal hashes.") }
+        if one == other { require(pieces.count < 2 || pieces[0] == pieces[1], "Different strings are different keys.") }
     }
 
-    /// Reads a page that was told some changes, with the input laid over it in pieces of ten bytes: where, and what.
+    /// Reads a change page that the input has overwritten in parts. Each part takes ten bytes of input: an offset and eight bytes of content.
     static func page(_ input: Data) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: ChangePage.size, alignment: 4096)
         defer { memory.deallocate() }
@@ -77,27 +77,27 @@ enum FuzzedReaders {
         for archive in Int64(0)..<4 {
             let new = page.generation(of: archive).value
             if case .keys(let keys) = page.changes(of: archive, after: before, through: new, notBy: 1) {
-                require(keys.count <= ChangePage.changes, "No more changes than there is room for.")
+                require(keys.count <= ChangePage.changes, "There are no more changes than the page can hold.")
             }
             _ = page.isChanging(7, of: archive, notBy: 1)
         }
         _ = page.announcer
-        // Whatever was there: what is told now is heard, or everything is forgotten.
-        if !page.isSound { page.reset() }
+        // Whatever the page contained, a new announcement is received, at least as an invalidation of everything.
+        if !page.isIntact { page.reset() }
         let old = page.generation(of: 2).value
         page.finish(page.announce([.init(archive: 2, keys: [99])], by: 3, of: 1).last)
         let heard = page.changes(of: 2, after: old, through: page.generation(of: 2).value, notBy: 1)
-        require(heard == .everything || heard == .keys([99]), "What is told is heard.")
+        require(heard == .everything || heard == .keys([99]), "A new announcement is received.")
     }
 
     static func cacheKeys(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        // Any key of the engine, as keys of any type.
+        // Decodes any key of the engine as many types.
         for type in cacheKeyTypes { attemptKey(EntryKey(text), as: type) }
         attemptKey(EntryKey("\u{1}:" + input.base64EncodedString()), as: CBORValue.self)
-        // Any value, as a key.
-        if let value = try? CBORDecoder().decode(CBORValue.self, from: input) { attemptKey(value) }
-        // Any key of the original's file.
+        // Encodes any value as a key.
+        if let value = result({ try CBORDecoder().decode(CBORValue.self, from: input) }) { attemptKey(value) }
+        // Decodes any JSON text as a key of the original's file.
         guard let waiting = CacheKey.undecoded(originalJSON: text) else { return }
         func take<Key: Codable>(_ type: Key.Type) { CacheKey.decodingOriginal(waiting, as: type).map { attemptKey($0, as: type) } }
         for type in cacheKeyTypes { take(type) }
@@ -109,16 +109,21 @@ enum FuzzedReaders {
     ]
 
     private static func attemptKey<Key: Codable>(_ entryKey: EntryKey, as type: Key.Type) {
-        if let key = try? CacheKey.decoded(entryKey, as: type) { attemptKey(key) }
+        if let key = result({ try CacheKey.decoded(entryKey, as: type) }) { attemptKey(key) }
     }
 
     /// Encodes the key, decodes it, and encodes it again.
     private static func attemptKey<Key: Codable>(_ key: Key) {
-        guard let entryKey = try? CacheKey.of(key) else { return }
-        guard let back = try? CacheKey.decoded(entryKey, as: Key.self), let again = try? CacheKey.of(back) else {
-            fatalError("A key of a cache can be decoded and encoded again.")
+        guard let entryKey = result({ try CacheKey.of(key) }) else { return }
+        do {
+            require(try CacheKey.of(CacheKey.decoded(entryKey, as: Key.self)) == entryKey, "A key round-trips.")
+        } catch {
+            fatalError("A key can be decoded and encoded again: \(error)")
         }
-        require(again == entryKey, "A key that is decoded is the same key.")
+    }
+
+    private static func result<Result>(_ body: () throws -> Result) -> Result? {
+        do { return try body() } catch { return nil }
     }
 
     static func values(_ input: Data) {
@@ -126,14 +131,22 @@ enum FuzzedReaders {
         let value = codec.decode(input)
         do {
             let encoded = try codec.encode(value)
-            require(encoded == input, "What was not decoded is written as it was read.")
+            require(encoded == input, "Undecoded values are written unchanged.")
         } catch {
-            fatalError("What was read can be written: \(error)")
+            fatalError("A decoded value cannot be encoded: \(error)")
         }
-        _ = try? ValueCoding.decode(Data.self, from: input)
-        _ = try? ValueCoding.decode([String: [Double?]].self, from: input)
-        if let text = try? ValueCoding.decode(String.self, from: input), let bytes = try? ValueCoding.encode(text, as: .cbor) {
-            require((try? ValueCoding.decode(String.self, from: bytes)) == text, "A value that was read is written and read again.")
+        _ = decoded(Data.self, input)
+        _ = decoded([String: [Double?]].self, input)
+        guard let text = decoded(String.self, input) else { return }
+        do {
+            let bytes = try ValueCoding.encode(text, as: .cbor)
+            require(try ValueCoding.decode(String.self, from: bytes) == text, "A decoded value round-trips.")
+        } catch {
+            fatalError("A decoded value round-trips: \(error)")
         }
+    }
+
+    private static func decoded<Value: Decodable>(_ type: Value.Type, _ input: Data) -> Value? {
+        do { return try ValueCoding.decode(type, from: input) } catch { return nil }
     }
 }

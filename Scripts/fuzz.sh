@@ -1,13 +1,13 @@
 #!/bin/sh
-# Runs readers of bytes under libFuzzer.
+# Runs libFuzzer on readers of untrusted bytes.
 #
 #   fuzz.sh PROGRAM SECONDS TARGET…
 #
-# What was found to be of interest is kept in .build/corpus, and an input that breaks a rule beside it.
+# The corpus is kept in .build/corpus, with the inputs that failed.
 set -eu
 program="$1" seconds="$2"
 shift 2
-# Files of archives are made and opened for every input: in memory where that is possible.
+# Each input creates and opens database files; keep them in memory if possible.
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm
 for target in "$@"; do
     corpus=".build/corpus/$target"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs SQLite's headers where they are missing and we may; says in one line how where we may not.
+# Installs SQLite's headers if they are missing, or prints how to install them if that needs privileges.
 set -eu
 [ "$(uname -s)" = Linux ] || exit 0
 if [ -e /usr/include/sqlite3.h ] || { command -v pkg-config >/dev/null 2>&1 && pkg-config --exists sqlite3; }; then

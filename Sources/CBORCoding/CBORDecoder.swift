@@ -6,43 +6,46 @@ public import Foundation
 /// let point = try CBORDecoder().decode(Point.self, from: data)
 /// ```
 ///
-/// Reads what any encoder of CBOR may have written, also lengths that were not known beforehand, numbers that are longer than they must be, and
-/// tags that nobody knows: these are read as what they enclose (RFC 8949, 5.1). `undefined` is read as `nil`. A number is read as
-/// any type that holds it: an integer as a floating-point number, and one without a fraction the other way.
+/// The decoder accepts any well-formed CBOR, including items of indefinite length, numbers that are not in their shortest form, and unknown
+/// tags, which it ignores (RFC 8949, 5.1). It decodes `undefined` as `nil`. A number decodes as any type that can represent it: an integer
+/// decodes as a floating-point number, and a floating-point number without a fraction decodes as an integer.
 ///
-/// All bytes are looked at before any type sees them. What is not well-formed, goes on after its end, holds two equal keys in a map or lies
-/// too deep is an error, and nothing is allocated because of a length that it claims. Texts are compared by canonical equivalence, like
-/// Swift's `==`, so that no entry of a map is lost in a dictionary.
+/// The decoder validates all bytes before a type's `init(from:)` runs. It throws if the data is not well-formed, if bytes follow the
+/// value, if a map has duplicate keys, or if containers are nested deeper than ``nestingLimit``. It never allocates memory based on an
+/// unverified length. Text keys are compared by canonical equivalence, like Swift's `==`, so that decoding a map into a dictionary never
+/// loses an entry.
 ///
-/// A decoder is a value: copies are independent, and any thread may use one at any time. Decoding happens on the caller's thread, and
-/// nothing is shared or locked.
+/// A decoder is a value: copies are independent, and any thread may use one at any time. Decoding runs synchronously on the caller's
+/// thread, without locks or shared state.
 ///
-/// - Complexity: O(n) in the bytes. A type that asks for keys in another order than they were encoded in costs a look at each key in
-///   between.
+/// - Complexity: O(*n*) in the number of bytes. A type that asks for keys in a different order than they were encoded in adds a
+///   comparison for each key that is skipped.
 /// - SeeAlso: [RFC 8949](https://www.rfc-editor.org/rfc/rfc8949.html)
 public struct CBORDecoder: Sendable {
-    /// How a number or a text is read as a date where no tag tells. Under the tags 0 and 1 it is read as RFC 8949 says.
+    /// The strategy for decoding dates that have no tag. Items with tag 0 or 1 are decoded as RFC 8949 defines them.
     public var dateDecodingStrategy: DateDecodingStrategy = .deferredToDate
 
-    /// How what is no byte string is read as `Data`.
+    /// The strategy for decoding `Data` from an item that is not a byte string.
     public var dataDecodingStrategy: DataDecodingStrategy = .byteString
 
-    /// How the keys of maps are read.
+    /// The strategy for decoding map keys.
     public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys
 
-    /// How deep containers and tags may lie in one another.
+    /// The maximum nesting depth of containers and tags. The default is 512.
     ///
-    /// Each level takes some of the thread's stack, most of it in the `init(from:)` of the types.
+    /// Each level uses stack space of the calling thread, mostly in the types' `init(from:)`.
     public var nestingLimit = 512
 
-    /// What the types find in `decoder.userInfo`.
+    /// Values that types can read from `decoder.userInfo` while they decode.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
+    /// Creates a decoder with the default strategies.
     public init() {}
 
-    /// The value that the bytes hold.
+    /// Returns a value of the given type, decoded from CBOR.
     ///
-    /// - Throws: `DecodingError` for bytes that are not one well-formed value, or not one of this type; and whatever the type throws.
+    /// - Throws: `DecodingError` if the data is not a single well-formed value or does not match the type, and any error that the type's
+    ///   `init(from:)` throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try data.withUnsafeBytes { bytes in
             try DecodingSource.reading(bytes.assumingMemoryBound(to: UInt8.self), self) { source throws in
@@ -51,32 +54,34 @@ public struct CBORDecoder: Sendable {
         }
     }
 
-    /// Whether the bytes say of themselves that they are CBOR, as ``CBOREncoder/isSelfDescribed`` makes them: they begin with the tag 55799.
-    /// No text, JSON or property list begins so.
+    /// Returns whether the data begins with tag 55799, which marks it as CBOR. ``CBOREncoder/isSelfDescribed`` writes this tag.
+    ///
+    /// No text, JSON or property list begins with these bytes.
     public static func isSelfDescribed(_ data: Data) -> Bool {
         data.withUnsafeBytes { $0.count > 3 && $0[0] == 0xD9 && $0[1] == 0xD9 && $0[2] == 0xF7 }
     }
 
-    /// One value out of the maps that the bytes hold, without decoding the rest.
+    /// Returns a single value from nested maps, without decoding the rest of the data.
     ///
     /// ```swift
     /// let city = try CBORDecoder().decodeIfPresent(String.self, at: ["address", "city"], from: data)
     /// ```
     ///
-    /// What comes before it is passed over, and what comes after it is not looked at: it need not even be well-formed.
+    /// The decoder skips the bytes before the value and does not validate the bytes after it.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - path: The texts of the keys on the way to the value, as they stand in the data.
-    ///   - data: The bytes.
-    /// - Returns: `nil` if there is no such key on the way, or something that has no keys. `null` is the value `nil`, if the type has one.
-    /// - Complexity: O(n) in the bytes before the end of the value.
+    ///   - path: The text keys that lead to the value, as they are stored in the data. The key strategy is not applied.
+    ///   - data: The CBOR data.
+    /// - Returns: The value, or `nil` if the path leads through a missing key or an item that is not a map. An item `null` decodes as `nil`
+    ///   only if `Value` is an optional type.
+    /// - Complexity: O(*n*) in the number of bytes up to the end of the value.
     /// - Throws: What ``decode(_:from:)`` throws.
     public func decodeIfPresent<Value: Decodable>(_ type: Value.Type, at path: [String], from data: Data) throws -> Value? {
         try data.withUnsafeBytes { bytes in
             let bytes = bytes.assumingMemoryBound(to: UInt8.self)
             guard
-                let field = try DecodingSource.findingFaults({ () throws(WellFormedness.Fault) in
+                let field = try DecodingSource.mappingFaults({ () throws(WellFormedness.Fault) in
                     try WellFormedness.field(at: path, in: bytes, nestingLimit: nestingLimit)
                 })
             else { return nil }
@@ -84,7 +89,7 @@ public struct CBORDecoder: Sendable {
         }
     }
 
-    /// The value that the bytes hold, decoded under the configuration.
+    /// Returns a value of the given type, decoded from CBOR with a configuration.
     ///
     /// - Throws: What ``decode(_:from:)`` throws.
     public func decode<Value: DecodableWithConfiguration>(
@@ -99,39 +104,41 @@ public struct CBORDecoder: Sendable {
 }
 
 extension CBORDecoder {
-    /// How a number or a text is read as a date where no tag tells.
+    /// A strategy for decoding dates that have no tag.
     public enum DateDecodingStrategy: Sendable {
-        /// As `Date` decodes itself: the seconds since 2001.
+        /// Decodes seconds since the reference date (2001), as `Date` itself does.
         case deferredToDate
-        /// The seconds since 1970.
+        /// Decodes seconds since 1970.
         case secondsSince1970
-        /// The milliseconds since 1970.
+        /// Decodes milliseconds since 1970.
         case millisecondsSince1970
-        /// A text as of RFC 3339.
+        /// Decodes an RFC 3339 text.
         case iso8601
-        /// What the function decodes, whatever tag there is.
+        /// Decodes with the given function, regardless of tags.
         case custom(@Sendable (any Decoder) throws -> Date)
     }
 
-    /// How what is no byte string is read as `Data`.
+    /// A strategy for decoding `Data` from an item that is not a byte string.
     public enum DataDecodingStrategy: Sendable {
-        /// Not at all.
+        /// Throws a type mismatch: only byte strings decode as `Data`.
         case byteString
-        /// As `Data` decodes itself: an array of numbers.
+        /// Decodes an array of numbers, as `Data` itself does.
         case deferredToData
-        /// A text in Base64.
+        /// Decodes a Base64 text.
         case base64
-        /// What the function decodes, whatever there is.
+        /// Decodes with the given function, also byte strings.
         case custom(@Sendable (any Decoder) throws -> Data)
     }
 
-    /// How the keys of maps are read.
+    /// A strategy for decoding map keys.
     public enum KeyDecodingStrategy: Sendable {
-        /// A text is a key's text, and an integer its `intValue`.
+        /// Uses a text key as `stringValue` and an integer key as `intValue`.
         case useDefaultKeys
-        /// Texts are read from snake case: `one_two_three` is the key `oneTwoThree`.
+        /// Converts text keys from snake case: `one_two_three` becomes `oneTwoThree`. Dictionary keys are not converted.
         case convertFromSnakeCase
-        /// What the function makes of a key of the map; the path ends on it.
+        /// Converts keys with the given function, whose argument is the coding path that ends with the key as stored in the data.
+        ///
+        /// Dictionary keys are not converted.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 }

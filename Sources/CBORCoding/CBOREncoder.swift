@@ -12,111 +12,116 @@ public import Foundation
 /// let point = try CBORDecoder().decode(Point.self, from: data)
 /// ```
 ///
-/// Types need nothing but `Codable`. What they become is what other CBOR libraries read: containers with keys become maps with text
-/// keys, `Data` a byte string, `nil` the simple value `null`, and numbers take the fewest bytes that hold them exactly. `URL`, `UUID`,
-/// `Decimal` and integers beyond 64 bits carry the tags that are registered for them.
+/// Any `Encodable` type works. The output is readable by other CBOR libraries: keyed containers become maps with text keys, `Data` becomes
+/// a byte string, `nil` becomes the simple value `null`, and numbers use the fewest bytes that represent them exactly. `URL`, `UUID`,
+/// `Decimal` and integers beyond 64 bits carry their registered tags.
 ///
-/// An encoder is a value: copies are independent, and any thread may use one at any time. Encoding happens on the caller's thread, and
-/// nothing is shared or locked.
+/// An encoder is a value: copies are independent, and any thread may use one at any time. Encoding runs synchronously on the caller's
+/// thread, without locks or shared state.
 ///
-/// - Complexity: O(n) in the bytes made; O(n log n) where ``isDeterministic`` sorts large maps.
+/// - Complexity: O(*n*) in the number of bytes written; O(*n* log *n*) if ``isDeterministic`` is set and maps are large.
 /// - SeeAlso: [RFC 8949](https://www.rfc-editor.org/rfc/rfc8949.html)
 public struct CBOREncoder: Sendable {
-    /// How dates are encoded.
+    /// The strategy for encoding dates.
     public var dateEncodingStrategy: DateEncodingStrategy = .deferredToDate
 
-    /// How `Data` is encoded.
+    /// The strategy for encoding `Data`.
     public var dataEncodingStrategy: DataEncodingStrategy = .byteString
 
-    /// What the keys of maps are.
+    /// The strategy for encoding map keys.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
 
-    /// Whether equal contents become equal bytes, whatever the order in which they are encoded.
+    /// Whether equal contents always encode to equal bytes, regardless of the order in which keys are encoded. The default is `false`.
     ///
-    /// The keys of every map are sorted by the bytes that they become, as the core deterministic encoding asks for (RFC 8949, 4.2.1).
-    /// The rest of it, numbers and lengths in their shortest form, holds without this, too.
+    /// If set, the encoder sorts the keys of each map by their encoded bytes, as core deterministic encoding requires (RFC 8949, 4.2.1).
+    /// The other requirements, numbers and lengths in their shortest form, are always met.
     ///
-    /// The order of what is no map is the type's own: a `Set` is encoded in the order that it has at that moment.
+    /// The encoder does not reorder arrays: a `Set` is encoded in its current iteration order.
     public var isDeterministic = false
 
     /// Whether encoding a `Set`, or a dictionary that is encoded as an array, throws ``UnorderedCollectionError``. The default is `false`.
     package var rejectsUnorderedCollections = false
 
-    /// Whether the tag 55799 comes first, so that the bytes tell themselves from other formats (RFC 8949, 3.4.6).
+    /// Whether the output begins with tag 55799, which distinguishes it from other formats (RFC 8949, 3.4.6). The default is `false`.
     public var isSelfDescribed = false
 
-    /// How deep containers may lie in one another. A value that goes deeper, as one does that holds itself, is an error.
+    /// The maximum nesting depth of containers. The default is 512.
     ///
-    /// Each level takes some of the thread's stack, most of it in the `encode(to:)` of the types.
+    /// Encoding a value that is nested deeper, such as an object that contains itself, throws an error. Each level uses stack space of the
+    /// calling thread, mostly in the types' `encode(to:)`.
     public var nestingLimit = 512
 
-    /// What the types find in `encoder.userInfo`.
+    /// Values that types can read from `encoder.userInfo` while they encode.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
+    /// Creates an encoder with the default strategies.
     public init() {}
 
-    /// The value as CBOR.
+    /// Returns the value, encoded as CBOR.
     ///
-    /// - Throws: `EncodingError` for a value that encodes nothing, lies deeper than ``nestingLimit``, or asks an encoder for two kinds of
-    ///   container at once; and whatever the value throws.
+    /// - Throws: `EncodingError` if the value encodes nothing, is nested deeper than ``nestingLimit``, or requests two kinds of container
+    ///   from one encoder, and any error that its `encode(to:)` throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        let log = EncodingLog(self)
-        return try log.encoded(value) { () throws in try log.encode(value, to: EncodingLog.root) }
+        let buffer = EncodingBuffer(self)
+        return try buffer.encoded(value) { () throws in try buffer.encode(value, to: EncodingBuffer.root) }
     }
 
-    /// The value as CBOR, encoded under the configuration.
+    /// Returns the value, encoded as CBOR with a configuration.
     ///
     /// - Throws: What ``encode(_:)`` throws.
     public func encode<Value: EncodableWithConfiguration>(
         _ value: Value, configuration: Value.EncodingConfiguration
     ) throws -> Data {
-        let log = EncodingLog(self)
-        return try log.encoded(value) { () throws in
-            try value.encode(to: ItemEncoder(log, EncodingLog.root), configuration: configuration)
+        let buffer = EncodingBuffer(self)
+        return try buffer.encoded(value) { () throws in
+            try value.encode(to: ItemEncoder(buffer, EncodingBuffer.root), configuration: configuration)
         }
     }
 }
 
 extension CBOREncoder {
-    /// How dates are encoded.
+    /// A strategy for encoding dates.
     public enum DateEncodingStrategy: Sendable {
-        /// As `Date` encodes itself: the seconds since 2001 as a floating-point number. The only one that loses nothing.
+        /// Encodes seconds since the reference date (2001) as a floating-point number, as `Date` itself does.
+        ///
+        /// Only this strategy is lossless.
         case deferredToDate
-        /// The seconds since 1970 under the tag 1, as an integer where that is exact: what most other libraries read. Rounds dates of
-        /// today to 0.2 microseconds.
+        /// Encodes seconds since 1970 with tag 1, as an integer if that is exact.
+        ///
+        /// Most other libraries read this form. Present-day dates are rounded to 0.2 microseconds.
         case secondsSince1970
-        /// The milliseconds since 1970 as a floating-point number, without a tag.
+        /// Encodes milliseconds since 1970 as a floating-point number, without a tag.
         case millisecondsSince1970
-        /// A text as of RFC 3339, in whole seconds, under the tag 0.
+        /// Encodes an RFC 3339 text in whole seconds with tag 0.
         case iso8601
-        /// What the function encodes. One that encodes nothing makes an empty map.
+        /// Encodes with the given function. If it encodes nothing, the result is an empty map.
         case custom(@Sendable (Date, any Encoder) throws -> Void)
     }
 
-    /// How `Data` is encoded.
+    /// A strategy for encoding `Data`.
     public enum DataEncodingStrategy: Sendable {
-        /// A byte string.
+        /// Encodes a byte string.
         case byteString
-        /// As `Data` encodes itself: an array of numbers.
+        /// Encodes an array of numbers, as `Data` itself does.
         case deferredToData
-        /// A text in Base64.
+        /// Encodes a Base64 text.
         case base64
-        /// What the function encodes. One that encodes nothing makes an empty map.
+        /// Encodes with the given function. If it encodes nothing, the result is an empty map.
         case custom(@Sendable (Data, any Encoder) throws -> Void)
     }
 
-    /// What the keys of maps are.
+    /// A strategy for encoding map keys.
     public enum KeyEncodingStrategy: Sendable {
-        /// The texts of the keys as they are.
+        /// Encodes the `stringValue` of keys, unchanged.
         case useDefaultKeys
-        /// The integers of the keys that have one, and the texts of all others: shorter, and what protocols like COSE use.
+        /// Encodes the `intValue` of keys that have one, and the `stringValue` of other keys.
         ///
-        /// A key is an integer if its `intValue` says so; that of a dictionary only if its text is the integer's own, so that "1" and
-        /// "01" stay two.
+        /// The output is shorter than with text keys, and protocols such as COSE require it. A dictionary key is encoded as an integer only if its text is the canonical form of that integer, so that "1" and "01" remain
+        /// different keys.
         case useIntegerKeys
-        /// The texts in snake case: `oneTwoThree` becomes `one_two_three`.
+        /// Converts keys to snake case: `oneTwoThree` becomes `one_two_three`. Dictionary keys are not converted.
         case convertToSnakeCase
-        /// What the function makes of a key; the path ends on it.
+        /// Converts keys with the given function. The last element of the coding path is the key. Dictionary keys are not converted.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 }

@@ -1,4 +1,4 @@
-/// A key of a map, or a place in an array, as errors and coding paths name it.
+/// A map key or an array index in a coding path.
 struct CBORKey: CodingKey, Equatable {
     let stringValue: String
     let intValue: Int?
@@ -13,9 +13,9 @@ struct CBORKey: CodingKey, Equatable {
         self.intValue = intValue
     }
 
-    init(place: Int) {
-        stringValue = "Index \(place)"
-        intValue = place
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
     }
 
     static let `super` = CBORKey(stringValue: "super")

@@ -1,5 +1,6 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 // All entries of the cache.
 

@@ -1,4 +1,5 @@
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 // Loading: a missing value is requested from its source, once for all waiting callers.
 
@@ -141,7 +142,7 @@ extension MiniCache where Value: Sendable {
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let entryKey = try CacheKey.of(key)
-        let store: TieredStore<CachedValue>
+        let store: Store<CachedValue>
         do throws(MiniCacheError) {
             store = try openStore()
         } catch {
@@ -168,8 +169,8 @@ extension MiniCache where Value: Sendable {
     }
 
     /// What the store's values mean to this handle.
-    private var absence: Absence<CachedValue> {
-        Absence(.tombstone) { cached in
+    private var absence: Tombstone<CachedValue> {
+        Tombstone(.tombstone) { cached in
             if cached.isTombstone { return .nothing }
             if cached.decoded(as: Value.self) != nil { return .value }
             // A value that this handle cannot decode is a miss.

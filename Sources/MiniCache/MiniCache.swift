@@ -1,5 +1,6 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
+public import VellumEngine
 
 /// A persistent cache of `Codable` values with `Codable` keys.
 ///
@@ -29,9 +30,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Whether memory may keep decoded values.
     @usableFromInline let keepsDecoded: Bool
     /// The store, if it could be opened when the handle was made.
-    private let readyStore: TieredStore<CachedValue>?
+    private let readyStore: Store<CachedValue>?
     /// The same store for reading: counting a reference to a weakly held object would cost as much as the rest of a hit.
-    @usableFromInline let ready: UncountedStore<CachedValue>?
+    @usableFromInline let ready: UnretainedStore<CachedValue>?
     /// Whether the manager of this handle was closed.
     @usableFromInline let mark: ClosedMark
     /// The error of every call, if the limits of this handle are invalid.
@@ -39,7 +40,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// How the making of a handle ended.
     enum Opening {
-        case opened(TieredStore<CachedValue>)
+        case opened(Store<CachedValue>)
         /// The next call tries again.
         case failed
         case invalid(MiniCacheError)
@@ -55,7 +56,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
             case .failed: (nil, nil)
             case .invalid(let error): (nil, error)
             }
-        ready = readyStore.map { UncountedStore($0) }
+        ready = readyStore.map { UnretainedStore($0) }
         mark = core.closedMark ?? .open
     }
 
@@ -156,7 +157,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Returns whether an entry of this size is a remembered miss.
-    func isTombstone(_ key: EntryKey, bytes: Int, in store: TieredStore<CachedValue>) throws(StoreError) -> Bool {
+    func isTombstone(_ key: EntryKey, bytes: Int, in store: Store<CachedValue>) throws(StoreError) -> Bool {
         guard bytes == EncodedForm.tombstone.bytes.count else { return false }
         return try store.peek(key)?.isTombstone ?? false
     }
@@ -170,7 +171,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let cached: CachedValue
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            guard let found = try ready.find(entryKey, under: expiration) else { return nil }
+            guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
             cached = found
         } catch {
             throw MiniCacheError(error)
@@ -183,7 +184,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func findAfterOpening(_ key: Key) throws(MiniCacheError) -> Value? {
         let store = try openStore()
         let entryKey = try CacheKey.of(key)
-        let cached = try mappingErrors { () throws(StoreError) in try store.find(entryKey, under: expiration) }
+        let cached = try mappingErrors { () throws(StoreError) in try store.value(forKey: entryKey, under: expiration) }
         return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
@@ -239,7 +240,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// Returns the store, opened if that failed before.
     @usableFromInline
-    func openStore() throws(MiniCacheError) -> TieredStore<CachedValue> {
+    func openStore() throws(MiniCacheError) -> Store<CachedValue> {
         if let readyStore {
             if mark.isClosed { throw MiniCacheError(.closed) }
             return readyStore

@@ -1,5 +1,6 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// An error of a cache: what failed, what to do about it, and the underlying error.
 ///

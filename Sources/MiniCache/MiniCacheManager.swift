@@ -1,6 +1,6 @@
 public import Foundation
-public import Tiers
-internal import TiersSQLite
+public import VellumCore
+internal import VellumEngine
 
 /// A file of caches. Caches of different names are independent.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 extension OriginalCache {
     /// Takes an entry of the original MiniCache over into the cache of its name and version. Its value stays JSON; its key waits
@@ -9,7 +9,7 @@ extension OriginalCache {
         guard JSONText.isValid(entry.key), JSONText.isValid(entry.value), let key = CacheKey.undecoded(originalJSON: entry.key)
         else { return nil }
         let location = CacheLocation(name: entry.cache, version: entry.version)
-        return OriginalCache.Placed(archive: location.archiveName, versionGroup: location.name, key: key, bytes: Data(entry.value.utf8))
+        return OriginalCache.Placed(archive: location.archiveName, inVersionGroup: location.name, key: key, bytes: Data(entry.value.utf8))
     }
 }
 

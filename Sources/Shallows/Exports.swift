@@ -1,11 +1,11 @@
 // What callers of this module need of the engine, so that `import Shallows` is enough.
 
-@_exported public import struct Tiers.Capacity
-@_exported public import struct Tiers.DataSize
-@_exported public import enum Tiers.Durability
-@_exported public import protocol Tiers.EngineError
-@_exported public import struct Tiers.Expiration
-@_exported public import struct Tiers.StoreError
-@_exported public import struct Tiers.TierTotals
-@_exported public import struct Tiers.WallClock
-@_exported public import struct Tiers.WallInstant
+@_exported public import struct VellumCore.Capacity
+@_exported public import struct VellumCore.DataSize
+@_exported public import enum VellumCore.Durability
+@_exported public import protocol VellumCore.EngineError
+@_exported public import struct VellumCore.Expiration
+@_exported public import struct VellumCore.StoreError
+@_exported public import struct VellumCore.StorageUsage
+@_exported public import struct VellumCore.WallClock
+@_exported public import struct VellumCore.WallInstant

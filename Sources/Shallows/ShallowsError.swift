@@ -1,5 +1,5 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
 
 /// The one error of this module: a miss with its key, or a failure with its cause, and the layer where it arose.
 ///

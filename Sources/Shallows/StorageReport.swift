@@ -1,5 +1,5 @@
 internal import Logging
-internal import Tiers
+internal import VellumCore
 
 /// Something that went wrong, of which no error tells because the call succeeded all the same.
 ///

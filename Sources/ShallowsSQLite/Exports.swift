@@ -1,15 +1,15 @@
 // What callers of this module need, so that `import ShallowsSQLite` is enough: all of Shallows, and these names of the engine.
 
 @_exported public import Shallows
-@_exported public import struct Tiers.Capacity
-@_exported public import enum Tiers.CodableFormat
-@_exported public import struct Tiers.DataSize
-@_exported public import enum Tiers.Durability
-@_exported public import protocol Tiers.EngineError
-@_exported public import struct Tiers.Expiration
-@_exported public import enum Tiers.RemovalCause
-@_exported public import struct Tiers.StoreError
-@_exported public import struct Tiers.StoreStatistics
-@_exported public import struct Tiers.TierTotals
-@_exported public import struct Tiers.WallClock
-@_exported public import struct Tiers.WallInstant
+@_exported public import struct VellumCore.Capacity
+@_exported public import enum VellumCore.CodableFormat
+@_exported public import struct VellumCore.DataSize
+@_exported public import enum VellumCore.Durability
+@_exported public import protocol VellumCore.EngineError
+@_exported public import struct VellumCore.Expiration
+@_exported public import enum VellumCore.RemovalCause
+@_exported public import struct VellumCore.StoreError
+@_exported public import struct VellumCore.StoreStatistics
+@_exported public import struct VellumCore.StorageUsage
+@_exported public import struct VellumCore.WallClock
+@_exported public import struct VellumCore.WallInstant

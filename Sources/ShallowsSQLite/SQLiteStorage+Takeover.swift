@@ -1,6 +1,7 @@
 public import Foundation
 public import Shallows
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 extension SQLiteStorage {
     /// Moves the values of a folder of files into this storage. Takes no thread of the caller's; what is asked of the storage

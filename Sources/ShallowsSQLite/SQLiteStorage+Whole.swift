@@ -1,6 +1,6 @@
 public import Shallows
-internal import TiersSQLite
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 // What concerns the storage as a whole. Each is done after what was asked for before it; flushing, closing, suspending and resuming also in a
 // task that was cancelled.
@@ -87,7 +87,7 @@ extension SQLiteStorage {
     }
 
     private func whole<Result: Sendable>(
-        _ body: @escaping @Sendable (TieredStore<Value>) throws(StoreError) -> Result
+        _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
     ) async throws(ShallowsError) -> Result {
         try await storage.cancelling { layer.whole($0, body) }.get()
     }

@@ -1,6 +1,7 @@
 public import Foundation
 public import Shallows
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// Values in memory over the same values in an SQLite file, both bounded: what stands where a folder of files stood.
 ///

@@ -1,5 +1,6 @@
 public import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 // Types written for version 1 have `archiveData()` and `decode(archive:)`, and nothing else.
 

@@ -1,5 +1,6 @@
 public import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// An object that can be recorded in an archive: it has a key, and turns itself into data and back.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// The codec of an archive: what the type itself says.
 struct ArchiveCodec<Archive: Archivable>: Codec {

@@ -1,5 +1,6 @@
 public import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// An archive of objects, told forgivingly: no verb throws.
 ///

@@ -1,4 +1,5 @@
-public import Tiers
+public import VellumCore
+public import VellumEngine
 
 extension ArchiveStore where Archive: Sendable {
     // MARK: Loading

@@ -1,6 +1,6 @@
 public import Foundation
-public import Tiers
-internal import TiersSQLite
+public import VellumCore
+public import VellumEngine
 
 /// An archive of objects, told strictly: a miss is `nil`, a failure is an error.
 ///
@@ -21,9 +21,9 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     private let hold: StoreHold<Archive>
     /// Whether this handle was closed.
     @usableFromInline let mark: ClosedMark
-    @usableFromInline let engine: TieredStore<Archive>
+    @usableFromInline let engine: Store<Archive>
     /// The same, for reading.
-    @usableFromInline let uncounted: UncountedStore<Archive>
+    @usableFromInline let uncounted: UnretainedStore<Archive>
     @usableFromInline let factory: ArchivesFactory
     @usableFromInline let nesting = NestedArchives<Archive>()
 
@@ -34,7 +34,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         self.hold = hold
         mark = hold.mark
         engine = hold.store
-        uncounted = UncountedStore(engine)
+        uncounted = UnretainedStore(engine)
         self.factory = factory
         self.expiration = expiration
     }
@@ -90,7 +90,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     public func access(archiveWithKey key: String) throws -> Archive? {
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            return try uncounted.find(EntryKey(key))
+            return try uncounted.value(forKey: EntryKey(key))
         } catch {
             throw VellumError(error)
         }

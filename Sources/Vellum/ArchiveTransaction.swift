@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Writes to archives of one factory that happen together or not at all. Made by ``ArchivesFactory/transaction(_:)``.
 public struct ArchiveTransaction {

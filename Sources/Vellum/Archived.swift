@@ -1,4 +1,5 @@
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// A property whose value is recorded when it is assigned, and loaded when it is first read.
 ///

@@ -1,6 +1,6 @@
 public import Foundation
-public import Tiers
-internal import TiersSQLite
+public import VellumCore
+public import VellumEngine
 
 /// Where archives come from: one for each type, all in one file of one folder.
 ///
@@ -175,7 +175,7 @@ public final class ArchivesFactory: Sendable {
         try onFile { (file) throws(StoreError) in try file.resume() }
     }
 
-    private func onFile(_ body: (SQLiteFile) throws(StoreError) -> Void) throws(VellumError) {
+    private func onFile(_ body: (DatabaseFile) throws(StoreError) -> Void) throws(VellumError) {
         guard let file = state.withLock({ $0.file?.file }), !file.isClosed else { return }
         do throws(StoreError) {
             try body(file)
@@ -191,7 +191,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     func makeStore<Archive: Archivable>(
-        _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ remembrance: Remembrance<Archive>, _ face: Face
+        _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ remembrance: CachePolicy<Archive>, _ face: Face
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(StoreError) {
             let request = try request(memory, disk)
@@ -199,7 +199,7 @@ public final class ArchivesFactory: Sendable {
             let hold = try StoreHold<Archive>.open { () throws(StoreError) in
                 try openFile(face).hold(
                     named: name, codec: ArchiveCodec<Archive>(), memory: request.memory, disk: request.disk, defaults: request.defaults,
-                    remembering: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
+                    caching: remembrance, indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
                     whenDifferent: face == .strict ? .refuse : .share)
             }
             keep(hold.store, of: Archive.self)
@@ -218,7 +218,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     /// The engine for a property of a recorded object. No handle holds it, so that the sizes of the first that does count.
-    func engine<Archive: Archivable>(for type: Archive.Type) throws(StoreError) -> TieredStore<Archive> {
+    func engine<Archive: Archivable>(for type: Archive.Type) throws(StoreError) -> Store<Archive> {
         let engine = try openFile(.forgiving).store(
             named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), defaults: try request(nil, nil).defaults,
             indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability, whenDifferent: .share)
@@ -227,7 +227,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     /// Keeps the engine of a type, so that what it remembers outlives the handles.
-    private func keep(_ engine: TieredStore<some Archivable>, of type: any Archivable.Type) {
+    private func keep(_ engine: Store<some Archivable>, of type: any Archivable.Type) {
         let before = state.withLock { state in
             defer { state.engines[ObjectIdentifier(type)] = engine }
             return state.engines[ObjectIdentifier(type)]
@@ -237,7 +237,7 @@ public final class ArchivesFactory: Sendable {
     }
 
     /// Releases an engine that was closed.
-    func forget(_ engine: TieredStore<some Archivable>, of type: any Archivable.Type) {
+    func forget(_ engine: Store<some Archivable>, of type: any Archivable.Type) {
         guard engine.isClosed else { return }
         state.withLock { state in
             guard state.engines[ObjectIdentifier(type)] === engine else { return }
@@ -248,8 +248,8 @@ public final class ArchivesFactory: Sendable {
     /// The sizes as the engine takes them: checked before anything is made.
     private func request(
         _ memory: DataSize?, _ disk: DataSize?
-    ) throws(StoreError) -> (memory: Capacity?, disk: Capacity?, defaults: SQLiteFile.DefaultLimits) {
-        let defaults = SQLiteFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
+    ) throws(StoreError) -> (memory: Capacity?, disk: Capacity?, defaults: DatabaseFile.DefaultLimits) {
+        let defaults = DatabaseFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
         return (try Capacity(optional: memory), try Capacity(optional: disk), defaults)
     }
 
@@ -266,7 +266,7 @@ public final class ArchivesFactory: Sendable {
         return name
     }
 
-    private func openFile(_ face: Face) throws(StoreError) -> SQLiteFile {
+    private func openFile(_ face: Face) throws(StoreError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         let hold = try FileHold.open(
             at: directory.appendingPathComponent("Archives.sqlite"), kind: .archives,

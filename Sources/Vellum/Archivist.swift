@@ -1,5 +1,6 @@
 public import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// Something that records objects and gives them back: the verbs of ``ArchiveManager``.
 ///

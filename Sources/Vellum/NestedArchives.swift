@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Synchronization
-internal import Tiers
+public import VellumCore
+public import VellumEngine
 
 /// The archivable properties of recorded objects, which go to their own archives.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// The one error of this module: what went wrong, what to do about it, and what lay below.
 ///

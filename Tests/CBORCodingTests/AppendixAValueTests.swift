@@ -2,9 +2,9 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Appendix A as values", .timeLimit(.minutes(60)))
+@Suite("Appendix A as CBORValue", .timeLimit(.minutes(60)))
 struct AppendixAValueTests {
-    /// The bytes, their diagnostic notation, and the preferred form where it is another one.
+    /// The bytes, their diagnostic notation, and the preferred form if it differs.
     private static let rows: [(String, String, String?)] = [
         ("00", "0", nil), ("17", "23", nil), ("1818", "24", nil), ("1903e8", "1000", nil), ("1b000000e8d4a51000", "1000000000000", nil),
         ("1bffffffffffffffff", "18446744073709551615", nil), ("c249010000000000000000", "18446744073709551616", nil),
@@ -35,7 +35,7 @@ struct AppendixAValueTests {
     ]
 
     @Test(arguments: rows)
-    func everyRowIsTheValueThatItsNotationSays(_ hex: String, _ notation: String, _ preferred: String?) throws {
+    func everyRowHasItsDiagnosticNotation(_ hex: String, _ notation: String, _ preferred: String?) throws {
         let value = try decoded(CBORValue.self, hex: hex)
         #expect(value.description == notation)
         let data = try encoded(value) { $0.isDeterministic = true }
@@ -44,7 +44,7 @@ struct AppendixAValueTests {
     }
 
     @Test(arguments: 0..<8)
-    func randomItemsKeepTheirValue(_ seed: UInt64) throws {
+    func randomItemsRoundTrip(_ seed: UInt64) throws {
         var items = RandomItems(random: SplitMix64(seed: seed))
         var count = 0
         for _ in 0..<400 {

@@ -11,8 +11,8 @@ struct DeterministicTests {
         }.hex
     }
 
-    /// Integers and texts in the order of RFC 8949, 4.2.1.
-    @Test func keysAreInTheOrderOfTheirBytes() throws {
+    /// The key order of RFC 8949, 4.2.1, for integers and texts.
+    @Test func keysAreSortedByTheirBytes() throws {
         struct Key: CodingKey, Hashable {
             var stringValue: String
             var intValue: Int?
@@ -39,7 +39,7 @@ struct DeterministicTests {
     }
 
     @Test(arguments: [1, 5, 23, 24, 25, 100, 300])
-    func equalDictionariesMakeEqualBytesInAnyOrder(_ count: Int) throws {
+    func equalDictionariesEncodeToEqualBytes(_ count: Int) throws {
         let keys = (0..<count).map { "\($0 * 7919)" }
         var outcomes: Set<String> = []
         for seed in 0..<5 as Range<UInt64> {
@@ -53,7 +53,7 @@ struct DeterministicTests {
         #expect(try decoded([[String: [String: Int]]].self, hex: outcomes.first!) == [dictionary])
     }
 
-    @Test func mapsInMapsAndArraysAreSortedToo() throws {
+    @Test func nestedMapsAreSorted() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try map.encode(
@@ -81,7 +81,7 @@ struct DeterministicTests {
         #expect(try encoded(value).hex == "a2 6162 646c617374 6161 8102".filter { $0 != " " })
     }
 
-    @Test func ofTwoEqualKeysInDifferentBytesTheLastValueIsEncoded() throws {
+    @Test func equalKeysWithDifferentBytesKeepTheLastValue() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try map.encode(1, forKey: "\u{E9}")

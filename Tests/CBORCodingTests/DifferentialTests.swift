@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-/// What JSON and property lists make of a value, CBOR makes of it, too.
+/// A value that round-trips through JSON or property lists round-trips through CBOR.
 @Suite("CBOR, JSON and property lists", .timeLimit(.minutes(60)))
 struct DifferentialTests {
     private protocol Random: Codable, Equatable {
@@ -110,7 +110,7 @@ struct DifferentialTests {
         }
     }
 
-    /// Random types: each is made of the one before it.
+    /// Random types. Each contains the previous one.
     private func check<Value: Random>(growing type: Value.Type, _ random: inout SplitMix64, seed: UInt64, levels: Int) throws {
         try check(type, seed: seed)
         guard levels > 0 else { return }
@@ -125,7 +125,7 @@ struct DifferentialTests {
     }
 
     @Test(arguments: 0..<20)
-    func randomValuesOfRandomTypesAreTheSame(_ seed: UInt64) throws {
+    func randomValuesOfRandomTypesRoundTripAsWithOtherCoders(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         switch random.below(3) {
         case 0: try check(growing: Scalars.self, &random, seed: seed, levels: 3)

@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// Uses up every descriptor that the process may have, and goes on.
 enum DescriptorMode {
@@ -30,7 +30,7 @@ enum DescriptorMode {
         let other = try SharedArchives(in: arguments[2] + "/other")
         try other.put(.safe, "k", 2)
         say("again: \(try other.find(.safe, "k") ?? -1)")
-        let areSound = try other.file.verify().isSound && archives.file.verify().isSound
+        let areSound = try other.file.verify().isIntact && archives.file.verify().isIntact
         say("sound: \(areSound)")
     }
 }

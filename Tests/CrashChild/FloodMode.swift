@@ -1,6 +1,6 @@
 import CrashScript
 import Foundation
-import TiersSQLite
+import VellumEngine
 
 /// Writes so many megabytes over and over the same few keys, and says so now and then.
 ///

@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 import Vellum
 
 /// Opens archives, forks, and lets the copy of the process try what it must not.
@@ -32,7 +32,7 @@ enum ForkMode {
         waitpid(identifier, &status, 0)
         say("after: \(try archives.find(.safe, "k") ?? -1)")
         try archives.put(.safe, "k", 3)
-        say("sound: \(try archives.file.verify().isSound)")
+        say("sound: \(try archives.file.verify().isIntact)")
         try archives.file.close()
     }
 

@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// Does what it is told, a line at a time, and answers.
 enum ObeyMode {
@@ -18,7 +18,7 @@ enum ObeyMode {
     }
 
     private static func obey(_ words: [String], _ archives: SharedArchives) throws -> String {
-        guard words.count >= 3, let shelf = Shelf(rawValue: words[1]) else { return "wrong words" }
+        guard words.count >= 3, let shelf = State(rawValue: words[1]) else { return "wrong words" }
         let version = words.count > 3 ? Int(words[3]) ?? 0 : 0
         switch words[0] {
         case "read": return "\(try archives.find(shelf, words[2]) ?? -1)"

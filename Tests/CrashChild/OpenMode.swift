@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// Opens the file of a folder as it is, reads a little of each archive, and closes it.
 ///
@@ -12,12 +12,12 @@ enum OpenMode {
         guard arguments.count == 4, let now = Int64(arguments[3]) else { exit(2) }
         if ProcessInfo.processInfo.environment["VELLUM_COUNT_POINTS"] != nil { CrashPoint.startCounting() }
         say("begins")
-        let file = try SQLiteFile.open(
+        let file = try DatabaseFile.open(
             at: Library.url(in: arguments[2]), kind: arguments[1] == "open" ? .archives : .caches,
             takingOver: arguments[1] == "open" ? nil : Library.original,
             clock: Library.Clock(now).wallClock)
         for name in try file.archiveNames() {
-            guard let shelf = Shelf(rawValue: name) else { continue }
+            guard let shelf = State(rawValue: name) else { continue }
             let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
             if arguments[1] == "take-over" { try Library.renameOriginalEntries(of: shelf, in: file) }
             _ = try store.keys(limit: 1)

@@ -1,8 +1,8 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Carries out operations of a script until it is killed, or has carried out so many; says when it begins.
 ///

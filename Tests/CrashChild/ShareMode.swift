@@ -1,6 +1,6 @@
 import CrashScript
 import Foundation
-import TiersSQLite
+import VellumEngine
 
 /// Uses one file together with others for so many milliseconds, then says what must be there.
 enum ShareMode {

@@ -1,8 +1,8 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 #if canImport(Glibc)
     import Glibc

@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// Records items on the safe shelf, one after the other, and prints each number once it is acknowledged; then waits to be killed.
 ///
@@ -9,9 +9,9 @@ import TiersSQLite
 enum TouchMode {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 5, let now = Int64(arguments[3]), let count = Int(arguments[4]) else { exit(2) }
-        let file = try SQLiteFile.open(at: Library.url(in: arguments[2]), clock: Library.Clock(now).wallClock)
+        let file = try DatabaseFile.open(at: Library.url(in: arguments[2]), clock: Library.Clock(now).wallClock)
         let store = try file.store(
-            named: Shelf.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited, remembering: .values)
+            named: State.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited, caching: .values)
         for number in 0..<count {
             let item = CrashScript.Item(shelf: .safe, key: "touched \(number)", version: number, filling: 300)
             try store.record(item, forKey: EntryKey(item.key))

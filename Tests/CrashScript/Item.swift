@@ -1,16 +1,17 @@
 package import Foundation
-package import Tiers
+internal import VellumCore
+package import VellumEngine
 
 /// A value that says itself where it belongs: its shelf, its key, the number of the operation that wrote it, and a filling that
 /// follows from these. Bytes that are torn, mixed or another's are no item.
 package struct Item: Hashable, Sendable {
-    package var shelf: Shelf
+    package var shelf: State
     package var key: String
     package var version: Int
     /// How many bytes of filling it has.
     package var filling: Int
 
-    package init(shelf: Shelf, key: String, version: Int, filling: Int) {
+    package init(shelf: State, key: String, version: Int, filling: Int) {
         (self.shelf, self.key, self.version, self.filling) = (shelf, key, version, filling)
     }
 
@@ -48,9 +49,9 @@ package struct TornItem: Error {
 
 /// Refuses everything that is not, byte by byte, what an item must be.
 package struct ItemCodec: Codec {
-    private let shelf: Shelf
+    private let shelf: State
 
-    package init(_ shelf: Shelf) { self.shelf = shelf }
+    package init(_ shelf: State) { self.shelf = shelf }
 
     package func encode(_ value: Item) -> Data { value.bytes }
 

@@ -49,7 +49,7 @@ extension Model {
         var lines = [
             "state \(operations) \(now) \(tightLimit) \(catalog) \(version.rawValue) \(versionsSeen[.versionOne] ?? 0) \(versionsSeen[.versionTwo] ?? 0)"
         ]
-        for shelf in Shelf.allCases {
+        for shelf in State.allCases {
             for (key, held) in items(on: shelf).sorted(by: { $0.value.place < $1.value.place }) {
                 let end = held.expires.map(String.init) ?? "-"
                 lines.append("entry \(shelf.rawValue) \(key) \(held.version) \(held.filling) \(end) \(held.used)")
@@ -68,11 +68,11 @@ extension Model {
             now = Int64(words[2]) ?? 0
             tightLimit = Int(words[3]) ?? 0
             catalog = Int(words[4]) ?? 0
-            version = Shelf(rawValue: words[5]) ?? .versionOne
-            for (shelf, word) in zip([Shelf.versionOne, .versionTwo], words[6...]) where word != "0" { versionsSeen[shelf] = Int64(word) }
+            version = State(rawValue: words[5]) ?? .versionOne
+            for (shelf, word) in zip([State.versionOne, .versionTwo], words[6...]) where word != "0" { versionsSeen[shelf] = Int64(word) }
             return true
         case "entry" where words.count == 7:
-            guard let shelf = Shelf(rawValue: words[1]) else { return false }
+            guard let shelf = State(rawValue: words[1]) else { return false }
             put(
                 Item(shelf: shelf, key: words[2], version: Int(words[3]) ?? 0, filling: Int(words[4]) ?? 0), expires: Int64(words[5]),
                 used: Int64(words[6]) ?? 0)

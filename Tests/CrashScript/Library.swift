@@ -1,7 +1,7 @@
 package import Foundation
 internal import Synchronization
-package import Tiers
-package import TiersSQLite
+package import VellumCore
+package import VellumEngine
 
 /// The archives of a script, open.
 package final class Library {
@@ -19,34 +19,34 @@ package final class Library {
         package var wallClock: WallClock { WallClock { WallInstant(rawValue: self.now) } }
     }
 
-    package let file: SQLiteFile
+    package let file: DatabaseFile
     package let clock: Clock
-    package private(set) var stores: [Shelf: TieredStore<Item>] = [:]
+    package private(set) var stores: [State: Store<Item>] = [:]
 
     package static func url(in folder: String) -> URL { URL(fileURLWithPath: folder).appendingPathComponent("Archives.sqlite") }
 
     /// Opens everything as the model says that it is.
     package init(in folder: String, _ model: Model, clock: Clock) throws {
         self.clock = clock
-        file = try SQLiteFile.open(at: Self.url(in: folder), clock: clock.wallClock)
-        for shelf in Shelf.allCases where !shelf.isVersion { try open(shelf, model) }
+        file = try DatabaseFile.open(at: Self.url(in: folder), clock: clock.wallClock)
+        for shelf in State.allCases where !shelf.isVersion { try open(shelf, model) }
         try open(model.version, model)
     }
 
-    package func open(_ shelf: Shelf, _ model: Model) throws {
+    package func open(_ shelf: State, _ model: Model) throws {
         let limit =
             switch shelf {
             case .tight: try Capacity(DataSize(bytes: model.tightLimit))
-            case .versionOne, .versionTwo: try Capacity(DataSize(bytes: Shelf.versionLimit))
+            case .versionOne, .versionTwo: try Capacity(DataSize(bytes: State.versionLimit))
             default: Capacity.unlimited
             }
         stores[shelf] = try file.store(
-            named: shelf.rawValue, codec: ItemCodec(shelf), inFamily: shelf.isVersion ? "versions" : nil,
-            memory: try Capacity(DataSize(bytes: shelf == .bulky ? 400_000 : 2000)), disk: limit, remembering: .values,
+            named: shelf.rawValue, codec: ItemCodec(shelf), inVersionGroup: shelf.isVersion ? "versions" : nil,
+            memory: try Capacity(DataSize(bytes: shelf == .bulky ? 400_000 : 2000)), disk: limit, caching: .values,
             indexing: shelf == .safe ? Item.catalog(model.catalog) : nil, durability: shelf.durability)
     }
 
-    package func close(_ shelf: Shelf) throws {
+    package func close(_ shelf: State) throws {
         try stores[shelf]?.close()
         stores[shelf] = nil
     }
@@ -54,22 +54,23 @@ package final class Library {
     /// How entries of an original MiniCache file are taken over: each cache is a shelf, each key and value a text. The entries get their
     /// keys later, by ``renameOriginalEntries(of:in:)``.
     package static let original = OriginalCache { entry in
-        guard let shelf = Shelf(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
+        guard let shelf = State(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
         let item = Item(shelf: shelf, key: entry.key, version: version, filling: 20)
         return .init(
-            archive: shelf.rawValue, versionGroup: "\(shelf.rawValue) family", key: EntryKey(originalPrefix + entry.key), bytes: item.bytes)
+            archive: shelf.rawValue, inVersionGroup: "\(shelf.rawValue) family", key: EntryKey(originalPrefix + entry.key),
+            bytes: item.bytes)
     }
 
     private static let originalPrefix = "original "
 
     /// Gives the entries of an open archive that were taken over their keys.
-    package static func renameOriginalEntries(of shelf: Shelf, in file: SQLiteFile) throws {
+    package static func renameOriginalEntries(of shelf: State, in file: DatabaseFile) throws {
         try file.renameEntries(ofArchive: shelf.rawValue, withKeyPrefix: originalPrefix) { key in
             EntryKey(String(key.normalized.dropFirst(originalPrefix.count)))
         }
     }
 
-    package func store(_ shelf: Shelf) throws -> TieredStore<Item> {
+    package func store(_ shelf: State) throws -> Store<Item> {
         guard let store = stores[shelf] else { throw StoreError(.closed, "The shelf \(shelf) is not open.") }
         return store
     }

@@ -13,12 +13,12 @@ package struct Model: Hashable, Sendable {
         package var place: Int
     }
 
-    package var shelves: [Shelf: [String: Held]] = [:]
-    package var tightLimit = Shelf.tightLimit
+    package var shelves: [State: [String: Held]] = [:]
+    package var tightLimit = State.tightLimit
     package var catalog = 0
     /// The version that is open, and when each was last.
-    package var version = Shelf.versionOne
-    package var versionsSeen: [Shelf: Int64] = [:]
+    package var version = State.versionOne
+    package var versionsSeen: [State: Int64] = [:]
     package var now: Int64 = 1_767_225_600_000
     /// The number of the last operation.
     package var operations = 0
@@ -26,14 +26,14 @@ package struct Model: Hashable, Sendable {
 
     package init() {}
 
-    package func items(on shelf: Shelf) -> [String: Held] { shelves[shelf] ?? [:] }
+    package func items(on shelf: State) -> [String: Held] { shelves[shelf] ?? [:] }
 
     /// What a reader sees of a shelf now.
-    package func visible(on shelf: Shelf, at now: Int64) -> [String: Int] {
+    package func visible(on shelf: State, at now: Int64) -> [String: Int] {
         items(on: shelf).filter { $0.value.expires ?? .max > now }.mapValues(\.version)
     }
 
-    package func bytes(on shelf: Shelf) -> Int { items(on: shelf).values.reduce(0) { $0 + $1.size } }
+    package func bytes(on shelf: State) -> Int { items(on: shelf).values.reduce(0) { $0 + $1.size } }
 
     /// Puts an item where it lies, as the most recently used of its shelf.
     package mutating func put(_ item: Item, expires: Int64?, used: Int64) {
@@ -75,7 +75,7 @@ package struct Model: Hashable, Sendable {
     }
 
     /// The shelf of which the operation removes entries a few at a time, if it does.
-    package func shelfThatShrinks(during operation: Step) -> Shelf? {
+    package func shelfThatShrinks(during operation: Step) -> State? {
         switch operation {
         case .limit, .forget: .tight
         case .wait: version.otherVersion
@@ -97,16 +97,16 @@ package struct Model: Hashable, Sendable {
             if change.shelf.isVersion {
                 // Of the one that was replaced first.
                 let (own, old) = (bytes(on: change.shelf), change.shelf.otherVersion)
-                removeColdest(of: old) { _, left in own + left > Shelf.versionLimit }
+                removeColdest(of: old) { _, left in own + left > State.versionLimit }
                 let rest = bytes(on: old)
-                removeColdest(of: change.shelf) { _, left in left + rest > Shelf.versionLimit }
+                removeColdest(of: change.shelf) { _, left in left + rest > State.versionLimit }
             }
         case .delete: shelves[change.shelf]?[change.key] = nil
         case .clear: shelves[change.shelf] = nil
         }
     }
 
-    private mutating func use(_ shelf: Shelf, _ key: String) {
+    private mutating func use(_ shelf: State, _ key: String) {
         guard var held = shelves[shelf]?[key], held.expires ?? .max > now else { return }
         places += 1
         (held.used, held.place) = (now, places)
@@ -114,7 +114,7 @@ package struct Model: Hashable, Sendable {
     }
 
     /// Removes the coldest while `isWanted` of it and of the bytes that the shelf still holds.
-    private mutating func removeColdest(of shelf: Shelf, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
+    private mutating func removeColdest(of shelf: State, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
         let items = items(on: shelf)
         var left = bytes(on: shelf)
         var removed = 0

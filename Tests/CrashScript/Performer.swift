@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 #if canImport(Glibc)
     internal import Glibc
@@ -54,7 +54,7 @@ package final class Performer {
         case .limit(let bytes):
             let store = try library.store(.tight)
             try store.reconfigure(
-                memory: store.capacities.memory, disk: try Capacity(DataSize(bytes: bytes)), remembering: .values)
+                memory: store.capacities.memory, disk: try Capacity(DataSize(bytes: bytes)), caching: .values)
         case .forget(let milliseconds):
             try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
         case .settle: library.file.waitForHousekeeping()
@@ -129,8 +129,8 @@ package final class Performer {
         private static var fileSize: Int32 { RLIMIT_FSIZE }
     #endif
 
-    private func read(_ shelf: Shelf, _ key: String, _ library: Library) throws {
-        let found = try library.store(shelf).find(EntryKey(key))
+    private func read(_ shelf: State, _ key: String, _ library: Library) throws {
+        let found = try library.store(shelf).value(forKey: EntryKey(key))
         let expected = model.visible(on: shelf, at: model.now)[key]
         if found?.version != expected {
             journal.complain("\(shelf.rawValue) \(key) is \(found?.version ?? -1) and not \(expected ?? -1)")

@@ -1,4 +1,4 @@
-package import TiersTesting
+package import VellumTestSupport
 
 /// What a child does: operations at random, by a seed, with a bent.
 package enum Script: String, CaseIterable, Sendable {
@@ -31,7 +31,7 @@ package enum Script: String, CaseIterable, Sendable {
         }
     }
 
-    private func put(_ count: Int, on shelf: Shelf, from first: Int, filling: Int) -> Step {
+    private func put(_ count: Int, on shelf: State, from first: Int, filling: Int) -> Step {
         .write((first..<first + count).map { .init(shelf, "k\($0)", .put(filling: filling, age: nil)) })
     }
 
@@ -51,7 +51,7 @@ package enum Script: String, CaseIterable, Sendable {
 
     // MARK: Bents
 
-    private static let small: [Shelf] = [.safe, .safe, .power, .relaxed, .tight, .tight, .fleeting]
+    private static let small: [State] = [.safe, .safe, .power, .relaxed, .tight, .tight, .fleeting]
 
     private func mixed(_ chance: Int, _ random: inout SeededGenerator) -> Step {
         switch chance {
@@ -138,7 +138,7 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func key(_ random: inout SeededGenerator) -> String { "k\(Int.random(in: 0..<40, using: &random))" }
 
-    private func change(on shelf: Shelf, _ random: inout SeededGenerator, keys: Int = 40) -> Step.Change {
+    private func change(on shelf: State, _ random: inout SeededGenerator, keys: Int = 40) -> Step.Change {
         let key = "k\(Int.random(in: 0..<keys, using: &random))"
         let chance = Int.random(in: 0..<100, using: &random)
         if chance < 20 { return .init(shelf, key, .delete) }

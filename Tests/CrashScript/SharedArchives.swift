@@ -1,41 +1,41 @@
 internal import Foundation
-package import Tiers
-package import TiersSQLite
+package import VellumCore
+package import VellumEngine
 
 /// The archives that several processes use at once, by the clock of the system.
 package final class SharedArchives {
-    package let file: SQLiteFile
-    private let stores: [Shelf: TieredStore<Item>]
+    package let file: DatabaseFile
+    private let stores: [State: Store<Item>]
 
     /// What the shelf may hold on disk.
     package static let tightLimit = 20_000
 
     package init(in folder: String) throws {
-        let file = try SQLiteFile.open(at: Library.url(in: folder))
-        var stores: [Shelf: TieredStore<Item>] = [:]
-        for shelf in [Shelf.safe, .power, .relaxed, .tight, .fleeting] {
+        let file = try DatabaseFile.open(at: Library.url(in: folder))
+        var stores: [State: Store<Item>] = [:]
+        for shelf in [State.safe, .power, .relaxed, .tight, .fleeting] {
             stores[shelf] = try file.store(
                 named: shelf.rawValue, codec: ItemCodec(shelf), memory: try Capacity(DataSize(bytes: 200_000)),
-                disk: shelf == .tight ? try Capacity(DataSize(bytes: Self.tightLimit)) : .unlimited, remembering: .values,
+                disk: shelf == .tight ? try Capacity(DataSize(bytes: Self.tightLimit)) : .unlimited, caching: .values,
                 indexing: shelf == .safe ? Item.catalog(3) : nil, durability: shelf.durability)
         }
         (self.file, self.stores) = (file, stores)
     }
 
-    package func store(_ shelf: Shelf) throws -> TieredStore<Item> {
+    package func store(_ shelf: State) throws -> Store<Item> {
         guard let store = stores[shelf] else { throw StoreError(.closed, "The shelf \(shelf) is not open.") }
         return store
     }
 
-    package func find(_ shelf: Shelf, _ key: String) throws -> Int? { try store(shelf).find(EntryKey(key))?.version }
+    package func find(_ shelf: State, _ key: String) throws -> Int? { try store(shelf).value(forKey: EntryKey(key))?.version }
 
-    package func put(_ shelf: Shelf, _ key: String, _ version: Int, filling: Int = 50, expiration: Expiration? = nil) throws {
+    package func put(_ shelf: State, _ key: String, _ version: Int, filling: Int = 50, expiration: Expiration? = nil) throws {
         try store(shelf).record(
             Item(shelf: shelf, key: key, version: version, filling: filling), forKey: EntryKey(key), expiration: expiration)
     }
 
     /// Records items of several shelves together.
-    package func put(_ key: String, _ version: Int, on shelves: [Shelf]) throws {
+    package func put(_ key: String, _ version: Int, on shelves: [State]) throws {
         var transaction = StoreTransaction()
         for shelf in shelves {
             try transaction.record(

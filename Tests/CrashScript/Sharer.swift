@@ -1,6 +1,7 @@
 internal import Foundation
-internal import Tiers
-internal import TiersTesting
+internal import VellumCore
+internal import VellumEngine
+internal import VellumTestSupport
 
 /// One of four processes that use one file together. It changes what is its own and what is everyone's, and looks whether what it
 /// reads can be.
@@ -65,7 +66,7 @@ package struct Sharer {
     }
 
     /// What someone wrote never comes back after something newer of his was seen.
-    private mutating func read(_ shelf: Shelf, _ key: String) throws {
+    private mutating func read(_ shelf: State, _ key: String) throws {
         guard let version = try archives.find(shelf, key) else { return }
         let (process, place) = (version % Self.processes, "\(shelf) \(key)")
         let before = seen[place]?[process] ?? 0

@@ -1,7 +1,8 @@
-package import Tiers
+package import VellumCore
+internal import VellumEngine
 
 /// An archive of the script, by what it promises.
-package enum Shelf: String, CaseIterable, Sendable {
+package enum State: String, CaseIterable, Sendable {
     /// Survives a killed process.
     case safe
     /// Survives power loss.
@@ -27,7 +28,7 @@ package enum Shelf: String, CaseIterable, Sendable {
 
     package var isVersion: Bool { self == .versionOne || self == .versionTwo }
 
-    package var otherVersion: Shelf { self == .versionOne ? .versionTwo : .versionOne }
+    package var otherVersion: State { self == .versionOne ? .versionTwo : .versionOne }
 
     /// What a version and the one that it replaces may hold together.
     package static let versionLimit = 4000

@@ -4,7 +4,7 @@ package enum Step: Hashable, Sendable {
     case write([Change])
     /// The same while no file can grow: it fails, and nothing has changed.
     case starved([Change])
-    case read(Shelf, String)
+    case read(State, String)
     /// Asks the safe shelf for everything of a group and of a tag.
     case query(Int)
     case flush
@@ -33,11 +33,11 @@ package enum Step: Hashable, Sendable {
             case clear
         }
 
-        package var shelf: Shelf
+        package var shelf: State
         package var key: String
         package var kind: Kind
 
-        package init(_ shelf: Shelf, _ key: String, _ kind: Kind) { (self.shelf, self.key, self.kind) = (shelf, key, kind) }
+        package init(_ shelf: State, _ key: String, _ kind: Kind) { (self.shelf, self.key, self.kind) = (shelf, key, kind) }
     }
 }
 
@@ -71,7 +71,7 @@ extension Step: LosslessStringConvertible {
             self = words.first == "write" ? .write(changes) : .starved(changes)
         case "read":
             let parts = rest.split(separator: ":")
-            guard parts.count == 2, let shelf = Shelf(rawValue: String(parts[0])) else { return nil }
+            guard parts.count == 2, let shelf = State(rawValue: String(parts[0])) else { return nil }
             self = .read(shelf, String(parts[1]))
         case "query": self = .query(Int(rest) ?? 0)
         case "flush": self = .flush
@@ -99,7 +99,7 @@ extension Step.Change: LosslessStringConvertible {
 
     package init?(_ description: String) {
         let parts = description.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count >= 3, let shelf = Shelf(rawValue: parts[0]) else { return nil }
+        guard parts.count >= 3, let shelf = State(rawValue: parts[0]) else { return nil }
         switch parts[2] {
         case "put" where parts.count == 5: self.init(shelf, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
         case "delete": self.init(shelf, parts[1], .delete)

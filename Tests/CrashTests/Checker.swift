@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// Compares what a folder holds with what its journal says that it must, may and must not hold.
 struct Checker {
@@ -19,15 +19,15 @@ struct Checker {
         let expectation = Expectation(journal)
         let clock = Library.Clock(expectation.now)
         let before = ContinuousClock().now
-        let file = try SQLiteFile.open(at: Library.url(in: folder), clock: clock.wallClock)
+        let file = try DatabaseFile.open(at: Library.url(in: folder), clock: clock.wallClock)
         outcome.opening = ContinuousClock().now - before
 
         let report = try file.verify()
-        if !report.isSound { outcome.problems.append("the file is not sound: \(report)") }
-        var found: [Shelf: [String: Int]] = [:]
-        var order: [Shelf: [KeyUse]] = [:]
+        if !report.isIntact { outcome.problems.append("the file is not sound: \(report)") }
+        var found: [State: [String: Int]] = [:]
+        var order: [State: [ListedKey]] = [:]
         for name in try file.archiveNames() {
-            guard let shelf = Shelf(rawValue: name) else {
+            guard let shelf = State(rawValue: name) else {
                 outcome.problems.append("there is an archive that nobody made: \(name)")
                 continue
             }
@@ -54,7 +54,7 @@ struct Checker {
     }
 
     /// The state with the order of use that the file has kept, which is what evictions to come go by.
-    private func restored(_ state: Model, _ order: [Shelf: [KeyUse]], now: Int64) -> Model {
+    private func restored(_ state: Model, _ order: [State: [ListedKey]], now: Int64) -> Model {
         var model = state
         model.now = now
         model.shelves = [:]
@@ -70,11 +70,11 @@ struct Checker {
     }
 
     /// Asks the index, and goes through everything.
-    private func disagreements(of file: SQLiteFile, _ model: Model, underWay: Step?) throws -> [String] {
-        guard model.catalog > 0, try file.archiveNames().contains(Shelf.safe.rawValue) else { return [] }
+    private func disagreements(of file: DatabaseFile, _ model: Model, underWay: Step?) throws -> [String] {
+        guard model.catalog > 0, try file.archiveNames().contains(State.safe.rawValue) else { return [] }
         var problems: [String] = []
         let store = try file.store(
-            named: Shelf.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited,
+            named: State.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited,
             indexing: Item.catalog(model.catalog))
         let versions = model.items(on: .safe).values.map(\.version)
         for group in 0..<7 {
@@ -90,10 +90,10 @@ struct Checker {
         return problems
     }
 
-    private func difference(_ found: [Shelf: [String: Int]], _ expectation: Expectation) -> String {
+    private func difference(_ found: [State: [String: Int]], _ expectation: Expectation) -> String {
         var words = ["the file holds none of \(expectation.states.count) states."]
         let expected = expectation.acknowledged.contents(at: expectation.now)
-        for shelf in Shelf.allCases where found[shelf] != expected[shelf] {
+        for shelf in State.allCases where found[shelf] != expected[shelf] {
             let (is_, must) = (found[shelf] ?? [:], expected[shelf] ?? [:])
             let missing = must.keys.filter { is_[$0] == nil }.sorted().map { "\($0)=\(must[$0] ?? 0)" }
             let others = is_.filter { must[$0.key] != $0.value }.sorted { $0.key < $1.key }.map {

@@ -1,16 +1,16 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// What can be read of a file.
 struct Contents {
-    var items: [Shelf: [String: Int]] = [:]
+    var items: [State: [String: Int]] = [:]
     var problems: [String] = []
 
     /// Opens the file of the folder, reads everything, and closes it.
     init(of folder: String, at now: Int64, takingOver original: OriginalCache? = nil) throws {
-        let file = try SQLiteFile.open(
+        let file = try DatabaseFile.open(
             at: Library.url(in: folder), kind: original == nil ? .archives : .caches, takingOver: original,
             clock: Library.Clock(now).wallClock)
         let report = try file.verify()
@@ -19,7 +19,7 @@ struct Contents {
             problems.append("the file is not sound: \(report)")
         }
         for name in try file.archiveNames() {
-            guard let shelf = Shelf(rawValue: name) else { continue }
+            guard let shelf = State(rawValue: name) else { continue }
             let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
             if original != nil { try Library.renameOriginalEntries(of: shelf, in: file) }
             for key in try store.keys() {
@@ -33,7 +33,7 @@ struct Contents {
     }
 
     /// The item, if it is there and can be read.
-    private static func peek(_ key: EntryKey, _ store: TieredStore<Item>) throws(StoreError) -> Item? {
+    private static func peek(_ key: EntryKey, _ store: Store<Item>) throws(StoreError) -> Item? {
         do throws(StoreError) {
             return try store.peek(key)
         } catch {

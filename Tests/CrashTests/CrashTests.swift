@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import TiersSQLite
-import TiersTesting
+import VellumEngine
+import VellumTestSupport
 import Vellum
 
 /// C6, and the part of C10 that is not for later: processes that are killed, and several on one file.
@@ -15,9 +15,9 @@ struct CrashTests {
         var tags: [String] = []
     }
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 12 }
 
@@ -29,8 +29,8 @@ struct CrashTests {
     private func expected(_ key: String) -> String { String(repeating: key + ",", count: 20) }
 
     private func checkWholeness() throws {
-        let report = try SQLiteFile.open(at: folder.file("Archives.sqlite")).verify()
-        #expect(report.isSound, "\(report)")
+        let report = try DatabaseFile.open(at: folder.file("Archives.sqlite")).verify()
+        #expect(report.isIntact, "\(report)")
     }
 
     @Test(arguments: ["crashSafe", "powerSafe"])

@@ -1,5 +1,6 @@
 import CrashScript
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// What the file may hold after a process was killed: one of the states through which its journal went, all archives together.
 struct Expectation {
@@ -43,7 +44,7 @@ struct Expectation {
     }
 
     /// The newest state that is what was found, if one is.
-    func state(of found: [Shelf: [String: Int]]) -> Model? {
+    func state(of found: [State: [String: Int]]) -> Model? {
         if let state = states.last(where: { $0.contents(at: now) == found }) { return state }
         guard let underWay, let shelf = acknowledged.shelfThatShrinks(during: underWay) else { return nil }
         // It came some way.
@@ -62,9 +63,9 @@ struct Expectation {
 
 extension Model {
     /// What a reader finds, by shelf.
-    func contents(at now: Int64) -> [Shelf: [String: Int]] {
-        var contents: [Shelf: [String: Int]] = [:]
-        for shelf in Shelf.allCases {
+    func contents(at now: Int64) -> [State: [String: Int]] {
+        var contents: [State: [String: Int]] = [:]
+        for shelf in State.allCases {
             let visible = visible(on: shelf, at: now)
             if !visible.isEmpty { contents[shelf] = visible }
         }

@@ -1,14 +1,15 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// C10: a process that was forked from one that has a store open must not use it, and disturbs nobody by trying.
 @Suite(.timeLimit(.minutes(60)))
 struct ForkTests {
     @Test func aStoreOfTheParentIsRefusedInTheChild() throws {
-        let folder = try TemporaryStore()
+        let folder = try TemporaryDirectory()
         let process = try Spawned(["fork", folder.url.path])
         var said: [String] = []
         while let line = process.line() { said.append(line) }
@@ -25,7 +26,7 @@ struct ForkTests {
 
     /// What the message advises works. That a process may execute a program which opens the file is what every test with children shows.
     @Test func aProcessThatForksBeforeItOpensAFileMayUseItInTheChild() throws {
-        let folder = try TemporaryStore()
+        let folder = try TemporaryDirectory()
         let process = try Spawned(["fork-first", folder.url.path])
         var said: [String] = []
         while let line = process.line() { said.append(line) }

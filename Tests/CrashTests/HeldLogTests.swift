@@ -1,9 +1,9 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// A process that is stopped while it reads holds the log back: it is named, and writers go on.
 @Suite(.timeLimit(.minutes(60)), .serialized)
@@ -13,10 +13,10 @@ struct HeldLogTests {
     }
 
     @Test func theProcessThatHoldsTheLogBackIsNamedAndTheLogBeginsAnewOnceItGoesOn() async throws {
-        let folder = try TemporaryStore()
-        let file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+        let folder = try TemporaryDirectory()
+        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
         let store = try file.store(
-            named: "a", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte), remembering: .values)
+            named: "a", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte), caching: .values)
         try store.record(Data(count: 1), forKey: "first")
         let heard = Heard()
         let events = store.events.events()
@@ -50,7 +50,7 @@ struct HeldLogTests {
     }
 
     @Test func handlesThatComeAndGoKeepTheLocksOfTheProcess() throws {
-        let folder = try TemporaryStore()
+        let folder = try TemporaryDirectory()
         for round in 0..<40 {
             // Released on another thread, which closes it, while this one opens the file anew.
             var archives: SharedArchives? = try SharedArchives(in: folder.url.path)
@@ -69,7 +69,7 @@ struct HeldLogTests {
     }
 
     @Test func onlyAnotherProcessThatHasTheFileOpenIsPresent() throws {
-        let folder = try TemporaryStore()
+        let folder = try TemporaryDirectory()
         let archives = try SharedArchives(in: folder.url.path)
         try archives.put(.relaxed, "k", 1)
         #expect(!archives.file.isShared)
@@ -88,7 +88,7 @@ struct HeldLogTests {
     /// A relaxed write that was acknowledged before another process opened the file is seen by it, too.
     @Test func aProcessThatOpensTheFileSeesWhatWasAcknowledgedBefore() throws {
         for round in 0..<10 {
-            let folder = try TemporaryStore()
+            let folder = try TemporaryDirectory()
             let archives = try SharedArchives(in: folder.url.path)
             try archives.put(.relaxed, "k", round)
             let other = try Spawned(["obey", folder.url.path])

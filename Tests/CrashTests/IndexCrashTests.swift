@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import TiersSQLite
-import TiersTesting
+import VellumEngine
+import VellumTestSupport
 import Vellum
 
 /// An index agrees with its rows, whenever whoever writes them is killed.
@@ -26,9 +26,9 @@ struct IndexCrashTests {
         var tags: [String]
     }
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func open<Archive: ArchiveCodable & Sendable>(_ type: Archive.Type) throws -> (ArchivesFactory, ArchiveStore<Archive>) {
         let factory = ArchivesFactory(directory: folder.url)
@@ -53,8 +53,8 @@ struct IndexCrashTests {
         }
         if isWhole { #expect(try store.explain(where: #Predicate { $0.key == "x" }).usesIndex) }
         try factory.close()
-        let report = try SQLiteFile.open(at: folder.file("Archives.sqlite")).verify()
-        #expect(report.isSound, "\(report)")
+        let report = try DatabaseFile.open(at: folder.file("Archives.sqlite")).verify()
+        #expect(report.isIntact, "\(report)")
     }
 
     /// What others write meanwhile may be there or not; but what is answered is what was asked.

@@ -1,9 +1,9 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Processes that are killed at any instant and between any two steps leave what was acknowledged, whole.
 ///

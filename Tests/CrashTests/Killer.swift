@@ -1,8 +1,8 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Kills children of one script, over and over.
 struct Killer {

@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import TiersSQLite
-import TiersTesting
+import VellumEngine
+import VellumTestSupport
 
 /// One folder after another, in which children carry out one script and are killed.
 final class Lane {
@@ -29,14 +29,14 @@ final class Lane {
     }
 
     let script: Script
-    private let root: TemporaryStore
+    private let root: TemporaryDirectory
     private let template: Template
     private var current: (folder: String, model: Model)?
     private var rounds = 0
 
     init(_ script: Script) throws {
         self.script = script
-        root = try TemporaryStore()
+        root = try TemporaryDirectory()
         template = try Template.of(script)
     }
 

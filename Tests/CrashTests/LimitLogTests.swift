@@ -1,13 +1,13 @@
 import Foundation
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// C2: what a person must see of a limit stands in the log, once.
 @Suite(.timeLimit(.minutes(60)))
 struct LimitLogTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func lines(_ limit: String, _ first: Int, _ count: Int) throws -> (count: String?, logged: [String]) {
         let child = try Spawned(["limit", folder.url.path, limit, "\(first)", "\(count)"], logs: true)

@@ -1,21 +1,21 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// C2: the log is bounded, whatever other processes do.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct LogSizeTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
     private final class Reading: Sendable {
         let goesOn = Locked(true)
         let reads = Locked(0)
     }
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     /// P51: a snapshot that is always in use is let go of all the same, so that another process can begin the log anew.
     @Test func theLogIsBoundedThoughAnotherProcessReadsAllTheTime() throws {

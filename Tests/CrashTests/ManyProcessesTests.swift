@@ -1,16 +1,16 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// C10: several processes on one file.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct ManyProcessesTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     @Test func fourProcessesOnOneFileLoseNothingAndKeepItsLimits() async throws {
         let seed: UInt64 = 4
@@ -55,7 +55,7 @@ struct ManyProcessesTests {
         #expect(winners.count == (winners.keys.max() ?? -1) + 1, "a number was lost")
         #expect(winners.count > 4 && operations > 100)
         let report = try archives.file.verify()
-        #expect(report.isSound, "\(report)")
+        #expect(report.isIntact, "\(report)")
         try archives.file.close()
         print("FIGURES processes=\(Sharer.processes) operations=\(operations) claims=\(winners.count) looks=\(looks)")
     }

@@ -1,19 +1,19 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// C10: what another process has acknowledged is what this one reads, also where memory had something older.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct NeverStaleTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
     private let archives: SharedArchives
     private let other: Spawned
 
     init() throws {
-        folder = try TemporaryStore()
+        folder = try TemporaryDirectory()
         archives = try SharedArchives(in: folder.url.path)
         other = try Spawned(["obey", folder.url.path])
     }
@@ -21,13 +21,13 @@ struct NeverStaleTests {
     private static var rounds: Int { Tally.count(5000, sample: 200) }
 
     /// Both read what the key holds, so that both remember it.
-    private func expectBoth(_ shelf: Shelf, _ key: String, _ version: Int?, _ round: Int) throws {
+    private func expectBoth(_ shelf: State, _ key: String, _ version: Int?, _ round: Int) throws {
         #expect(other.ask("read \(shelf.rawValue) \(key)") == "\(version ?? -1)", "the other, round \(round)")
         #expect(try archives.find(shelf, key) == version, "this one, round \(round)")
     }
 
-    @Test(arguments: [Shelf.safe, .power, .relaxed])
-    func accessIsNeverStale(_ shelf: Shelf) throws {
+    @Test(arguments: [State.safe, .power, .relaxed])
+    func accessIsNeverStale(_ shelf: State) throws {
         for round in 0..<Self.rounds {
             let version = round * 2 + 1
             try archives.put(shelf, "k", version)
@@ -70,9 +70,9 @@ struct NeverStaleTests {
         for round in 0..<Self.rounds / 2 {
             let version = round * 2 + 1
             try archives.put("k", version, on: [.safe, .power])
-            for shelf in [Shelf.safe, .power] { #expect(other.ask("read \(shelf.rawValue) k") == "\(version)", "round \(round)") }
+            for shelf in [State.safe, .power] { #expect(other.ask("read \(shelf.rawValue) k") == "\(version)", "round \(round)") }
             #expect(other.ask("together safe k \(version + 1)") == "done")
-            for shelf in [Shelf.safe, .power] { #expect(try archives.find(shelf, "k") == version + 1, "round \(round)") }
+            for shelf in [State.safe, .power] { #expect(try archives.find(shelf, "k") == version + 1, "round \(round)") }
         }
         try archives.file.close()
     }

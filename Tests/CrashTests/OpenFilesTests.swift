@@ -1,14 +1,15 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// A process that may open no more files is told so, and loses nothing.
 @Suite(.timeLimit(.minutes(60)))
 struct OpenFilesTests {
     @Test func tooManyOpenFilesAreAnErrorAndPass() throws {
-        let folder = try TemporaryStore()
+        let folder = try TemporaryDirectory()
         let process = try Spawned(["descriptors", folder.url.path])
         var said: [String] = []
         while let line = process.line() { said.append(line) }

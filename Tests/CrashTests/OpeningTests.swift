@@ -2,21 +2,21 @@ import CrashScript
 import Foundation
 import RawDatabase
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// How long it takes to open a file after a process was killed says nothing of how much is in it.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct OpeningTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
     private let now: Int64 = 1_767_225_700_000
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
-    private func open() throws -> (SQLiteFile, TieredStore<Item>) {
-        let file = try SQLiteFile.open(at: Library.url(in: folder.url.path), clock: Library.Clock(now).wallClock)
-        return (file, try file.store(named: Shelf.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited))
+    private func open() throws -> (DatabaseFile, Store<Item>) {
+        let file = try DatabaseFile.open(at: Library.url(in: folder.url.path), clock: Library.Clock(now).wallClock)
+        return (file, try file.store(named: State.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited))
     }
 
     /// Puts rows into the archive without the engine, which would take longer. They need not match their checksums.
@@ -45,7 +45,7 @@ struct OpeningTests {
 
             let start = ContinuousClock().now
             let (file, store) = try open()
-            let last = try store.find(EntryKey("touched \(acknowledged - 1)"))
+            let last = try store.value(forKey: EntryKey("touched \(acknowledged - 1)"))
             openings.append(ContinuousClock().now - start)
 
             #expect(last?.version == acknowledged - 1, "round \(round)")

@@ -2,9 +2,9 @@ import CrashScript
 import Foundation
 import RawDatabase
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// A process that is killed while it mends a damaged file, or takes over one of the original MiniCache, leaves what the next one needs
 /// to do so: nothing is missing at the end that could be read before, and the damaged files are kept, all of them.
@@ -20,10 +20,10 @@ struct RecoveryKillTests {
         case schema
     }
 
-    private let root: TemporaryStore
+    private let root: TemporaryDirectory
     private let now: Int64 = 1_767_225_700_000
 
-    init() throws { root = try TemporaryStore() }
+    init() throws { root = try TemporaryDirectory() }
 
     private var manager: FileManager { .default }
 

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TiersTesting
+import VellumTestSupport
 import Vellum
 
 /// C2 and C3 where another process changes the limit of an archive that this one has open.
@@ -14,12 +14,12 @@ struct SharedLimitTests {
         var tags: [String] = []
     }
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
     private let store: ArchiveStore<Item>
     private let factory: ArchivesFactory
 
     init() throws {
-        folder = try TemporaryStore()
+        folder = try TemporaryDirectory()
         factory = ArchivesFactory(directory: folder.url)
         store = try factory.store(for: Item.self, memoryLimit: 1.kiloByte, diskLimit: 20.kiloByte)
     }

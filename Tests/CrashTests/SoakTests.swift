@@ -1,18 +1,18 @@
 import CrashScript
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Several processes that use one file for a long time take no more and more of the machine, and nothing drifts.
 ///
 /// `VELLUM_SOAK` says for how many seconds; a few if it says nothing.
 @Suite(.timeLimit(.minutes(600)), .serialized)
 struct SoakTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private static var seconds: Double { ProcessInfo.processInfo.environment["VELLUM_SOAK"].flatMap(Double.init) ?? 4 }
 
@@ -54,7 +54,7 @@ struct SoakTests {
             try Spawned(["soak", folder.url.path, "\(seed)", "\($0)", "\(milliseconds)"])
         }
         // What the files take meanwhile is bounded, too.
-        let names = [Shelf.safe, .power, .relaxed, .tight, .fleeting]
+        let names = [State.safe, .power, .relaxed, .tight, .fleeting]
         let clock = ContinuousClock()
         let end = clock.now + .milliseconds(milliseconds)
         var (largestLog, largestFile, looks) = (0, 0, 0)
@@ -85,7 +85,7 @@ struct SoakTests {
             growth = max(growth, story.growth)
         }
         let report = try archives.file.verify()
-        #expect(report.isSound, "\(report)")
+        #expect(report.isIntact, "\(report)")
         try archives.file.close()
         #expect(folder.size(of: "Archives.sqlite-wal") == 0)
         print(

@@ -1,7 +1,7 @@
 import CrashScript
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// What the tests of killed processes have done so far, for the figures at their end.
 final class Tally: Sendable {

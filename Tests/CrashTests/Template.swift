@@ -1,14 +1,15 @@
 import CrashScript
 import Foundation
 import RawDatabase
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// What a folder holds before the first child of a script comes: made once and copied.
 final class Template: Sendable {
     let folder: String
     let model: Model
-    private let root: TemporaryStore
+    private let root: TemporaryDirectory
 
     private static let made = Locked<[Script: Template]>([:])
 
@@ -22,7 +23,7 @@ final class Template: Sendable {
     }
 
     private init(_ script: Script) throws {
-        root = try TemporaryStore()
+        root = try TemporaryDirectory()
         folder = root.file("template").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var model = Model()

@@ -1,5 +1,6 @@
 import Foundation
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Names the case under way when it takes the process down, or does not end.
 enum CaseGuard {

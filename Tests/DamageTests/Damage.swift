@@ -1,5 +1,5 @@
 import Foundation
-import TiersTesting
+import VellumTestSupport
 
 /// One way to damage the files of a store.
 enum Damage: Hashable, Sendable {

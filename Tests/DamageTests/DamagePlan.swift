@@ -1,5 +1,5 @@
 import Foundation
-import TiersTesting
+import VellumTestSupport
 
 /// Which damages are tried: a sample of them, or all.
 enum DamagePlan {

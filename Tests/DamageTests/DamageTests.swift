@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// C14: whatever happens to the files, nothing crashes, no value is another's, and what can be read is kept.
 @Suite(.timeLimit(.minutes(DamagePlan.isWhole || DamagePlan.sampled > 100 ? 120 : 60)))

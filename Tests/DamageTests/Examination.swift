@@ -1,6 +1,6 @@
 import Foundation
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// Opens damaged files in a folder of its own and does with them everything that a program would.
 final class Examination {
@@ -57,9 +57,9 @@ final class Examination {
         findings.remains = []
         findings.isBroken = false
         do throws(StoreError) {
-            let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+            let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
             var events: [AsyncStream<StoreEvent>] = []
-            var stores: [(name: String, store: TieredStore<Specimen>)] = []
+            var stores: [(name: String, store: Store<Specimen>)] = []
             // What was whole and told nothing is looked at once more only for what was recorded since.
             let isSuspicious = number == 1 || findings.isTold || !findings.lost.isEmpty
             if isSuspicious { findings.lost = [] }
@@ -75,7 +75,7 @@ final class Examination {
             guard isSuspicious else { return try file.close() }
             attempt("verify") { () throws(StoreError) in
                 let report = try file.verify()
-                if !report.isSound {
+                if !report.isIntact {
                     findings.isTold = true
                     let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
                     findings.isBroken = findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
@@ -129,11 +129,11 @@ final class Examination {
 
     // MARK: Reading
 
-    private func read(_ archive: String, _ store: TieredStore<Specimen>) {
+    private func read(_ archive: String, _ store: Store<Specimen>) {
         for place in places[archive] ?? [] {
             let key = EntryKey(place.key)
             var found: Specimen?
-            attempt("value") { () throws(StoreError) in found = try store.value(forKey: key).value }
+            attempt("value") { () throws(StoreError) in found = try store.value(forKey: key) }
             check(found, at: place)
             if found == nil, sample.present[place] != nil { findings.lost.insert(place) }
         }
@@ -149,10 +149,10 @@ final class Examination {
         }
     }
 
-    private func readFresh(_ archive: String, _ store: TieredStore<Specimen>) {
+    private func readFresh(_ archive: String, _ store: Store<Specimen>) {
         for (place, specimen) in fresh where place.archive == archive {
             attempt("fresh") { () throws(StoreError) in
-                if try store.value(forKey: EntryKey(place.key)).value != specimen { findings.remains.append("\(place) is gone") }
+                if try store.value(forKey: EntryKey(place.key)) != specimen { findings.remains.append("\(place) is gone") }
             }
         }
     }
@@ -176,14 +176,14 @@ final class Examination {
 
     // MARK: Writing
 
-    private func write(_ number: Int, _ archive: String, _ store: TieredStore<Specimen>) {
+    private func write(_ number: Int, _ archive: String, _ store: Store<Specimen>) {
         let place = SampleStore.Place(archive: archive, key: "fresh \(number)")
         let specimen = Specimen(archive: archive, key: place.key, version: 100, age: number, tags: ["fresh"], filler: "fresh")
         attempt("record") { () throws(StoreError) in
             try store.record(specimen, forKey: EntryKey(place.key))
             store.trimMemory(to: .zero)
             fresh[place] = specimen
-            if try store.value(forKey: EntryKey(place.key)).value != specimen {
+            if try store.value(forKey: EntryKey(place.key)) != specimen {
                 // A damaged index may hide it, until the file is salvaged; but then that must have been told.
                 if findings.isTold {
                     findings.remains.append("what was recorded just now is not read")

@@ -1,5 +1,6 @@
 import Foundation
-import Tiers
+import VellumCore
+import VellumEngine
 
 #if canImport(SQLite3)
     import SQLite3

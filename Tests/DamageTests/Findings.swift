@@ -1,4 +1,5 @@
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// What came of opening a damaged store, reading it, writing to it, and opening it again.
 struct Findings: Sendable {

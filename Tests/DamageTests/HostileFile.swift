@@ -1,9 +1,9 @@
 import Foundation
 import RawDatabase
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// A small store, closed, whose file a test makes hostile, and what a program then does with it.
 final class HostileFile {
@@ -23,11 +23,11 @@ final class HostileFile {
     private static func make() throws -> Data {
         let folder = try DamageFolder()
         let url = folder.url.appendingPathComponent(SampleStore.name)
-        let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+        let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
         for archive in SampleStore.archives {
             let store = try SampleStore.open(archive, in: file)
             // A claim, uses, marks: a row in every table.
-            try store.claim(.after(.seconds(1000)))
+            try store.setRetention(.after(.seconds(1000)))
             for number in 0..<entries { try store.record(value(archive, number), forKey: EntryKey("key \(number)")) }
             for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
             file.waitForHousekeeping()
@@ -58,7 +58,7 @@ final class HostileFile {
         for visit in 1...2 {
             outcome.found = 0
             attempt("open") { () throws(StoreError) in
-                let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+                let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
                 for archive in SampleStore.archives {
                     attempt(archive) { () throws(StoreError) in
                         try use(archive, try SampleStore.open(archive, in: file), visit)
@@ -77,12 +77,12 @@ final class HostileFile {
         return outcome
     }
 
-    private func use(_ archive: String, _ store: TieredStore<Specimen>, _ visit: Int) throws(StoreError) {
+    private func use(_ archive: String, _ store: Store<Specimen>, _ visit: Int) throws(StoreError) {
         // As whoever has the archive open says it: what the file says of others may be anything.
-        attempt("claim") { () throws(StoreError) in try store.claim(.after(.seconds(1000))) }
+        attempt("claim") { () throws(StoreError) in try store.setRetention(.after(.seconds(1000))) }
         for number in 0..<Self.entries {
             attempt("value") { () throws(StoreError) in
-                if try store.value(forKey: EntryKey("key \(number)")).value == Self.value(archive, number) { outcome.found += 1 }
+                if try store.value(forKey: EntryKey("key \(number)")) == Self.value(archive, number) { outcome.found += 1 }
             }
         }
         store.trimMemory(to: .zero)
@@ -99,9 +99,9 @@ final class HostileFile {
             let new = Specimen(archive: archive, key: "new \(visit)", version: 1, age: 1, tags: [], filler: "new")
             try store.record(new, forKey: EntryKey("new \(visit)"))
             store.trimMemory(to: .zero)
-            if try store.value(forKey: EntryKey("new \(visit)")).value != new { outcome.wrong.append("what was recorded is not there") }
+            if try store.value(forKey: EntryKey("new \(visit)")) != new { outcome.wrong.append("what was recorded is not there") }
             if try !store.remove(EntryKey("new \(visit)")) { outcome.wrong.append("what was recorded is not removed") }
-            if try store.value(forKey: EntryKey("new \(visit)")).value != nil { outcome.wrong.append("what was removed is there") }
+            if try store.value(forKey: EntryKey("new \(visit)")) != nil { outcome.wrong.append("what was removed is there") }
         }
         attempt("flush") { () throws(StoreError) in try store.flush() }
     }

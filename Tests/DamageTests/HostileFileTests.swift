@@ -2,10 +2,11 @@ import CChecksum
 import Foundation
 import RawDatabase
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
-@testable import TiersSQLite
+@testable import VellumEngine
 
 /// C15: a file is data. Whatever stands in it, nothing of it is run, nothing hangs, and no process ends.
 @Suite(.timeLimit(.minutes(60)), .serialized)
@@ -13,7 +14,7 @@ struct HostileFileTests {
     // MARK: Values
 
     private static let tables = [
-        "archives", "indexes", "claims", "entries_1", "uses_1", "marks_1", "columns_2", "elements_2_0", "strays_2",
+        "archives", "indexes", "retention", "entries_1", "touches_1", "recency_1", "columns_2", "elements_2_0", "unindexed_2",
     ]
 
     private static let values = [
@@ -37,7 +38,7 @@ struct HostileFileTests {
                     let hostile = try HostileFile()
                     let database = try RawDatabase(hostile.url)
                     let name = try database.text("SELECT name FROM pragma_table_info('\(table)') WHERE cid = \(column)")
-                    let isWithoutRow = ["claims", "elements_2_0"].contains(table)
+                    let isWithoutRow = ["retention", "elements_2_0"].contains(table)
                     let rows = isWithoutRow ? "1" : condition
                     do {
                         try database.execute(
@@ -89,7 +90,7 @@ struct HostileFileTests {
 
     /// What makes the schema another one and leaves every entry readable.
     private static let programs: [String] =
-        ["archives", "claims", "indexes", "entries_1", "uses_1", "marks_1", "columns_2"].flatMap { table in
+        ["archives", "retention", "indexes", "entries_1", "touches_1", "recency_1", "columns_2"].flatMap { table in
             ["INSERT", "UPDATE", "DELETE"].map { "CREATE TRIGGER a_\(table)_\($0) BEFORE \($0) ON \(table) BEGIN \(endless); END" }
         } + [
             "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN SELECT RAISE(IGNORE); END",
@@ -98,7 +99,7 @@ struct HostileFileTests {
             "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN DELETE FROM entries_1; END",
             "CREATE TRIGGER t AFTER UPDATE ON archives BEGIN UPDATE archives SET entries = 0, bytes = 0, max_bytes = 1; END",
             "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN SELECT randomblob(1000000000); END",
-            "CREATE TRIGGER t AFTER DELETE ON entries_1 BEGIN INSERT INTO marks_1 SELECT 1, (\(endless)); END",
+            "CREATE TRIGGER t AFTER DELETE ON entries_1 BEGIN INSERT INTO recency_1 SELECT 1, (\(endless)); END",
             "CREATE VIEW v AS \(endless)",
             "CREATE TABLE theirs(x)",
             "CREATE TABLE theirs(x PRIMARY KEY) WITHOUT ROWID",
@@ -111,7 +112,7 @@ struct HostileFileTests {
             "ALTER TABLE entries_1 ADD COLUMN more TEXT DEFAULT 'more'",
             "ALTER TABLE entries_1 ADD COLUMN more AS (hex(zeroblob(1000000)))",
             "ALTER TABLE archives ADD COLUMN more INTEGER DEFAULT 7",
-            "ALTER TABLE uses_1 ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
+            "ALTER TABLE touches_1 ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
         ]
 
     @Test func noProgramInAFileIsRunAndEveryEntryIsSalvaged() throws {
@@ -140,7 +141,7 @@ struct HostileFileTests {
             PRAGMA writable_schema = ON;
             UPDATE sqlite_schema SET sql = replace(sql, 'idle INTEGER', 'idle INTEGER AS (length(hex(zeroblob(1000))))')
             WHERE name GLOB 'entries_*';
-            UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'strays_2';
+            UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'unindexed_2';
             """)
         let outcome = hostile.use()
         #expect(outcome.setAside == 1 && outcome.wrong == [])
@@ -149,33 +150,33 @@ struct HostileFileTests {
 
     /// What also makes entries unreadable: they may be lost, and nothing else may happen.
     private static let destructions: [String] = [
-        "DROP TABLE entries_1", "DROP TABLE uses_1", "DROP TABLE marks_1", "DROP TABLE claims", "DROP TABLE indexes",
+        "DROP TABLE entries_1", "DROP TABLE touches_1", "DROP TABLE recency_1", "DROP TABLE retention", "DROP TABLE indexes",
         "DROP TABLE columns_2",
         "ALTER TABLE entries_1 RENAME TO theirs",
         "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS SELECT * FROM theirs",
         "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(endless)",
         "ALTER TABLE archives RENAME TO theirs; CREATE VIEW archives AS SELECT * FROM theirs",
         "ALTER TABLE archives RENAME TO theirs; CREATE VIEW archives AS \(endless)",
-        "ALTER TABLE uses_1 RENAME TO theirs; CREATE VIEW uses_1 AS \(endless)",
+        "ALTER TABLE touches_1 RENAME TO theirs; CREATE VIEW touches_1 AS \(endless)",
         "ALTER TABLE entries_1 RENAME COLUMN bytes TO theirs",
         "ALTER TABLE entries_1 DROP COLUMN idle",
-        "ALTER TABLE archives DROP COLUMN family",
+        "ALTER TABLE archives DROP COLUMN version_group",
         "DROP TABLE entries_1; CREATE TABLE entries_1(id INTEGER PRIMARY KEY, key BLOB, written, expires, stamp, checksum, bytes AS (randomblob(1000000000)), idle)",
-        "DROP TABLE uses_1; CREATE TABLE uses_1(id INTEGER PRIMARY KEY, stamp INTEGER CHECK (hex(zeroblob(100000000)) > ''))",
-        "DROP TABLE marks_1; CREATE TABLE marks_1(stamp PRIMARY KEY, id) WITHOUT ROWID",
-        "DROP TABLE marks_1; CREATE TABLE marks_1(stamp INTEGER PRIMARY KEY, id REFERENCES entries_1(id) ON DELETE CASCADE)",
+        "DROP TABLE touches_1; CREATE TABLE touches_1(id INTEGER PRIMARY KEY, stamp INTEGER CHECK (hex(zeroblob(100000000)) > ''))",
+        "DROP TABLE recency_1; CREATE TABLE recency_1(stamp PRIMARY KEY, id) WITHOUT ROWID",
+        "DROP TABLE recency_1; CREATE TABLE recency_1(stamp INTEGER PRIMARY KEY, id REFERENCES entries_1(id) ON DELETE CASCADE)",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE entries_1(x)' WHERE name = 'entries_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'uses_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'touches_1'",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'entries_1'",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999999 WHERE name = 'entries_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'marks_1') WHERE name = 'uses_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'uses_1' WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'recency_1') WHERE name = 'touches_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'touches_1' WHERE name = 'entries_1'",
         "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name LIKE 'sqlite_autoindex%'",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'view' WHERE name = 'entries_1'",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE name = 'entries_1'",
         "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema",
         "DELETE FROM archives", "UPDATE archives SET id = id + 100",
-        "UPDATE archives SET settled = next + 100, marks = 0",
+        "UPDATE archives SET low_water = next + 100, recency = 0",
         "UPDATE archives SET entries = 0, bytes = 0", "UPDATE archives SET entries = next, bytes = 1 << 47",
         "UPDATE indexes SET columns = 2000, collections = 2000", "UPDATE indexes SET definition = ''",
         "PRAGMA application_id = 0", "PRAGMA user_version = 0", "PRAGMA user_version = 3",
@@ -200,8 +201,8 @@ struct HostileFileTests {
 
     @Test func whatTheListBelievesBeyondItsEntriesHidesNone() throws {
         let hostile = try HostileFile()
-        try RawDatabase(hostile.url).execute("UPDATE archives SET settled = next + 100")
-        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        try RawDatabase(hostile.url).execute("UPDATE archives SET low_water = next + 100")
+        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         do {
             _ = try SampleStore.open("plain", in: file)
             Issue.record("It was believed.")
@@ -209,7 +210,7 @@ struct HostileFileTests {
             #expect(error.code == .damagedFile)
         }
         try file.close()
-        let again = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let again = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         #expect(try SampleStore.open("plain", in: again).keys().count == HostileFile.entries)
     }
 
@@ -257,7 +258,7 @@ struct HostileFileTests {
         try thing.put(at: hostile.url.path + suffix, victim: victim)
         CaseGuard.begin("\(thing) at \(suffix)", slice: 3)
         let error = #expect(throws: StoreError.self) {
-            try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock).close()
+            try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock).close()
         }
         CaseGuard.end(slice: 3)
         #expect(error?.code == .cannotOpen, "\(thing) at \(suffix)")
@@ -270,7 +271,7 @@ struct HostileFileTests {
         let hostile = try HostileFile()
         let victim = hostile.folder.url.appendingPathComponent("precious").path
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
-        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
         unlink(hostile.url.path + "-changes")
         try Thing.hardLink.put(at: hostile.url.path + "-changes", victim: victim)
@@ -288,7 +289,7 @@ struct HostileFileTests {
     /// The same where another process changes the file while it is open.
     @Test func programsThatAreAddedToAnOpenFileAreNotRun() throws {
         let hostile = try HostileFile()
-        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
         try store.record(HostileFile.value("plain", 1), forKey: "key 1")
         try RawDatabase(hostile.url).execute(
@@ -298,12 +299,12 @@ struct HostileFileTests {
             """)
         try store.record(HostileFile.value("plain", 2), forKey: "new")
         store.trimMemory(to: .zero)
-        #expect(try store.value(forKey: "new").value == HostileFile.value("plain", 2))
+        #expect(try store.value(forKey: "new") == HostileFile.value("plain", 2))
         try RawDatabase(hostile.url).execute("ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(Self.endless)")
         let error = #expect(throws: StoreError.self) { _ = try store.value(forKey: "key 1") }
         #expect(error?.code == .damagedFile)
         do throws(StoreError) { try file.close() } catch { #expect(error.code == .damagedFile) }
-        let again = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let again = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         #expect(try SampleStore.open("people", in: again).keys().count == HostileFile.entries)
     }
 
@@ -324,7 +325,7 @@ struct HostileFileTests {
         let mended = URL(fileURLWithPath: hostile.url.path + ".salvaged")
         try FileManager.default.moveItem(at: hostile.url, to: mended)
         let bytes = try Data(contentsOf: mended)
-        let error = #expect(throws: StoreError.self) { _ = try SQLiteFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock) }
+        let error = #expect(throws: StoreError.self) { _ = try DatabaseFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock) }
         #expect(error?.code == .wrongKind)
         #expect(try Data(contentsOf: mended) == bytes)
         // Damaged itself, it is mended once more.
@@ -339,7 +340,7 @@ struct HostileFileTests {
         let log = hostile.url.path + "-wal"
         try Data().write(to: URL(fileURLWithPath: log))
         #expect(truncate(log, 1 << 40) == 0)
-        let error = #expect(throws: StoreError.self) { _ = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock) }
+        let error = #expect(throws: StoreError.self) { _ = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock) }
         #expect(error?.code == .cannotOpen && error?.message.contains("holes") == true)
     }
 
@@ -350,7 +351,7 @@ struct HostileFileTests {
         bytes[3] ^= 0xFF
         try bytes.write(to: hostile.url)
         let error = #expect(throws: StoreError.self) {
-            _ = try SQLiteFile.open(at: hostile.url, kind: .caches, ifNotADatabase: .setAsideAlways, clock: SampleStore.clock)
+            _ = try DatabaseFile.open(at: hostile.url, kind: .caches, ifNotADatabase: .setAsideAlways, clock: SampleStore.clock)
         }
         #expect(error?.code == .wrongKind)
         #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
@@ -359,10 +360,10 @@ struct HostileFileTests {
     /// A backup may give the database a second name while it is open.
     @Test func aSecondNameOfAnOpenDatabaseDoesNotStopIt() throws {
         let hostile = try HostileFile()
-        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
         #expect(link(hostile.url.path, hostile.url.path + ".backup") == 0)
-        #expect(try store.value(forKey: "key 1").value != nil)
+        #expect(try store.value(forKey: "key 1") != nil)
         try store.flush()
         try file.close()
     }
@@ -370,12 +371,12 @@ struct HostileFileTests {
     /// The same while the file is open: a connection is opened for each reader, and for the thread that copies the log.
     @Test func whatIsPutThereWhileTheFileIsOpenIsNotOpenedEither() throws {
         let hostile = try HostileFile()
-        let file = try SQLiteFile.open(at: hostile.url, clock: SampleStore.clock)
+        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
         try Thing.fifo.put(at: hostile.url.path + "-journal", victim: "")
         #expect(throws: StoreError.self) { _ = try store.value(forKey: "key 1") }
         unlink(hostile.url.path + "-journal")
-        #expect(try store.value(forKey: "key 1").value != nil)
+        #expect(try store.value(forKey: "key 1") != nil)
         try file.close()
     }
 }

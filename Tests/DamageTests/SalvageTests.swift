@@ -1,22 +1,22 @@
 import Foundation
 import RawDatabase
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// What is taken over of a damaged file, and what is kept of it.
 @Suite(.timeLimit(.minutes(60)))
 struct SalvageTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
     private var url: URL { folder.file("Archives.sqlite") }
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
-    private func open(_ name: String = "plain", policy: SQLiteFile.ForeignFilePolicy = .refuse) throws -> (SQLiteFile, TieredStore<Data>) {
-        let file = try SQLiteFile.open(at: url, ifNotADatabase: policy, clock: SampleStore.clock)
+    private func open(_ name: String = "plain", policy: DatabaseFile.ForeignFilePolicy = .refuse) throws -> (DatabaseFile, Store<Data>) {
+        let file = try DatabaseFile.open(at: url, ifNotADatabase: policy, clock: SampleStore.clock)
         let store = try file.store(
-            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte), remembering: .values)
+            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte), caching: .values)
         return (file, store)
     }
 
@@ -56,7 +56,7 @@ struct SalvageTests {
     private func findDamage() throws {
         do {
             let (damaged, _) = try open()
-            #expect(try !damaged.verify().isSound)
+            #expect(try !damaged.verify().isIntact)
             try damaged.close()
         } catch let error as StoreError {
             #expect(error.code == .damagedFile)
@@ -68,11 +68,11 @@ struct SalvageTests {
         let (file, store) = try open()
         var found = 0
         for number in 0..<count {
-            guard let bytes = try store.value(forKey: EntryKey("key \(number)")).value else { continue }
+            guard let bytes = try store.value(forKey: EntryKey("key \(number)")) else { continue }
             #expect(bytes == value(number))
             found += 1
         }
-        #expect(try file.verify().isSound)
+        #expect(try file.verify().isIntact)
         #expect(try store.count() == found)
         return found
     }
@@ -95,10 +95,10 @@ struct SalvageTests {
         let found = try store.count()
         #expect(found > 300)
         for number in 0..<1000 {
-            let bytes = try store.value(forKey: EntryKey("key \(number)")).value
+            let bytes = try store.value(forKey: EntryKey("key \(number)"))
             #expect(bytes == nil || bytes == value(number))
         }
-        #expect(try file.verify().isSound)
+        #expect(try file.verify().isIntact)
     }
 
     /// Every byte of the header that could keep SQLite from reading the rest.
@@ -115,21 +115,21 @@ struct SalvageTests {
             #expect(error.code == .damagedFile)
         }
         let (file, store) = try open()
-        for number in 0..<50 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number), "byte \(offset)") }
+        for number in 0..<50 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number), "byte \(offset)") }
         try store.record(Data("new".utf8), forKey: "new")
-        #expect(try file.verify().isSound)
+        #expect(try file.verify().isIntact)
     }
 
     /// A table that cannot be read takes no other with it.
-    @Test(arguments: ["uses_1", "marks_1", "indexes", "sqlite_autoindex_entries_1_1", "sqlite_autoindex_archives_1", "claims"])
+    @Test(arguments: ["touches_1", "recency_1", "indexes", "sqlite_autoindex_entries_1_1", "sqlite_autoindex_archives_1", "retention"])
     func aTableThatIsGoneHidesNoEntry(_ table: String) throws {
         try fill(300)
         let root = try RawDatabase(url).int("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
         try destroy(pages: [root - 1])
         try findDamage()
         let (file, store) = try open()
-        for number in 0..<300 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number)) }
-        #expect(try file.verify().isSound)
+        for number in 0..<300 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number)) }
+        #expect(try file.verify().isIntact)
     }
 
     /// The database is gone, but a log that was never copied holds all of it.
@@ -141,7 +141,7 @@ struct SalvageTests {
         try FileManager.default.removeItem(at: url)
         try log.write(to: URL(fileURLWithPath: url.path + "-wal"))
         let (_, again) = try open()
-        for number in 0..<20 { #expect(try again.value(forKey: EntryKey("key \(number)")).value == value(number)) }
+        for number in 0..<20 { #expect(try again.value(forKey: EntryKey("key \(number)")) == value(number)) }
         var events = again.events.events().makeAsyncIterator()
         guard case .setAside(let aside, 20) = await events.next(isolation: #isolation) else {
             Issue.record("No one was told.")
@@ -203,17 +203,17 @@ struct SalvageTests {
         try bytes.write(to: url)
         do {
             let (file, beta) = try open("beta")
-            #expect(try beta.value(forKey: "key").value == Data("of beta".utf8))
+            #expect(try beta.value(forKey: "key") == Data("of beta".utf8))
             let error = #expect(throws: StoreError.self) {
                 try file.store(
-                    named: "gamma", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), remembering: .values)
+                    named: "gamma", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
             }
             #expect(error?.code == .damagedFile)
         }
         for name in ["alpha", "beta", "gamma"] {
             let (file, store) = try open(name)
-            #expect(try store.value(forKey: "key").value == Data("of \(name)".utf8))
-            #expect(try file.verify().isSound)
+            #expect(try store.value(forKey: "key") == Data("of \(name)".utf8))
+            #expect(try file.verify().isIntact)
         }
     }
 
@@ -221,12 +221,12 @@ struct SalvageTests {
     @Test(arguments: [
         "UPDATE entries_1 SET stamp = -5 WHERE id = 15", "UPDATE entries_1 SET stamp = 9223372036854775807 WHERE id = 15",
         "UPDATE archives SET next = -1000", "UPDATE archives SET next = 9223372036854775807", "UPDATE archives SET next = 3",
-        "UPDATE archives SET entries = -1", "UPDATE archives SET bytes = 9223372036854775807", "UPDATE archives SET settled = -1",
-        "UPDATE archives SET marks = -9223372036854775808", "INSERT INTO marks_1 VALUES (-4, 99), (0, 3), (9223372036854775807, 2)",
-        "INSERT INTO uses_1 VALUES (4, -1), (5, 9223372036854775807)",
+        "UPDATE archives SET entries = -1", "UPDATE archives SET bytes = 9223372036854775807", "UPDATE archives SET low_water = -1",
+        "UPDATE archives SET recency = -9223372036854775808", "INSERT INTO recency_1 VALUES (-4, 99), (0, 3), (9223372036854775807, 2)",
+        "INSERT INTO touches_1 VALUES (4, -1), (5, 9223372036854775807)",
         "INSERT INTO indexes VALUES (1, 'x', -3, -1, 5, 9, 9223372036854775807, -8)",
         "INSERT INTO indexes VALUES (1, 'x', 4000000000, 4000000000, 0, 0, 0, 0)",
-        "INSERT INTO claims VALUES (1, -1, -9223372036854775808, 9223372036854775807, 9223372036854775807)",
+        "INSERT INTO retention VALUES (1, -1, -9223372036854775808, 9223372036854775807, 9223372036854775807)",
     ])
     func numbersThatAreImpossibleNeitherTrapNorHideAnything(_ sql: String) throws {
         try fill(20)
@@ -235,7 +235,7 @@ struct SalvageTests {
             do {
                 let (file, store) = try open()
                 _ = try store.keys()
-                for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number)) }
+                for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number)) }
                 _ = try file.verify()
                 try store.record(value(visit), forKey: EntryKey("new \(visit)"))
                 _ = try store.removeUnused(since: .distantPast)
@@ -246,23 +246,23 @@ struct SalvageTests {
             }
         }
         let (file, store) = try open()
-        for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")).value == value(number)) }
-        #expect(try store.value(forKey: "new 3").value == value(3))
+        for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number)) }
+        #expect(try store.value(forKey: "new 3") == value(3))
         #expect(try store.keys().count == store.count())
-        #expect(try file.verify().isSound)
+        #expect(try file.verify().isIntact)
     }
 
     /// An object that SQLite has no room for is refused, and what was there stays.
     @Test func whatIsLargerThanSQLiteHoldsIsTooLarge() throws {
-        let file = try SQLiteFile.open(at: url, clock: SampleStore.clock)
+        let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
         let store = try file.store(
             named: "large", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(DataSize(bytes: 4_000_000_000)),
-            remembering: .bytes)
+            caching: .bytes)
         try store.record(Data("small".utf8), forKey: "a")
         let error = #expect(throws: StoreError.self) { try store.record(Data(count: 1_000_000_001), forKey: "a") }
         #expect(error?.code == .tooLarge)
-        #expect(try store.value(forKey: "a").value == Data("small".utf8))
+        #expect(try store.value(forKey: "a") == Data("small".utf8))
         try store.record(Data("other".utf8), forKey: "b")
-        #expect(try file.verify().isSound)
+        #expect(try file.verify().isIntact)
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import RawDatabase
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// The files of a small store as a killed process leaves them, and everything that was ever recorded in it.
 ///
@@ -29,7 +29,7 @@ struct SampleStore: Sendable {
 
     init(pageSize: Int, seed: UInt64) throws {
         self.pageSize = pageSize
-        let folder = try TemporaryStore()
+        let folder = try TemporaryDirectory()
         let url = folder.file(Self.name)
         try RawDatabase(url).execute("PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
         var writer = SampleWriter(seed: seed, clock: Self.clock)
@@ -61,10 +61,10 @@ struct SampleStore: Sendable {
 
     static let clock = WallClock { WallInstant(rawValue: 1_800_000_000_000) }
 
-    static func open(_ name: String, in file: SQLiteFile) throws(StoreError) -> TieredStore<Specimen> {
+    static func open(_ name: String, in file: DatabaseFile) throws(StoreError) -> Store<Specimen> {
         try file.store(
-            named: name, codec: Specimen.Codec(), inFamily: name.hasPrefix("cache") ? "cache" : nil, memory: Capacity(1.megaByte),
-            disk: Capacity(10.megaByte), remembering: .values, indexing: name == "people" ? Specimen.catalog : nil)
+            named: name, codec: Specimen.Codec(), inVersionGroup: name.hasPrefix("cache") ? "cache" : nil, memory: Capacity(1.megaByte),
+            disk: Capacity(10.megaByte), caching: .values, indexing: name == "people" ? Specimen.catalog : nil)
     }
 }
 
@@ -74,8 +74,8 @@ private struct SampleWriter {
     private(set) var present: [SampleStore.Place: Specimen] = [:]
     private var random: SeededGenerator
     private let clock: WallClock
-    private var file: SQLiteFile?
-    private var stores: [String: TieredStore<Specimen>] = [:]
+    private var file: DatabaseFile?
+    private var stores: [String: Store<Specimen>] = [:]
 
     init(seed: UInt64, clock: WallClock) {
         random = SeededGenerator(seed: seed)
@@ -83,7 +83,7 @@ private struct SampleWriter {
     }
 
     mutating func open(_ url: URL) throws {
-        let file = try SQLiteFile.open(at: url, clock: clock)
+        let file = try DatabaseFile.open(at: url, clock: clock)
         self.file = file
         for archive in SampleStore.archives { stores[archive] = try SampleStore.open(archive, in: file) }
         file.waitForHousekeeping()

@@ -1,5 +1,6 @@
 import Foundation
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// A value that says of itself where it belongs: its archive, its key and its version stand in its bytes.
 ///
@@ -23,7 +24,7 @@ struct Specimen: Hashable, Sendable {
     var age: Int { Int(part(3)) ?? 0 }
     var tags: [String] { part(4).split(separator: ",").map(String.init) }
 
-    struct Codec: Tiers.Codec {
+    struct Codec: VellumEngine.Codec {
         func encode(_ value: Specimen) -> Data { value.bytes }
         func decode(_ bytes: Data) -> Specimen { Specimen(bytes: bytes) }
     }

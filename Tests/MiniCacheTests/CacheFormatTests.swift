@@ -1,7 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite("The format of stored values", .timeLimit(.minutes(60)))
 struct CacheFormatTests {
@@ -11,9 +11,9 @@ struct CacheFormatTests {
         var bytes = Data([0, 255, 217])
     }
 
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func manager(_ format: CodableFormat) -> MiniCacheManager {
         MiniCacheManager(name: "rates", directory: folder.url, format: format)
@@ -36,7 +36,7 @@ struct CacheFormatTests {
         #expect(try cache(manager(written)).value(forKey: "a")?.value == 2)
     }
 
-    @Test func CBORIsTheDefaultAndSmallerThanJSON() throws {
+    @Test func CBORIsTheDefaultAndSmallerThanJSONThanJSON() throws {
         let (binary, text) = (MiniCacheManager(name: "b", directory: folder.url), manager(.json))
         #expect(binary.format == .cbor)
         try cache(binary).set(Rate(), forKey: "a")

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Caches used from several threads.
 @Suite(.timeLimit(.minutes(60)))

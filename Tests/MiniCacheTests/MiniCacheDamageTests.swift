@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import RawDatabase
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Damaged and foreign files, and values of other types.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,7 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Expiry by age and by version.
 @Suite(.timeLimit(.minutes(60)))

@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import Synchronization
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// `value(forKey:orLoad:)` on a cache.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,7 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Random operations on handles of different ages and versions, compared with a dictionary.
 @Suite(.timeLimit(.minutes(60)))

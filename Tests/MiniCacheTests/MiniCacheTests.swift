@@ -1,7 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// The subscript and the throwing methods.
 @Suite(.timeLimit(.minutes(60)))

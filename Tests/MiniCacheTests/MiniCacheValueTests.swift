@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import Synchronization
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Values of many types, and their limits.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,9 +1,9 @@
 import Foundation
 import RawDatabase
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 @testable import MiniCache
 
@@ -223,7 +223,7 @@ struct OriginalFileTests {
         let file = try FileHold.open(
             at: temporary.file, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: temporary.clock.wallClock)
         let location = CacheLocation(name: "Many", version: "1")
-        let hold = try file.file.hold(named: location.archiveName, codec: CachedValueCodec(), inFamily: "Many")
+        let hold = try file.file.hold(named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: "Many")
         var calls = 0
         try file.file.renameEntries(ofArchive: location.archiveName, withKeyPrefix: CacheKey.originalPrefix) { key in
             calls += 1

@@ -1,6 +1,6 @@
 import Foundation
 import MiniCache
-import TiersTesting
+import VellumTestSupport
 
 /// A temporary folder with a manager and a manual clock. The folder is removed with the object.
 final class TemporaryCaches: Sendable {

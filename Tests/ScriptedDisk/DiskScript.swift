@@ -1,5 +1,6 @@
 public import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 #if canImport(Glibc)
     internal import Glibc

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 #if canImport(SQLite3)
     internal import SQLite3

@@ -32,7 +32,7 @@ struct DocumentationTests {
         }
         try await cities.set(.kharkiv, forKey: "kharkiv")
         let statistics: StoreStatistics = try await cities.statistics()
-        #expect(statistics.disk == TierTotals(entries: 1, bytes: try JSONEncoder().encode(City.kharkiv).count))
+        #expect(statistics.disk == StorageUsage(entries: 1, bytes: try JSONEncoder().encode(City.kharkiv).count))
         #expect(cities.fileURL.lastPathComponent == "storage.sqlite")
     }
 }

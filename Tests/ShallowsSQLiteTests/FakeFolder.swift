@@ -1,6 +1,7 @@
 import Foundation
 import ShallowsSQLite
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// A folder of files that is a dictionary, and fails where it is told to.
 final class FakeFolder: Sendable {

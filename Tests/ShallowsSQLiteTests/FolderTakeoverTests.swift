@@ -1,7 +1,7 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct FolderTakeoverTests {
@@ -10,7 +10,7 @@ struct FolderTakeoverTests {
     }
 
     @Test func aFolderOnDiskIsMovedInOneCall() async throws {
-        let temporary = try TemporaryStore()
+        let temporary = try TemporaryDirectory()
         let folder = DiskFolderStorage(folderURL: temporary.file("cities"))
         let cities = folder.mapJSONObject(City.self)
         let keys: [Filename] = ["kharkiv", "", "a/b", "..", "é", Filename(rawValue: String(repeating: "long", count: 1000))]

@@ -1,7 +1,7 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Files that are not what they should be, and storages that were closed.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,14 +1,14 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// The disk limit belongs to the file, and storages are independent handles on it.
 @Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageHandleTests {
-    private let folder: TemporaryStore
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func storage(_ disk: DataSize? = nil) -> SQLiteStorage<Data> {
         SQLiteStorage<Data>(fileURL: folder.file("storage.sqlite"), diskLimit: disk)

@@ -1,7 +1,7 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Limits and ages.
 @Suite(.timeLimit(.minutes(60)))

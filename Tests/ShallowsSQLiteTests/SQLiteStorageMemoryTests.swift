@@ -1,8 +1,9 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// What memory has is answered at once, unless something asked for before may change it.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,8 +1,9 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// What is asked for first is done first, on whatever thread.
 @Suite(.timeLimit(.minutes(60)))

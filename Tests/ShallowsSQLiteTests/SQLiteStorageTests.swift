@@ -2,7 +2,7 @@ import Foundation
 import ShallowsSQLite
 import Synchronization
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageTests {

@@ -1,7 +1,7 @@
 import Foundation
 import ShallowsSQLite
 import Synchronization
-import TiersTesting
+import VellumTestSupport
 
 struct City: Codable, Hashable {
     var name: String
@@ -13,10 +13,10 @@ struct City: Codable, Hashable {
 
 /// A folder of a test's own for storages, with a clock that only the test moves.
 struct TemporaryStorages {
-    let folder: TemporaryStore
+    let folder: TemporaryDirectory
     let clock = ManualClock()
 
-    init() throws { folder = try TemporaryStore() }
+    init() throws { folder = try TemporaryDirectory() }
 
     var file: URL { folder.file("storage.sqlite") }
 

@@ -1,8 +1,9 @@
 import Foundation
 import ShallowsSQLite
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// The move of a folder of files into a storage.
 @Suite(.timeLimit(.minutes(60)))

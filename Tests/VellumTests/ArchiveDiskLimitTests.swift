@@ -32,7 +32,7 @@ struct ArchiveDiskLimitTests {
         _ = try fill(100, diskLimit: 50_000)
         let store = try factory.store(for: Parcel.self)
         try store.record(contentsOf: (100..<200).map { Parcel("\($0)", size: 1000) })
-        #expect(try store.statistics().disk == TierTotals(entries: 50, bytes: 50_000))
+        #expect(try store.statistics().disk == StorageUsage(entries: 50, bytes: 50_000))
     }
 
     @Test func theFirstOpeningAppliesASmallerSizeAndReportsIt() async throws {
@@ -47,7 +47,7 @@ struct ArchiveDiskLimitTests {
                 Issue.record("\(event)")
                 break
             }
-            #expect(change == LimitChange(from: 1.megaByte, to: 20_000, removed: TierTotals(entries: 80, bytes: 80_000)))
+            #expect(change == LimitChange(from: 1.megaByte, to: 20_000, removed: StorageUsage(entries: 80, bytes: 80_000)))
             break
         }
         // The coldest left.

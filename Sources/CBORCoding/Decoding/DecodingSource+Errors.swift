@@ -1,16 +1,17 @@
 internal import Foundation
 
 extension DecodingSource {
-    // MARK: Where an item is
+    // MARK: Coding path
 
-    /// The keys and places on the way to the item. Nobody asks but errors and a type's own code.
+    /// Returns the coding path of the item. It is computed only on demand, for errors and for types that ask for it.
     func codingPath(of target: Int) -> [any CodingKey] {
         codingPath(of: target, asRead: true) ?? codingPath(of: target, asRead: false) ?? []
     }
 
-    /// Goes where the containers are being read, as far as these lie on the way, and looks for the rest.
+    /// Finds the path to an offset.
     ///
-    /// - Parameter asRead: False to look everywhere: what is being read may be beside the way.
+    /// - Parameter asRead: Whether to follow the cursors of the containers that are being read, which is faster but finds only items in
+    ///   them. If false, the containers are searched.
     private func codingPath(of target: Int, asRead: Bool) -> [any CodingKey]? {
         guard isOpen else { return nil }
         var path: [any CodingKey] = []
@@ -18,7 +19,7 @@ extension DecodingSource {
         while item != target {
             let known = asRead ? self.entryBeingRead(in: item, depth: path.count) : nil
             guard let step = known ?? step(from: item, to: target) else { return nil }
-            // In a key: the way ends at the map.
+            // The target is inside a key: the path ends at the map.
             guard step.value <= target else { return asRead ? nil : path }
             path.append(step.key)
             item = step.value
@@ -27,26 +28,26 @@ extension DecodingSource {
     }
 
     private func entryBeingRead(in container: Int, depth: Int) -> (key: any CodingKey, value: Int)? {
-        if depth < cursors.count, cursors[depth].map == container, cursors[depth].isAtValue {
-            return (plainKey(at: cursors[depth].entry).map(pathKey) ?? CBORKey(stringValue: "?"), cursors[depth].offset)
+        if depth < mapCursors.count, mapCursors[depth].map == container, mapCursors[depth].isAtValue {
+            return (storedKey(at: mapCursors[depth].entry).map(pathKey) ?? CBORKey(stringValue: "?"), mapCursors[depth].offset)
         }
-        if depth < places.count, places[depth].array == container {
-            return (CBORKey(place: places[depth].place), places[depth].element)
+        if depth < arrayCursors.count, arrayCursors[depth].array == container {
+            return (CBORKey(index: arrayCursors[depth].index), arrayCursors[depth].element)
         }
         return nil
     }
 
-    /// Notes which element of an array is being read.
+    /// Records which element of an array is being read.
     @inline(__always)
-    func enter(_ place: ArrayPlace, depth: Int) {
-        while places.count <= depth { places.append(ArrayPlace()) }
-        places[depth] = place
+    func setElement(_ cursor: ArrayCursor, depth: Int) {
+        while arrayCursors.count <= depth { arrayCursors.append(ArrayCursor()) }
+        arrayCursors[depth] = cursor
     }
 
-    /// The keys and places on the way to the map that has an entry there.
+    /// Returns the coding path of the map that has an entry at the offset.
     func codingPath(ofMapWithEntry entry: Int) -> [any CodingKey] { codingPath(of: entry, asRead: false) ?? [] }
 
-    /// Which entry of a container holds the item.
+    /// Returns the entry of a container that contains the target.
     private func step(from container: Int, to target: Int) -> (key: any CodingKey, value: Int)? {
         let head = reader.head(at: reader.content(at: container))
         switch head.type {
@@ -54,13 +55,13 @@ extension DecodingSource {
             for entry in entries(of: container) {
                 let value = reader.end(of: entry)
                 guard target < reader.end(of: value) else { continue }
-                return (plainKey(at: entry).map(pathKey) ?? CBORKey(stringValue: "?"), value)
+                return (storedKey(at: entry).map(pathKey) ?? CBORKey(stringValue: "?"), value)
             }
         case .array:
             var offset = head.next
-            for place in 0..<elements(of: head) {
+            for index in 0..<elements(of: head) {
                 let end = reader.end(of: offset)
-                if target < end { return (CBORKey(place: place), offset) }
+                if target < end { return (CBORKey(index: index), offset) }
                 offset = end
             }
         case .unsigned, .negative, .bytes, .text, .tag, .simple: break
@@ -70,10 +71,10 @@ extension DecodingSource {
 
     private func pathKey(_ key: CBORKey) -> CBORKey {
         guard case .convertFromSnakeCase = options.keyDecodingStrategy, key.intValue == nil else { return key }
-        return CBORKey(stringValue: SnakeCase.to(key.stringValue))
+        return CBORKey(stringValue: SnakeCase.camelCase(key.stringValue))
     }
 
-    /// How many elements an array has.
+    /// Returns the number of elements of an array.
     func elements(of head: ItemReader.Head) -> Int {
         guard head.isIndefinite else { return Int(head.argument) }
         var (count, offset) = (0, head.next)
@@ -83,35 +84,35 @@ extension DecodingSource {
 
     // MARK: Errors
 
-    func mismatch(_ type: Any.Type, at offset: Int) -> DecodingError {
-        guard isOpen else { return closed }
+    func typeMismatch(_ type: Any.Type, at offset: Int) -> DecodingError {
+        guard isOpen else { return decoderExpired }
         let context = context(offset, "Expected \(type), but found \(kind(at: offset)).")
         return reader.isNil(at: offset) ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    func misfit(_ type: Any.Type, at offset: Int) -> DecodingError {
+    func doesNotFit(_ type: Any.Type, at offset: Int) -> DecodingError {
         .dataCorrupted(context(offset, "The number does not fit in \(type)."))
     }
 
-    func corrupted(_ description: String, at offset: Int) -> DecodingError {
+    func dataCorrupted(_ description: String, at offset: Int) -> DecodingError {
         .dataCorrupted(context(offset, description))
     }
 
-    func missing(_ key: some CodingKey, in map: Int) -> DecodingError {
-        guard isOpen else { return closed }
+    func keyNotFound(_ key: some CodingKey, in map: Int) -> DecodingError {
+        guard isOpen else { return decoderExpired }
         return .keyNotFound(key, context(map, "The map has no key '\(key.stringValue)'."))
     }
 
-    /// Of a decoder that somebody kept.
-    var closed: DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: "A decoder is used when its value was decoded already."))
+    /// The error for a decoder that is used after decoding has ended.
+    var decoderExpired: DecodingError {
+        .dataCorrupted(.init(codingPath: [], debugDescription: "The decoder was used after its value had been decoded."))
     }
 
     private func context(_ offset: Int, _ description: String) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath(of: offset), debugDescription: description)
     }
 
-    /// What stands there, without saying which.
+    /// Describes the kind of the item. Errors must not contain values.
     private func kind(at offset: Int) -> String {
         let head = reader.head(at: reader.content(at: offset))
         switch head.type {

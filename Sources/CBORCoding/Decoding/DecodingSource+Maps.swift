@@ -1,45 +1,45 @@
 internal import Foundation
 
 extension DecodingSource {
-    /// Makes ready to read the map from its first entry.
-    func begin(_ map: Int, depth: Int) {
-        while cursors.count <= depth { cursors.append(MapCursor()) }
-        cursors[depth] = MapCursor(map, reader)
+    /// Sets the cursor of the depth to the first entry of the map.
+    func startReading(_ map: Int, depth: Int) {
+        while mapCursors.count <= depth { mapCursors.append(MapCursor()) }
+        mapCursors[depth] = MapCursor(map, reader)
     }
 
-    /// Moves behind the value that was read last.
+    /// Moves the cursor past the value that was read last.
     @inline(__always)
-    func settle(depth: Int) {
-        guard cursors[depth].isAtValue else { return }
-        let end = end(of: cursors[depth].offset, depth: depth + 1)
-        cursors[depth].moveBehindValue(end)
+    func finishValue(depth: Int) {
+        guard mapCursors[depth].isAtValue else { return }
+        let end = end(of: mapCursors[depth].offset, depth: depth + 1)
+        mapCursors[depth].moveToNextEntry(end)
     }
 
-    /// Where the value of the key begins; `nil` if the map does not have the key.
+    /// Returns the offset of the value for the key, or `nil` if the map does not contain the key.
     ///
-    /// - Parameter isRead: Whether the value will be read, so that the key behind it is expected next.
+    /// - Parameter isRead: Whether the caller reads the value, so that the following key is expected next.
     @inline(__always)
     func value(of key: some CodingKey, in map: Int, depth: Int, isRead: Bool) -> Int? {
         guard isOpen else { return nil }
-        if depth < cursors.count, cursors[depth].map == map { settle(depth: depth) } else { begin(map, depth: depth) }
-        let cursor = cursors[depth]
+        if depth < mapCursors.count, mapCursors[depth].map == map { finishValue(depth: depth) } else { startReading(map, depth: depth) }
+        let cursor = mapCursors[depth]
         guard !cursor.isAtEnd(reader), let value = value(of: key, at: cursor.offset) else {
             return search(for: key, depth: depth, isRead: isRead)
         }
-        if isRead { cursors[depth].moveToValue(value) }
+        if isRead { mapCursors[depth].moveToValue(value) }
         return value
     }
 
     @inline(never)
     private func search(for key: some CodingKey, depth: Int, isRead: Bool) -> Int? {
-        // Who could not decode a value as one type tries the next.
-        if cursors[depth].entry >= 0, let value = value(of: key, at: cursors[depth].entry) {
-            if isRead { cursors[depth].moveBack(to: value) }
+        // A type that failed to decode the last value as one type may try another type for the same key.
+        if mapCursors[depth].entry >= 0, let value = value(of: key, at: mapCursors[depth].entry) {
+            if isRead { mapCursors[depth].moveBack(to: value) }
             return value
         }
-        guard mayHave(key, depth: depth) else { return nil }
-        // From here to the end, and from the beginning to here.
-        var cursor = cursors[depth]
+        guard mayContain(key, depth: depth) else { return nil }
+        // Search from the current entry to the end, then from the first entry to the current one.
+        var cursor = mapCursors[depth]
         let here = cursor.offset
         while true {
             if cursor.isAtEnd(reader) {
@@ -49,20 +49,20 @@ extension DecodingSource {
             if let value = value(of: key, at: cursor.offset) {
                 if isRead {
                     cursor.moveToValue(value)
-                    cursors[depth] = cursor
+                    mapCursors[depth] = cursor
                 }
                 return value
             }
-            cursor.pass(reader)
+            cursor.skipEntry(reader)
             if cursor.offset == here { return nil }
         }
     }
 
-    /// Whether the map may have the key, from what is kept of all its keys.
-    private func mayHave(_ key: some CodingKey, depth: Int) -> Bool {
+    /// Whether the map may contain the key, according to its key filter.
+    private func mayContain(_ key: some CodingKey, depth: Int) -> Bool {
         guard case .useDefaultKeys = options.keyDecodingStrategy else { return true }
-        let mask = cursors[depth].mask ?? mask(of: cursors[depth].map)
-        cursors[depth].mask = mask
+        let mask = mapCursors[depth].mask ?? mask(of: mapCursors[depth].map)
+        mapCursors[depth].mask = mask
         var name = key.stringValue
         let bit = name.withUTF8 { ByteSlice($0).keyBit }
         return mask.contains(bit) || key.intValue != nil
@@ -79,19 +79,19 @@ extension DecodingSource {
 
     // MARK: Keys
 
-    /// Where the entries of a map begin.
+    /// The offsets of the entries of a map.
     func entries(of map: Int) -> MapEntries { MapEntries(MapCursor(map, reader), reader) }
 
-    /// Where the first entry of a map begins, if it has any.
+    /// The offset of the first entry of a map that is not empty.
     func firstEntry(of map: Int) -> Int { reader.head(at: reader.content(at: map)).next }
 
-    /// How many entries a map has.
+    /// The number of entries of a map.
     func count(of map: Int) -> Int {
         let head = reader.head(at: reader.content(at: map))
         return head.isIndefinite ? entries(of: map).reduce(0) { count, _ in count + 1 } : Int(head.argument)
     }
 
-    /// Where the value of the entry begins, if its key is this one.
+    /// Returns the offset of the entry's value if the entry has the given key.
     @inline(__always)
     private func value(of key: some CodingKey, at entry: Int) -> Int? {
         let head = reader.head(at: entry)
@@ -99,26 +99,26 @@ extension DecodingSource {
             let end = head.next + Int(head.argument)
             return ByteSlice(reader.base + head.next, count: Int(head.argument)).isText(key.stringValue) ? end : nil
         }
-        return isOther(key, at: entry) ? reader.end(of: entry) : nil
+        return isEqualKey(key, at: entry) ? reader.end(of: entry) : nil
     }
 
-    /// Whether a key that is no plain text, or is changed by a strategy, is this one.
+    /// Whether the entry has the given key. Handles integers, texts of indefinite length and converted keys.
     @inline(never)
-    private func isOther<Key: CodingKey>(_ key: Key, at entry: Int) -> Bool {
-        guard let found = plainKey(at: entry) else { return false }
+    private func isEqualKey<Key: CodingKey>(_ key: Key, at entry: Int) -> Bool {
+        guard let found = storedKey(at: entry) else { return false }
         if let integer = found.intValue { return key.intValue == integer }
-        return changed(found, at: entry, for: Key.self).stringValue == key.stringValue
+        return converted(found, at: entry, for: Key.self).stringValue == key.stringValue
     }
 
-    /// The key of an entry, as a key of the type's.
+    /// The key of an entry, as the coding key type of a container.
     func key<Key: CodingKey>(at entry: Int, as type: Key.Type) -> Key? {
-        guard let found = plainKey(at: entry) else { return nil }
+        guard let found = storedKey(at: entry) else { return nil }
         if let integer = found.intValue { return Key(intValue: integer) ?? Key(stringValue: found.stringValue) }
-        return Key(stringValue: changed(found, at: entry, for: Key.self).stringValue)
+        return Key(stringValue: converted(found, at: entry, for: Key.self).stringValue)
     }
 
-    /// The key of an entry as it stands there; `nil` if it is neither a text nor an integer.
-    func plainKey(at entry: Int) -> CBORKey? {
+    /// The key of an entry as stored, or `nil` if it is neither a text nor an integer.
+    func storedKey(at entry: Int) -> CBORKey? {
         let head = reader.head(at: reader.content(at: entry))
         switch head.type {
         case .text: return reader.text(head).map { CBORKey(stringValue: $0) }
@@ -128,13 +128,13 @@ extension DecodingSource {
         }
     }
 
-    /// What the strategy makes of a key. The keys of a dictionary are data.
-    private func changed<Key: CodingKey>(_ key: CBORKey, at entry: Int, for type: Key.Type) -> any CodingKey {
+    /// Applies the key strategy. Dictionary keys are data and are not converted.
+    private func converted<Key: CodingKey>(_ key: CBORKey, at entry: Int, for type: Key.Type) -> any CodingKey {
         if case .useDefaultKeys = options.keyDecodingStrategy { return key }
         guard !type.isOfDictionary else { return key }
         return switch options.keyDecodingStrategy {
         case .useDefaultKeys: key
-        case .convertFromSnakeCase: CBORKey(stringValue: SnakeCase.to(key.stringValue))
+        case .convertFromSnakeCase: CBORKey(stringValue: SnakeCase.camelCase(key.stringValue))
         case .custom(let change): change(codingPath(ofMapWithEntry: entry) + [key])
         }
     }

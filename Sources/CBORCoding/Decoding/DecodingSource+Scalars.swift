@@ -3,7 +3,7 @@ extension DecodingSource {
 
     @inline(__always)
     func integer<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int) throws -> Number {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: offset)
         guard head.type == .unsigned, let number = Number(exactly: head.argument) else { return try otherInteger(type, at: offset) }
         finish(offset, at: head.next)
@@ -17,18 +17,18 @@ extension DecodingSource {
         if let (argument, isNegative) = integerParts(at: offset) {
             let isBeyond = argument > UInt128(Int128.max)
             let number = isNegative ? (isBeyond ? nil : Number(exactly: ~Int128(argument))) : Number(exactly: argument)
-            guard let number else { throw misfit(type, at: offset) }
+            guard let number else { throw doesNotFit(type, at: offset) }
             return number
         }
         let (_, tag) = contentAndTag(at: offset)
-        if head.type == .bytes, tag == Tag.positiveBignum || tag == Tag.negativeBignum { throw misfit(type, at: offset) }
-        guard head.type == .simple, let number = floatingPoint(head) else { throw mismatch(type, at: offset) }
-        guard let whole = Number(exactly: number) else { throw misfit(type, at: offset) }
+        if head.type == .bytes, tag == Tag.positiveBignum || tag == Tag.negativeBignum { throw doesNotFit(type, at: offset) }
+        guard head.type == .simple, let number = floatingPoint(head) else { throw typeMismatch(type, at: offset) }
+        guard let whole = Number(exactly: number) else { throw doesNotFit(type, at: offset) }
         finish(offset, at: head.next)
         return whole
     }
 
-    /// The argument of an integer of up to 128 bits, which is -1 less it if it is negative; `nil` for what is none.
+    /// Returns the argument of an integer of up to 128 bits, or `nil` for other items. A negative integer is `-1 - argument`.
     func integerParts(at offset: Int) -> (argument: UInt128, isNegative: Bool)? {
         let (head, tag) = contentAndTag(at: offset)
         switch head.type {
@@ -46,7 +46,7 @@ extension DecodingSource {
         }
     }
 
-    /// The head of an item behind its tags, and the innermost of these.
+    /// Returns the head of an item without its tags, and the innermost tag.
     @inline(__always)
     func contentAndTag(at offset: Int) -> (head: ItemReader.Head, tag: UInt64?) {
         var head = reader.head(at: offset)
@@ -62,7 +62,7 @@ extension DecodingSource {
 
     @inline(__always)
     func double(at offset: Int) throws -> Double {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: offset)
         guard head.type == .simple, let number = floatingPoint(head) else { return try integerAsDouble(at: offset) }
         finish(offset, at: head.next)
@@ -72,22 +72,22 @@ extension DecodingSource {
     private func integerAsDouble(at offset: Int) throws -> Double {
         let (head, _) = contentAndTag(at: offset)
         if head.type == .simple, let number = floatingPoint(head) { return number }
-        guard let (argument, isNegative) = integerParts(at: offset) else { throw mismatch(Double.self, at: offset) }
+        guard let (argument, isNegative) = integerParts(at: offset) else { throw typeMismatch(Double.self, at: offset) }
         guard isNegative else { return Double(argument) }
         let (magnitude, overflows) = argument.addingReportingOverflow(1)
         return overflows ? -0x1p128 : -Double(magnitude)
     }
 
-    /// The nearest `Float`, bit for bit where there is one.
+    /// Returns the nearest `Float`. Exact values, including NaN payloads, are preserved bit for bit.
     func float(at offset: Int) throws -> Float {
         let double = try double(at: offset)
         if let bits = FloatBits.single(exactly: double.bitPattern) { return Float(bitPattern: bits) }
         let float = Float(double)
-        guard float.isFinite || !double.isFinite else { throw misfit(Float.self, at: offset) }
+        guard float.isFinite || !double.isFinite else { throw doesNotFit(Float.self, at: offset) }
         return float
     }
 
-    /// The number of a simple item that is one.
+    /// Returns the floating-point number of a simple item, or `nil` for other simple items.
     @inline(__always)
     func floatingPoint(_ head: ItemReader.Head) -> Double? {
         switch head.information {
@@ -103,20 +103,20 @@ extension DecodingSource {
 
     @inline(__always)
     func bool(at offset: Int) throws -> Bool {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         switch reader.base[reader.content(at: offset)] {
         case SimpleByte.true: return true
         case SimpleByte.false: return false
-        default: throw mismatch(Bool.self, at: offset)
+        default: throw typeMismatch(Bool.self, at: offset)
         }
     }
 
     @inline(__always)
     func string(at offset: Int) throws -> String {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
-        guard head.type == .text else { throw mismatch(String.self, at: offset) }
-        guard let text = reader.text(head) else { throw corrupted("A text is not UTF-8.", at: offset) }
+        guard head.type == .text else { throw typeMismatch(String.self, at: offset) }
+        guard let text = reader.text(head) else { throw dataCorrupted("The text is not valid UTF-8.", at: offset) }
         if !head.isIndefinite { finish(offset, at: head.next + Int(head.argument)) }
         return text
     }

@@ -1,14 +1,14 @@
 internal import Foundation
 
 extension DecodingSource {
-    /// The value of the item that begins there, in so many containers.
+    /// Decodes the item at the offset, which has `depth` enclosing containers.
     @inline(__always)
     func decode<Value: Decodable>(_ type: Value.Type, at offset: Int, depth: Int) throws -> Value {
         guard let known = KnownType.of(type) else { return try Value(from: ItemDecoder(self, at: offset, depth: depth)) }
         return try decodeKnown(type, known, at: offset, depth: depth)
     }
 
-    /// A value of a known type. That the type is the one said is known by identity.
+    /// Decodes a value of a known type. The bit casts are safe because `KnownType.of` compared the types by identity.
     private func decodeKnown<Value: Decodable>(_ type: Value.Type, _ known: KnownType, at offset: Int, depth: Int) throws -> Value {
         @inline(__always)
         func this<Known>(_ value: Known) -> Value { unsafeBitCast(value, to: Value.self) }
@@ -45,9 +45,9 @@ extension DecodingSource {
 
     @inline(__always)
     private func elements<Element>(at offset: Int, depth: Int, _ read: (Int) throws -> Element) throws -> [Element] {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
-        guard head.type == .array else { throw mismatch([Element].self, at: offset) }
+        guard head.type == .array else { throw typeMismatch([Element].self, at: offset) }
         let count = elements(of: head)
         var elements: [Element] = []
         elements.reserveCapacity(count)
@@ -60,17 +60,17 @@ extension DecodingSource {
         return elements
     }
 
-    // MARK: Types of Foundation
+    // MARK: Foundation types
 
     private func date(at offset: Int, depth: Int) throws -> Date {
         if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let (_, tag) = contentAndTag(at: offset)
         switch (tag, options.dateDecodingStrategy) {
         case (Tag.epochDate, _): return Date(timeIntervalSince1970: try double(at: offset))
         case (Tag.dateText, _), (_, .iso8601):
             let text = try string(at: offset)
-            guard let date = DateText.date(of: text) else { throw corrupted("A text is no date as of RFC 3339.", at: offset) }
+            guard let date = RFC3339.date(from: text) else { throw dataCorrupted("The text is not an RFC 3339 date.", at: offset) }
             return date
         case (_, .secondsSince1970): return Date(timeIntervalSince1970: try double(at: offset))
         case (_, .millisecondsSince1970): return Date(timeIntervalSince1970: try double(at: offset) / 1000)
@@ -80,31 +80,33 @@ extension DecodingSource {
 
     private func data(at offset: Int, depth: Int) throws -> Data {
         if case .custom(let decode) = options.dataDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
         if head.type == .bytes { return reader.withBytes(head) { Data($0) } }
         switch (options.dataDecodingStrategy, head.type) {
         case (.deferredToData, .array): return try Data(from: ItemDecoder(self, at: offset, depth: depth))
         case (.base64, .text):
-            guard let data = Data(base64Encoded: try string(at: offset)) else { throw corrupted("A text is not Base64.", at: offset) }
+            guard let data = Data(base64Encoded: try string(at: offset)) else {
+                throw dataCorrupted("The text is not valid Base64.", at: offset)
+            }
             return data
-        default: throw mismatch(Data.self, at: offset)
+        default: throw typeMismatch(Data.self, at: offset)
         }
     }
 
-    /// A text, or the two that a URL with a base encodes.
+    /// Decodes a text, or the two texts of a URL with a base URL.
     private func url(at offset: Int, depth: Int) throws -> URL {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         guard reader.head(at: reader.content(at: offset)).type == .text else {
             return try URL(from: ItemDecoder(self, at: offset, depth: depth))
         }
-        guard let url = URL(string: try string(at: offset)) else { throw corrupted("A text is no URL.", at: offset) }
+        guard let url = URL(string: try string(at: offset)) else { throw dataCorrupted("The text is not a URL.", at: offset) }
         return url
     }
 
-    /// Sixteen bytes, or a text.
+    /// Decodes 16 bytes or a text.
     private func uuid(at offset: Int) throws -> UUID {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
         switch head.type {
         case .bytes:
@@ -112,19 +114,19 @@ extension DecodingSource {
                 guard bytes.count == 16 else { return nil }
                 return UUID(uuid: UnsafeRawBufferPointer(bytes).loadUnaligned(as: uuid_t.self))
             }
-            guard let uuid else { throw corrupted("A UUID takes 16 bytes.", at: offset) }
+            guard let uuid else { throw dataCorrupted("A UUID must have 16 bytes.", at: offset) }
             return uuid
         case .text:
-            guard let uuid = UUID(uuidString: try string(at: offset)) else { throw corrupted("A text is no UUID.", at: offset) }
+            guard let uuid = UUID(uuidString: try string(at: offset)) else { throw dataCorrupted("The text is not a UUID.", at: offset) }
             return uuid
         case .unsigned, .negative, .array, .map, .tag, .simple:
-            throw mismatch(UUID.self, at: offset)
+            throw typeMismatch(UUID.self, at: offset)
         }
     }
 
-    /// A decimal fraction, an integer, a floating-point number, or a text.
+    /// Decodes a decimal fraction, an integer, a floating-point number or a text.
     private func decimal(at offset: Int) throws -> Decimal {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let (head, tag) = contentAndTag(at: offset)
         let decimal: Decimal?
         if tag == Tag.decimalFraction, head.type == .array {
@@ -132,23 +134,23 @@ extension DecodingSource {
         } else if let parts = integerParts(at: offset) {
             decimal = DecimalParts(argument: parts.argument, isNegative: parts.isNegative, exponent: 0)?.decimal
         } else if head.type == .simple, let number = floatingPoint(head) {
-            // As text: a decimal has 38 digits, and its own conversion makes some of them up.
+            // Converted by way of text, because the conversion from `Double` adds digits that are not in the number.
             decimal = number.isNaN ? .nan : Decimal(string: "\(number)", locale: nil)
         } else if head.type == .text {
             decimal = Decimal(string: try string(at: offset), locale: nil)
         } else {
-            throw mismatch(Decimal.self, at: offset)
+            throw typeMismatch(Decimal.self, at: offset)
         }
-        guard let decimal else { throw misfit(Decimal.self, at: offset) }
+        guard let decimal else { throw doesNotFit(Decimal.self, at: offset) }
         return decimal
     }
 
     private func fraction(_ head: ItemReader.Head, at offset: Int) throws -> DecimalParts {
-        guard elements(of: head) == 2 else { throw corrupted("A decimal fraction has an exponent and a mantissa.", at: offset) }
+        guard elements(of: head) == 2 else { throw dataCorrupted("A decimal fraction must have an exponent and a mantissa.", at: offset) }
         let exponent = try integer(Int.self, at: head.next)
         guard let mantissa = integerParts(at: reader.end(of: head.next)),
             let parts = DecimalParts(argument: mantissa.argument, isNegative: mantissa.isNegative, exponent: exponent)
-        else { throw misfit(Decimal.self, at: offset) }
+        else { throw doesNotFit(Decimal.self, at: offset) }
         return parts
     }
 }

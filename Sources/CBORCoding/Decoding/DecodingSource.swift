@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// The bytes that one decoder reads, well-formed by now, and how far its containers have come in them.
+/// The validated bytes of one decoder, and the reading positions of its containers.
 ///
-/// Nothing is made of the bytes before a type asks for it. As a rule types ask for their keys in the order in which they encoded them,
-/// so that a map keeps a cursor at the entry that comes next, and looks further only if that is another one.
+/// Items are decoded lazily, when a type asks for them. Types usually ask for keys in the order in which they encoded them, so each map
+/// keeps a cursor at the next entry and searches the other entries only if the key differs.
 final class DecodingSource {
     let options: CBORDecoder
     let reader: ItemReader
-    /// False when the decoding is over, and a decoder that somebody kept has nothing to read any more.
+    /// Whether decoding is in progress. A decoder that outlives the call must not read the bytes.
     @exclusivity(unchecked) private(set) var isOpen = true
-    /// The cursors of the maps that are being read, by depth. A map whose place another has taken begins anew.
-    @exclusivity(unchecked) var cursors: GrowingBuffer<MapCursor>
-    /// The elements of the arrays that are being read, by depth: where errors are.
-    @exclusivity(unchecked) var places: GrowingBuffer<ArrayPlace>
-    /// Where these two begin: enough for most values.
+    /// The cursors of the maps that are being read, by depth. A map whose cursor was replaced is read from its beginning again.
+    @exclusivity(unchecked) var mapCursors: GrowingBuffer<MapCursor>
+    /// The cursors of the arrays that are being read, by depth. They are used for the coding paths of errors.
+    @exclusivity(unchecked) var arrayCursors: GrowingBuffer<ArrayCursor>
+    /// The initial memory of both buffers, large enough for most values.
     private let memory: UnsafeMutableRawPointer
-    /// The item whose end was met last.
+    /// The offsets of the item whose end was recorded last.
     @exclusivity(unchecked) private var finishedStart = -1
     @exclusivity(unchecked) private var finishedEnd = -1
 
@@ -23,24 +23,24 @@ final class DecodingSource {
         self.reader = reader
         self.options = options
         let depths = 6
-        let placesStart = depths * MemoryLayout<MapCursor>.stride
+        let arrayCursorsStart = depths * MemoryLayout<MapCursor>.stride
         memory = .allocate(
-            byteCount: placesStart + depths * MemoryLayout<ArrayPlace>.stride, alignment: MemoryLayout<MapCursor>.alignment)
-        cursors = GrowingBuffer(in: memory, capacity: depths)
-        places = GrowingBuffer(in: memory + placesStart, capacity: depths)
+            byteCount: arrayCursorsStart + depths * MemoryLayout<ArrayCursor>.stride, alignment: MemoryLayout<MapCursor>.alignment)
+        mapCursors = GrowingBuffer(in: memory, capacity: depths)
+        arrayCursors = GrowingBuffer(in: memory + arrayCursorsStart, capacity: depths)
     }
 
     deinit {
-        cursors.free()
-        places.free()
+        mapCursors.free()
+        arrayCursors.free()
         memory.deallocate()
     }
 
-    /// Reads a value from the bytes by `body`, if they are well-formed.
+    /// Validates the bytes, then reads a value from them with `body`.
     static func reading<Value>(
         _ bytes: UnsafeBufferPointer<UInt8>, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value
     ) throws -> Value {
-        let reader = try findingFaults { () throws(WellFormedness.Fault) in
+        let reader = try mappingFaults { () throws(WellFormedness.Fault) in
             try WellFormedness.check(bytes, nestingLimit: options.nestingLimit)
         }
         let source = DecodingSource(reader, options)
@@ -48,40 +48,40 @@ final class DecodingSource {
         return try body(source)
     }
 
-    /// Tells what is wrong with bytes as decoders do.
-    static func findingFaults<Result>(_ body: () throws(WellFormedness.Fault) -> Result) throws -> Result {
+    /// Runs `body` and converts a fault to a `DecodingError`.
+    static func mappingFaults<Result>(_ body: () throws(WellFormedness.Fault) -> Result) throws -> Result {
         do throws(WellFormedness.Fault) {
             return try body()
         } catch {
             throw DecodingError.dataCorrupted(
                 .init(
                     codingPath: [],
-                    debugDescription: "The data is not one well-formed CBOR value: at byte \(error.offset) \(error.problem)."))
+                    debugDescription: "The data is not a single well-formed CBOR value: at byte \(error.offset), \(error.problem)."))
         }
     }
 
-    // MARK: Where items end
+    // MARK: Ends of items
 
-    /// Says where an item ends.
+    /// Records the end of an item, so that `end(of:depth:)` need not compute it.
     @inline(__always)
     func finish(_ start: Int, at end: Int) {
         finishedStart = start
         finishedEnd = end
     }
 
-    /// Where the item ends that begins at `start`, in so many containers.
+    /// Returns the end of the item at `start`, which has `depth` enclosing containers.
     @inline(__always)
     func end(of start: Int, depth: Int) -> Int {
-        finishedStart == start ? finishedEnd : endOfUnfinished(start, depth: depth)
+        finishedStart == start ? finishedEnd : computedEnd(start, depth: depth)
     }
 
     @inline(never)
-    private func endOfUnfinished(_ start: Int, depth: Int) -> Int {
-        guard depth < cursors.count, cursors[depth].map == start else { return reader.end(of: start) }
-        // A map that was read: what is left of it remains to be passed.
-        settle(depth: depth)
-        var cursor = cursors[depth]
-        while !cursor.isAtEnd(reader) { cursor.pass(reader) }
+    private func computedEnd(_ start: Int, depth: Int) -> Int {
+        guard depth < mapCursors.count, mapCursors[depth].map == start else { return reader.end(of: start) }
+        // The map was partly read. Skip its remaining entries.
+        finishValue(depth: depth)
+        var cursor = mapCursors[depth]
+        while !cursor.isAtEnd(reader) { cursor.skipEntry(reader) }
         return cursor.end(reader)
     }
 }

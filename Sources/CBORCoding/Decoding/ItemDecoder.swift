@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// The decoder of one item, as types see it.
+/// The `Decoder` that is passed to the `init(from:)` of a type. It decodes one item.
 struct ItemDecoder: Decoder {
     let source: DecodingSource
-    /// Where the item begins, with its tags.
+    /// The offset of the item, including its tags.
     let offset: Int
-    /// In how many containers it lies.
+    /// The number of enclosing containers.
     let depth: Int
 
     @inline(__always)
@@ -19,10 +19,12 @@ struct ItemDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { source.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(try KeyedEntries(source, at: offset, depth: depth))
+        KeyedDecodingContainer(try CBORKeyedDecodingContainer(source, at: offset, depth: depth))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try UnkeyedEntries(source, at: offset, depth: depth) }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try CBORUnkeyedDecodingContainer(source, at: offset, depth: depth) }
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { SingleEntry(source, at: offset, depth: depth) }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        CBORSingleValueDecodingContainer(source, at: offset, depth: depth)
+    }
 }

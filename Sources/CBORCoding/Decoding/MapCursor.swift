@@ -1,21 +1,21 @@
-/// How far a map was read.
+/// The reading position in a map.
 struct MapCursor: BitwiseCopyable {
-    /// Where the map begins, with its tags.
+    /// The offset of the map, including its tags.
     private(set) var map = -1
-    /// Where the next entry begins; if `isAtValue`, the value that is being read.
+    /// The offset of the next entry, or of the value that is being read if `isAtValue`.
     private(set) var offset = -1
     private(set) var isAtValue = false
-    /// Where the entry begins whose value is being read, or was last.
+    /// The offset of the entry whose value is being read or was read last.
     private(set) var entry = -1
-    /// How many entries come still; below zero if that comes to light at the end.
+    /// The number of remaining entries; negative for a map of indefinite length.
     private var remaining = 0
-    /// Which keys the map may have, once somebody looked.
+    /// The filter of the map's keys; computed on first use.
     var mask: KeyMask?
 
-    /// No map's.
+    /// Creates an unused cursor.
     init() {}
 
-    /// At the first entry.
+    /// Creates a cursor at the first entry of a map.
     init(_ map: Int, _ reader: ItemReader) {
         let head = reader.head(at: reader.content(at: map))
         self.map = map
@@ -28,7 +28,7 @@ struct MapCursor: BitwiseCopyable {
         remaining == 0 || remaining < 0 && reader.isBreak(at: offset)
     }
 
-    /// Behind the last byte of the map, of which nothing is left.
+    /// The offset after the last byte of the map. All entries must have been read.
     func end(_ reader: ItemReader) -> Int { remaining < 0 ? offset + 1 : offset }
 
     @inline(__always)
@@ -45,17 +45,17 @@ struct MapCursor: BitwiseCopyable {
         if remaining >= 0 { remaining += 1 }
     }
 
-    /// Moves behind the value, which ends at `end`.
+    /// Moves to the entry after the current value, which ends at `end`.
     @inline(__always)
-    mutating func moveBehindValue(_ end: Int) {
+    mutating func moveToNextEntry(_ end: Int) {
         offset = end
         isAtValue = false
         if remaining > 0 { remaining -= 1 }
     }
 
-    /// Moves behind the entry.
-    mutating func pass(_ reader: ItemReader) {
-        moveBehindValue(reader.end(of: reader.end(of: offset)))
+    /// Moves to the next entry without reading the current one.
+    mutating func skipEntry(_ reader: ItemReader) {
+        moveToNextEntry(reader.end(of: reader.end(of: offset)))
     }
 
     /// Moves back to the first entry.
@@ -66,7 +66,7 @@ struct MapCursor: BitwiseCopyable {
     }
 }
 
-/// Where the entries begin that are before a cursor.
+/// The offsets of the entries from a cursor to the end of the map.
 struct MapEntries: Sequence, IteratorProtocol {
     private var cursor: MapCursor
     private let reader: ItemReader
@@ -78,14 +78,14 @@ struct MapEntries: Sequence, IteratorProtocol {
 
     mutating func next() -> Int? {
         guard !cursor.isAtEnd(reader) else { return nil }
-        defer { cursor.pass(reader) }
+        defer { cursor.skipEntry(reader) }
         return cursor.offset
     }
 }
 
-/// The element of an array that is being read.
-struct ArrayPlace: BitwiseCopyable {
+/// The element of an array that is being read. It is used for the coding paths of errors.
+struct ArrayCursor: BitwiseCopyable {
     var array = -1
     var element = -1
-    var place = 0
+    var index = 0
 }

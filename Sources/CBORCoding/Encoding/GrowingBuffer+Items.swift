@@ -1,4 +1,4 @@
-// Items that need no container, as bytes: each in its shortest form.
+// Encoding of heads, strings and numbers, each in its shortest form.
 
 extension GrowingBuffer<UInt8> {
     @inline(__always)
@@ -28,7 +28,7 @@ extension GrowingBuffer<UInt8> {
         }
     }
 
-    /// A text, byte for byte.
+    /// Appends a text string as its UTF-8 bytes.
     @inline(__always)
     mutating func append(_ text: String) {
         guard text.utf8.withContiguousStorageIfAvailable({ utf8 in append(utf8, as: .text) }) == nil else { return }
@@ -53,16 +53,17 @@ extension GrowingBuffer<UInt8> {
         }
     }
 
-    /// The number, or -1 less it. One that takes more than 64 bits is written as its bytes without leading zeros (RFC 8949, 3.4.3).
+    /// Appends the integer `argument`, or `-1 - argument` if negative. An argument beyond 64 bits is written as a bignum: its bytes without
+    /// leading zeros (RFC 8949, 3.4.3).
     mutating func append(argument: UInt128, isNegative: Bool) {
         if let argument = UInt64(exactly: argument) { return appendHead(isNegative ? .negative : .unsigned, argument) }
         appendHead(.tag, isNegative ? Tag.negativeBignum : Tag.positiveBignum)
         let size = (UInt128.bitWidth - argument.leadingZeroBitCount + 7) / 8
         appendHead(.bytes, UInt64(size))
-        for place in (0..<size).reversed() { append(UInt8(truncatingIfNeeded: argument >> (place * 8))) }
+        for index in (0..<size).reversed() { append(UInt8(truncatingIfNeeded: argument >> (index * 8))) }
     }
 
-    /// A floating-point number in its shortest form (RFC 8949, 4.2.2).
+    /// Appends a floating-point number in its shortest form (RFC 8949, 4.2.2).
     @inline(__always)
     mutating func append(doubleBits bits: UInt64) {
         if let single = FloatBits.single(exactly: bits) {

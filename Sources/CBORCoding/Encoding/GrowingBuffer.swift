@@ -1,9 +1,9 @@
-/// Elements that are added at the end, without the checks of an array. Whoever holds it frees it.
+/// A growable buffer without the bounds and uniqueness checks of an array. Its owner must call `free()`.
 struct GrowingBuffer<Element: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private var capacity: Int
-    /// Whether the memory is the buffer's own.
+    /// Whether the buffer allocated its memory.
     private var isOwner: Bool
 
     init(capacity: Int) {
@@ -12,7 +12,7 @@ struct GrowingBuffer<Element: BitwiseCopyable> {
         isOwner = true
     }
 
-    /// Begins in memory that someone else frees, and moves to its own when that is full.
+    /// Uses the given memory, which the caller frees, until it is full; then allocates its own.
     init(in memory: UnsafeMutableRawPointer, capacity: Int) {
         base = memory.bindMemory(to: Element.self, capacity: capacity)
         self.capacity = capacity
@@ -24,14 +24,14 @@ struct GrowingBuffer<Element: BitwiseCopyable> {
     }
 
     @inline(__always)
-    subscript(place: Int) -> Element {
+    subscript(index: Int) -> Element {
         get {
-            assert(place >= 0 && place < count)
-            return base[place]
+            assert(index >= 0 && index < count)
+            return base[index]
         }
         nonmutating _modify {
-            assert(place >= 0 && place < count)
-            yield &base[place]
+            assert(index >= 0 && index < count)
+            yield &base[index]
         }
     }
 
@@ -51,7 +51,7 @@ struct GrowingBuffer<Element: BitwiseCopyable> {
 
     mutating func truncate(to count: Int) { self.count = count }
 
-    /// Makes sure that there is room for so many more.
+    /// Ensures that the given number of elements can be appended.
     @inline(__always)
     mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(more) }

@@ -1,27 +1,27 @@
 internal import Foundation
 
-/// The encoder of one item, as types see it.
+/// The `Encoder` that is passed to the `encode(to:)` of a type. It encodes one item.
 struct ItemEncoder: Encoder {
-    let log: EncodingLog
+    let buffer: EncodingBuffer
     let item: Int
 
-    init(_ log: EncodingLog, _ item: Int) {
-        self.log = log
+    init(_ buffer: EncodingBuffer, _ item: Int) {
+        self.buffer = buffer
         self.item = item
     }
 
-    var codingPath: [any CodingKey] { log.codingPath(of: item) }
-    var userInfo: [CodingUserInfoKey: Any] { log.options.userInfo }
+    var codingPath: [any CodingKey] { buffer.codingPath(of: item) }
+    var userInfo: [CodingUserInfoKey: Any] { buffer.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        log.open(item, as: .map)
-        return KeyedEncodingContainer(KeyedItems(log: log, item: item))
+        buffer.open(item, as: .map)
+        return KeyedEncodingContainer(CBORKeyedEncodingContainer(buffer: buffer, item: item))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        log.open(item, as: .array)
-        return UnkeyedItems(log: log, item: item)
+        buffer.open(item, as: .array)
+        return CBORUnkeyedEncodingContainer(buffer: buffer, item: item)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { SingleItem(log: log, item: item) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { CBORSingleValueEncodingContainer(buffer: buffer, item: item) }
 }

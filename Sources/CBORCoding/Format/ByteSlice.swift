@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Bytes that someone else keeps, compared by what they are.
+/// A reference to bytes that the caller keeps alive. Slices are compared by content.
 struct ByteSlice: Hashable {
     let start: UnsafePointer<UInt8>
     let count: Int
@@ -13,11 +13,11 @@ struct ByteSlice: Hashable {
 
     @inline(__always)
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
-        // An empty buffer may lie nowhere, and nobody looks where an empty slice does.
+        // The base address of an empty buffer may be nil. An empty slice never reads its start.
         self.init(bytes.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped, count: bytes.count)
     }
 
-    /// Whether these are the bytes of the text.
+    /// Whether the bytes are the UTF-8 of the text.
     @inline(__always)
     func isText(_ text: String) -> Bool {
         if let isSame = text.utf8.withContiguousStorageIfAvailable({ self == ByteSlice($0) }) { return isSame }
@@ -29,18 +29,18 @@ struct ByteSlice: Hashable {
     @inline(__always)
     var isUTF8: Bool { isASCII || isUTF8BeyondASCII }
 
-    /// Whether the bytes are ASCII, as those of almost all keys are.
+    /// Whether the bytes are ASCII. This is true for almost all keys.
     @inline(__always)
     var isASCII: Bool {
         let raw = UnsafeRawPointer(start)
         var high: UInt64 = 0
         if count >= 8 {
-            // The last eight bytes overlap those before them.
+            // The last eight bytes may overlap the previous ones.
             high = raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
-            var place = 0
-            while place < count - 8 {
-                high |= raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                place += 8
+            var offset = 0
+            while offset < count - 8 {
+                high |= raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                offset += 8
             }
         } else if count >= 4 {
             high = UInt64(raw.loadUnaligned(as: UInt32.self) | raw.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
@@ -55,26 +55,27 @@ struct ByteSlice: Hashable {
         isText(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
     }
 
-    /// Whether a text with these bytes may be equal, by Swift's `==`, to a text with other bytes.
+    /// Whether a text with these bytes may be equal, by Swift's `==`, to a text with different bytes.
     ///
-    /// False for ASCII, the Latin letters up to U+02FF, most of Cyrillic, most Chinese characters and most Korean syllables: two texts of
-    /// these alone are equal only if their bytes are. The lead bytes of all others count as different, whatever they begin.
+    /// False for ASCII, Latin letters up to U+02FF, most of Cyrillic, most Chinese characters and most Korean syllables: texts that consist
+    /// only of these are equal only if their bytes are equal. The test looks at lead bytes only, so it may return true for other texts
+    /// without equivalents.
     @inline(never)
-    var mayHaveOtherForms: Bool {
+    var mayHaveEquivalents: Bool {
         UnsafeBufferPointer(start: start, count: count).contains { byte in
-            byte >= 0xCC && Self.leadBytesOfOneForm & (1 << UInt64(byte & 0x3F)) == 0
+            byte >= 0xCC && Self.leadBytesWithoutEquivalents & (1 << UInt64(byte & 0x3F)) == 0
         }
     }
 
-    /// Whether a key with these bytes, its head included, may be equal to one with other bytes. A head may be taken for a part of the text.
+    /// Whether a key with these bytes, including its head, may be equal to a key with different bytes. May return true because of the head.
     @inline(__always)
-    var keyMayHaveOtherForms: Bool { !isASCII && mayHaveOtherForms }
+    var keyMayHaveEquivalents: Bool { !isASCII && mayHaveEquivalents }
 
-    /// The lead bytes 0xD0, 0xD1, 0xD3, 0xE4 to 0xE9, 0xEB and 0xEC, bit 0 being 0xC0. What they begin (U+0400 to U+047F, U+04C0 to U+04FF,
-    /// U+4000 to U+9FFF and U+B000 to U+CFFF) is in normal form (NFC), and stays so whatever stands before it.
-    private static var leadBytesOfOneForm: UInt64 { 0x1BF0_000B_0000 }
+    /// A bit set of the lead bytes 0xD0, 0xD1, 0xD3, 0xE4 to 0xE9, 0xEB and 0xEC, where bit 0 is 0xC0. Their characters (U+0400 to U+047F,
+    /// U+04C0 to U+04FF, U+4000 to U+9FFF and U+B000 to U+CFFF) are in normal form (NFC) after any preceding character.
+    private static var leadBytesWithoutEquivalents: UInt64 { 0x1BF0_000B_0000 }
 
-    /// The bit of a key with these bytes.
+    /// The bit of a key with these bytes in a `KeyMask`.
     @inline(__always)
     var keyBit: UInt64 { KeyMask.bit(start, count: count) }
 
@@ -88,19 +89,19 @@ struct ByteSlice: Hashable {
     }
 }
 
-/// Finds out whether slices are all different.
+/// A set of slices that detects duplicates.
 struct DistinctSlices {
-    /// Up to so many are compared one with the other.
-    private static let few = 24
+    /// The largest number of slices that are kept in a list and compared pairwise.
+    private static let listLimit = 24
 
     private var list: [ByteSlice] = []
     private var set: Set<ByteSlice>?
 
     init(count: Int) {
-        if count > Self.few { set = Set(minimumCapacity: count) } else { list.reserveCapacity(count) }
+        if count > Self.listLimit { set = Set(minimumCapacity: count) } else { list.reserveCapacity(count) }
     }
 
-    /// Returns whether the slice is a new one.
+    /// Inserts the slice and returns whether it was new.
     mutating func insert(_ slice: ByteSlice) -> Bool {
         if set != nil { return set?.insert(slice).inserted ?? true }
         guard !list.contains(slice) else { return false }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A decimal as the mantissa and the exponent of a decimal fraction (RFC 8949, 3.4.4).
+/// The mantissa and exponent of a decimal fraction (RFC 8949, 3.4.4).
 struct DecimalParts {
     var mantissa: UInt128
     var exponent: Int
-    /// Never of zero.
+    /// False for zero.
     var isNegative: Bool
 
-    /// `nil` of what is no number.
+    /// Returns `nil` for NaN.
     init?(_ decimal: Decimal) {
         guard decimal.isFinite, let mantissa = UInt128(decimal.significand.magnitude.description) else { return nil }
         self.mantissa = mantissa
@@ -15,7 +15,7 @@ struct DecimalParts {
         isNegative = decimal.isSignMinus && mantissa != 0
     }
 
-    /// Of an integer in the way of CBOR, which says -1 less a negative one. `nil` if there is no room for it.
+    /// Creates the parts from a CBOR integer; a negative one is `-1 - argument`. Returns `nil` on overflow.
     init?(argument: UInt128, isNegative: Bool, exponent: Int) {
         let (mantissa, overflows) = argument.addingReportingOverflow(isNegative ? 1 : 0)
         guard !overflows else { return nil }
@@ -24,11 +24,11 @@ struct DecimalParts {
         self.isNegative = isNegative
     }
 
-    /// `nil` of what a decimal cannot hold.
+    /// The value as a `Decimal`, or `nil` if it cannot be represented.
     var decimal: Decimal? {
         guard mantissa != 0 else { return 0 }
         var (mantissa, exponent) = (mantissa, exponent)
-        // Its exponent has eight bits; what is beyond these may have room in the mantissa.
+        // The exponent of `Decimal` has eight bits. A larger one may fit after scaling the mantissa.
         while exponent < -128, mantissa.isMultiple(of: 10) { (mantissa, exponent) = (mantissa / 10, exponent + 1) }
         while exponent > 127 {
             let (product, overflows) = mantissa.multipliedReportingOverflow(by: 10)

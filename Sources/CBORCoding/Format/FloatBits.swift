@@ -1,6 +1,6 @@
-/// Floating-point numbers of three widths, by their bits: nothing is rounded, and every NaN stays the one it is.
+/// Exact conversion between the bits of floating-point formats. Values are never rounded, and NaN payloads are preserved.
 enum FloatBits {
-    /// The bits of the same number, or the same NaN, in half the width; `nil` if there is none.
+    /// Returns the bits of the same number or NaN in single precision, or `nil` if it cannot be represented.
     static func single(exactly double: UInt64) -> UInt32? {
         let sign = UInt32(truncatingIfNeeded: double >> 32) & 0x8000_0000
         let exponent = Int(double >> 52 & 0x7FF)
@@ -13,7 +13,7 @@ enum FloatBits {
         case 0:
             return fraction == 0 ? sign : nil
         case 874...896:
-            // Subnormal in the narrow form: the leading bit is written out.
+            // Subnormal in the narrower format, where the leading bit is explicit.
             let shift = UInt64(926 - exponent)
             let whole = fraction | 1 << 52
             guard whole & (1 << shift - 1) == 0 else { return nil }
@@ -23,7 +23,7 @@ enum FloatBits {
         }
     }
 
-    /// The bits of the same number, or the same NaN, in half the width; `nil` if there is none.
+    /// Returns the bits of the same number or NaN in half precision, or `nil` if it cannot be represented.
     static func half(exactly single: UInt32) -> UInt16? {
         let sign = UInt16(truncatingIfNeeded: single >> 16) & 0x8000
         let exponent = Int(single >> 23 & 0xFF)
@@ -45,7 +45,7 @@ enum FloatBits {
         }
     }
 
-    /// The bits of the same number, or the same NaN, in twice the width.
+    /// Returns the bits of the same number or NaN in double precision.
     static func double(_ single: UInt32) -> UInt64 {
         let sign = UInt64(single & 0x8000_0000) << 32
         let exponent = UInt64(single >> 23 & 0xFF)
@@ -57,7 +57,7 @@ enum FloatBits {
         }
     }
 
-    /// The bits of the same number, or the same NaN, in twice the width.
+    /// Returns the bits of the same number or NaN in single precision.
     static func single(_ half: UInt16) -> UInt32 {
         let sign = UInt32(half & 0x8000) << 16
         let exponent = UInt32(half >> 10 & 0x1F)

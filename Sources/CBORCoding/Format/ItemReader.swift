@@ -1,5 +1,6 @@
-/// Reads heads, texts and lengths of well-formed items. Whoever makes one keeps the bytes, and has looked at them
-/// (`WellFormedness`).
+/// Reads heads, texts and lengths of well-formed items, without bounds checks.
+///
+/// The creator must keep the bytes alive and must have validated them with `WellFormedness`.
 struct ItemReader {
     let base: UnsafePointer<UInt8>
     let count: Int
@@ -9,13 +10,13 @@ struct ItemReader {
         self.count = count
     }
 
-    /// The beginning of an item (RFC 8949, 3).
+    /// The head of an item (RFC 8949, 3).
     struct Head {
         var type: MajorType
         var information: UInt8
         /// The number, the length, the tag, or the bits of a floating-point number.
         var argument: UInt64
-        /// Where the head ends.
+        /// The offset after the head.
         var next: Int
 
         var isIndefinite: Bool { information == AdditionalInformation.indefinite }
@@ -24,7 +25,7 @@ struct ItemReader {
     @inline(__always)
     func head(at offset: Int) -> Head {
         let first = base[offset]
-        // The eight types are the eight values of three bits.
+        // Three bits have eight values, one for each case.
         let type = unsafeBitCast(first >> 5, to: MajorType.self)
         let information = first & 0x1F
         guard information >= AdditionalInformation.oneByte else {
@@ -49,7 +50,7 @@ struct ItemReader {
     @inline(__always)
     func isBreak(at offset: Int) -> Bool { base[offset] == SimpleByte.break }
 
-    /// Where the item without its tags begins.
+    /// Returns the offset of the item without its tags.
     @inline(__always)
     func content(at offset: Int) -> Int {
         var offset = offset
@@ -63,9 +64,9 @@ struct ItemReader {
         return byte == SimpleByte.null || byte == SimpleByte.undefined
     }
 
-    // MARK: Where an item ends
+    // MARK: Ends of items
 
-    /// Behind the last byte of the item.
+    /// Returns the offset after the last byte of the item.
     func end(of offset: Int) -> Int {
         var offset = offset
         var items: UInt64 = 1
@@ -94,43 +95,43 @@ struct ItemReader {
         return offset
     }
 
-    /// Behind the last byte of an array, the last element of which ends at `lastEnd`.
+    /// Returns the offset after the last byte of an array whose last element ends at `lastEnd`.
     @inline(__always)
     func endOfArray(_ array: Int, lastEnd: Int) -> Int { head(at: content(at: array)).isIndefinite ? lastEnd + 1 : lastEnd }
 
     // MARK: Strings
 
-    /// The bytes of a string: where they lie, if that is in one piece.
+    /// Returns the bytes of a string in place, or `nil` if it has indefinite length.
     @inline(__always)
     func slice(_ head: Head) -> ByteSlice? {
         head.isIndefinite ? nil : ByteSlice(base + head.next, count: Int(head.argument))
     }
 
-    /// The bytes of a string of indefinite length, one piece after the other.
+    /// Returns the joined chunks of a string of indefinite length.
     func joined(_ head: Head) -> [UInt8] {
         var bytes: [UInt8] = []
         var offset = head.next
         while !isBreak(at: offset) {
-            let piece = self.head(at: offset)
-            let size = Int(piece.argument)
-            bytes.append(contentsOf: UnsafeBufferPointer(start: base + piece.next, count: size))
-            offset = piece.next + size
+            let chunk = self.head(at: offset)
+            let size = Int(chunk.argument)
+            bytes.append(contentsOf: UnsafeBufferPointer(start: base + chunk.next, count: size))
+            offset = chunk.next + size
         }
         return bytes
     }
 
-    /// Hands over the bytes of a string, wherever they lie.
+    /// Calls the closure with the bytes of a string of any form.
     @inline(__always)
     func withBytes<Result>(_ head: Head, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let slice = slice(head) { return try body(UnsafeBufferPointer(start: slice.start, count: slice.count)) }
         return try joined(head).withUnsafeBufferPointer(body)
     }
 
-    /// The text; `nil` if it is not UTF-8.
+    /// Returns the text, or `nil` if it is not valid UTF-8.
     @inline(__always)
     func text(_ head: Head) -> String? {
         withBytes(head) { bytes in
-            // What is not UTF-8 is repaired, and then is not what was there. Faster than the initializer that validates.
+            // `String(decoding:)` repairs invalid UTF-8, so a changed text was invalid. This is faster than the validating initializer.
             let text = String(decoding: bytes, as: UTF8.self)
             return ByteSlice(bytes).isText(text) ? text : nil
         }

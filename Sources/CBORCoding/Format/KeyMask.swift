@@ -1,11 +1,11 @@
-/// Which keys a map may have: one of 64 bits for each. A bit that is not set says that a key is not there; one that is says little.
+/// A 64-bit Bloom filter of the keys of a map, with one bit for each key. If a key's bit is not set, the map does not contain the key.
 struct KeyMask: BitwiseCopyable {
     private(set) var bits: UInt64 = 0
 
-    /// The bit of a key, from its bytes.
+    /// Returns the bit of a key, computed from its bytes.
     @inline(__always)
     static func bit(_ bytes: UnsafePointer<UInt8>, count: Int) -> UInt64 {
-        // Both ends of it, where keys of one type differ: `firstName`, `firstPart`, `lastName`.
+        // Hashes both ends, because keys of a type usually differ there: `firstName`, `firstPart`, `lastName`.
         let raw = UnsafeRawPointer(bytes)
         var word = UInt64(truncatingIfNeeded: count)
         if count >= 8 {
@@ -23,7 +23,7 @@ struct KeyMask: BitwiseCopyable {
     @inline(__always)
     func contains(_ bit: UInt64) -> Bool { bits & bit != 0 }
 
-    /// Returns whether the bit was not set.
+    /// Inserts the bit and returns whether it was not set before.
     @inline(__always)
     mutating func insert(_ bit: UInt64) -> Bool {
         defer { bits |= bit }

@@ -1,22 +1,22 @@
-/// What kind of item a head begins: its three highest bits (RFC 8949, 3.1).
+/// The kind of an item: the three high bits of its first byte (RFC 8949, 3.1).
 enum MajorType: UInt8 {
     case unsigned, negative, bytes, text, array, map, tag, simple
 
-    /// The bits where they stand in a head's first byte.
+    /// The type in the three high bits of a byte.
     var bits: UInt8 { rawValue << 5 }
 }
 
-/// The low five bits of a head's first byte where they are no argument themselves (RFC 8949, 3).
+/// Values of the low five bits of an item's first byte that specify where the argument is (RFC 8949, 3).
 enum AdditionalInformation {
     static let oneByte: UInt8 = 24
     static let twoBytes: UInt8 = 25
     static let fourBytes: UInt8 = 26
     static let eightBytes: UInt8 = 27
-    /// The length comes to light at the end; of a simple item: this is the end.
+    /// Indefinite length; for a simple item, the break that ends it.
     static let indefinite: UInt8 = 31
 }
 
-/// Simple values, as their whole byte (RFC 8949, 3.3).
+/// First bytes of simple values and floating-point numbers (RFC 8949, 3.3).
 enum SimpleByte {
     static let `false`: UInt8 = 0xF4
     static let `true`: UInt8 = 0xF5
@@ -25,11 +25,11 @@ enum SimpleByte {
     static let half: UInt8 = 0xF9
     static let single: UInt8 = 0xFA
     static let double: UInt8 = 0xFB
-    /// Ends what is of indefinite length.
+    /// Ends an item of indefinite length.
     static let `break`: UInt8 = 0xFF
 }
 
-/// Tags that are known here (RFC 8949, 3.4, and the registry of IANA).
+/// The tags that the coders interpret (RFC 8949, 3.4, and the IANA registry).
 enum Tag {
     static let dateText: UInt64 = 0
     static let epochDate: UInt64 = 1

@@ -1,9 +1,10 @@
-/// Looks at all bytes before anything is made of them: whether they are one well-formed item (RFC 8949, appendix C), with no two
-/// equal keys in a map and nothing too deep. Texts are compared by canonical equivalence, like Swift's `==`.
+/// Validates bytes before they are decoded: they must be one well-formed item (RFC 8949, appendix C) without duplicate keys in a map,
+/// nested no deeper than the limit. Texts are compared by canonical equivalence, like Swift's `==`.
 ///
-/// No length is believed before as many bytes were seen, and nothing is allocated but for maps with many keys, as much as these take.
+/// Lengths are compared with the number of remaining bytes before they are used. The only allocations are for comparing the keys of
+/// maps, in proportion to the number of keys.
 struct WellFormedness {
-    /// What is wrong, and where.
+    /// A problem and its offset.
     struct Fault: Error {
         var problem: String
         var offset: Int
@@ -14,21 +15,21 @@ struct WellFormedness {
     private let nestingLimit: Int
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) throws(Fault) {
-        guard let base = bytes.baseAddress, !bytes.isEmpty else { throw Fault(problem: "there are no bytes", offset: 0) }
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { throw Fault(problem: "the data is empty", offset: 0) }
         self.base = base
         count = bytes.count
         self.nestingLimit = nestingLimit
     }
 
-    /// Throws what is wrong with the bytes. If nothing is, they can be read without looking at every step.
+    /// Validates the bytes and returns a reader for them. The reader needs no further checks.
     static func check(_ bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) throws(Fault) -> ItemReader {
         let check = try WellFormedness(bytes, nestingLimit: nestingLimit)
         let end = try check.item(at: 0, level: 0)
-        guard end == bytes.count else { throw Fault(problem: "something follows the value", offset: end) }
+        guard end == bytes.count else { throw Fault(problem: "more bytes follow the value", offset: end) }
         return ItemReader(check.base, count: check.count)
     }
 
-    /// The bytes of the value at the end of a path of keys; `nil` if there is none. What comes after it is not looked at.
+    /// Returns the bytes of the value at a path of keys, or `nil` if there is none. The bytes after the value are not validated.
     static func field(
         at path: [String], in bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int
     ) throws(Fault) -> UnsafeBufferPointer<UInt8>? {
@@ -42,7 +43,7 @@ struct WellFormedness {
         return UnsafeBufferPointer(rebasing: bytes[offset..<end])
     }
 
-    /// Where the value of a text key begins; `nil` if there is no map, or no such key in it.
+    /// Returns the offset of the value for a text key, or `nil` if the item is not a map or does not contain the key.
     private func value(of key: String, inMapAt map: Int, level: Int) throws(Fault) -> Int? {
         var head = try head(at: map)
         while head.type == .tag { head = try self.head(at: head.next) }
@@ -59,36 +60,36 @@ struct WellFormedness {
 
     // MARK: Items
 
-    /// Returns where the item ends.
+    /// Validates the item and returns its end.
     private func item(at start: Int, level: Int) throws(Fault) -> Int {
         var (offset, level) = (start, level)
         while true {
             let head = try head(at: offset)
             switch head.type {
             case .unsigned, .negative:
-                try refuseIndefinite(head, at: offset)
+                try rejectIndefinite(head, at: offset)
                 return head.next
             case .bytes, .text:
                 return try string(head, at: offset)
             case .array, .map:
                 guard level < nestingLimit else {
-                    throw Fault(problem: "containers lie deeper in one another than the nesting limit, \(nestingLimit),", offset: offset)
+                    throw Fault(problem: "containers are nested deeper than the limit of \(nestingLimit)", offset: offset)
                 }
                 return try head.type == .array ? array(head, level: level + 1) : map(head, at: offset, level: level + 1)
             case .tag:
-                try refuseIndefinite(head, at: offset)
-                // A tag in a tag is a level of its own, so that no chain of them is endless.
+                try rejectIndefinite(head, at: offset)
+                // Each tag inside a tag counts as a level, which bounds chains of tags.
                 if offset > start { level += 1 }
                 guard level <= nestingLimit else {
-                    throw Fault(problem: "tags lie deeper in one another than the nesting limit, \(nestingLimit),", offset: offset)
+                    throw Fault(problem: "tags are nested deeper than the limit of \(nestingLimit)", offset: offset)
                 }
                 offset = head.next
             case .simple:
                 guard head.information != AdditionalInformation.indefinite else {
-                    throw Fault(problem: "a break stands where a value belongs", offset: offset)
+                    throw Fault(problem: "there is a break instead of a value", offset: offset)
                 }
                 guard head.information != AdditionalInformation.oneByte || head.argument >= 32 else {
-                    throw Fault(problem: "a simple value is written with a byte too many", offset: offset)
+                    throw Fault(problem: "a simple value is one byte too long", offset: offset)
                 }
                 return head.next
             }
@@ -101,8 +102,8 @@ struct WellFormedness {
             while try !isBreak(at: offset) { offset = try item(at: offset, level: level) }
             return offset + 1
         }
-        // Each has a byte at the least.
-        guard head.argument <= UInt64(count - offset) else { throw endsTooEarly }
+        // Each element has at least one byte.
+        guard head.argument <= UInt64(count - offset) else { throw unexpectedEnd }
         for _ in 0..<Int(head.argument) { offset = try item(at: offset, level: level) }
         return offset
     }
@@ -114,14 +115,14 @@ struct WellFormedness {
             while try !isBreak(at: offset) { offset = try pair(at: offset, level: level, &keys) }
             offset += 1
         } else {
-            guard head.argument <= UInt64(count - offset) / 2 else { throw endsTooEarly }
+            guard head.argument <= UInt64(count - offset) / 2 else { throw unexpectedEnd }
             for _ in 0..<Int(head.argument) { offset = try pair(at: offset, level: level, &keys) }
         }
-        if keys.mayRepeat || keys.haveOtherForms { try compareKeys(head, keys) }
+        if keys.mayHaveDuplicates || keys.mayHaveEquivalents { try compareKeys(head, keys) }
         return offset
     }
 
-    /// Looks at a key and its value.
+    /// Validates a key and its value and returns the end of the value.
     @inline(__always)
     private func pair(at offset: Int, level: Int, _ keys: inout MapKeys) throws(Fault) -> Int {
         let keyHead = try head(at: offset)
@@ -130,8 +131,8 @@ struct WellFormedness {
             keyEnd = try string(keyHead, at: offset)
             let text = ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next)
             if !text.isASCII {
-                guard text.isUTF8BeyondASCII else { throw Fault(problem: "a key is not UTF-8", offset: offset) }
-                if text.mayHaveOtherForms { keys.haveOtherForms = true }
+                guard text.isUTF8BeyondASCII else { throw Fault(problem: "a key is not valid UTF-8", offset: offset) }
+                if text.mayHaveEquivalents { keys.mayHaveEquivalents = true }
             }
         } else {
             keyEnd = try item(at: offset, level: level)
@@ -142,19 +143,19 @@ struct WellFormedness {
 
     private func string(_ head: ItemReader.Head, at start: Int) throws(Fault) -> Int {
         guard head.isIndefinite else {
-            guard head.argument <= UInt64(count - head.next) else { throw endsTooEarly }
+            guard head.argument <= UInt64(count - head.next) else { throw unexpectedEnd }
             return head.next + Int(head.argument)
         }
         var offset = head.next
         while try !isBreak(at: offset) {
-            let piece = try self.head(at: offset)
-            guard piece.type == head.type, !piece.isIndefinite else {
-                throw Fault(problem: "a string of indefinite length holds what is no string of its kind", offset: offset)
+            let chunk = try self.head(at: offset)
+            guard chunk.type == head.type, !chunk.isIndefinite else {
+                throw Fault(problem: "a string of indefinite length contains a chunk of another type", offset: offset)
             }
-            let end = try string(piece, at: offset)
-            // Not even a character may stand in two pieces (RFC 8949, 3.2.3).
-            guard head.type == .bytes || ByteSlice(base + piece.next, count: end - piece.next).isUTF8 else {
-                throw Fault(problem: "a piece of a text is not UTF-8", offset: offset)
+            let end = try string(chunk, at: offset)
+            // A character must not be split between chunks (RFC 8949, 3.2.3).
+            guard head.type == .bytes || ByteSlice(base + chunk.next, count: end - chunk.next).isUTF8 else {
+                throw Fault(problem: "a chunk of a text is not valid UTF-8", offset: offset)
             }
             offset = end
         }
@@ -165,63 +166,63 @@ struct WellFormedness {
 
     @inline(__always)
     private func head(at offset: Int) throws(Fault) -> ItemReader.Head {
-        guard offset < count else { throw endsTooEarly }
+        guard offset < count else { throw unexpectedEnd }
         let information = base[offset] & 0x1F
         if information >= AdditionalInformation.oneByte {
             switch information {
             case AdditionalInformation.oneByte...AdditionalInformation.eightBytes:
-                guard count - offset > 1 << Int(information - AdditionalInformation.oneByte) else { throw endsTooEarly }
+                guard count - offset > 1 << Int(information - AdditionalInformation.oneByte) else { throw unexpectedEnd }
             case AdditionalInformation.indefinite: break
-            default: throw Fault(problem: "a head is of a kind that is reserved", offset: offset)
+            default: throw Fault(problem: "a head uses a reserved value", offset: offset)
             }
         }
         return ItemReader(base, count: count).head(at: offset)
     }
 
     private func isBreak(at offset: Int) throws(Fault) -> Bool {
-        guard offset < count else { throw endsTooEarly }
+        guard offset < count else { throw unexpectedEnd }
         return base[offset] == SimpleByte.break
     }
 
-    private func refuseIndefinite(_ head: ItemReader.Head, at offset: Int) throws(Fault) {
-        guard !head.isIndefinite else { throw Fault(problem: "a head is of a kind that is reserved", offset: offset) }
+    private func rejectIndefinite(_ head: ItemReader.Head, at offset: Int) throws(Fault) {
+        guard !head.isIndefinite else { throw Fault(problem: "a head uses a reserved value", offset: offset) }
     }
 
-    private var endsTooEarly: Fault { Fault(problem: "the bytes end too early", offset: count) }
+    private var unexpectedEnd: Fault { Fault(problem: "the data ends too early", offset: count) }
 
     // MARK: Keys
 
-    /// The keys of a map, as far as telling them apart takes.
+    /// What is recorded about the keys of a map in order to detect duplicates.
     private struct MapKeys {
         private var mask = KeyMask()
         private(set) var count = 0
-        private(set) var mayRepeat = false
-        /// Whether some key may be equal to another in other bytes: it is longer than it must be, or a text with more than one form.
-        var haveOtherForms = false
+        private(set) var mayHaveDuplicates = false
+        /// Whether a key may be equal to a key with different bytes, because its head is not the shortest or its text has equivalents.
+        var mayHaveEquivalents = false
 
         @inline(__always)
         mutating func add(_ key: UnsafePointer<UInt8>, count size: Int, _ head: ItemReader.Head) {
             count += 1
-            if head.information >= AdditionalInformation.oneByte { haveOtherForms = haveOtherForms || !head.isShortest }
-            if !mask.insert(KeyMask.bit(key, count: size)) { mayRepeat = true }
+            if head.information >= AdditionalInformation.oneByte { mayHaveEquivalents = mayHaveEquivalents || !head.isShortest }
+            if !mask.insert(KeyMask.bit(key, count: size)) { mayHaveDuplicates = true }
         }
     }
 
-    /// Compares the keys of a well-formed map.
+    /// Throws if a well-formed map has duplicate keys.
     private func compareKeys(_ head: ItemReader.Head, _ keys: MapKeys) throws(Fault) {
         let reader = ItemReader(base, count: count)
-        var slices = DistinctSlices(count: keys.haveOtherForms ? 0 : keys.count)
-        var identities = Set<KeyIdentity>(minimumCapacity: keys.haveOtherForms ? keys.count : 0)
+        var slices = DistinctSlices(count: keys.mayHaveEquivalents ? 0 : keys.count)
+        var identities = Set<KeyIdentity>(minimumCapacity: keys.mayHaveEquivalents ? keys.count : 0)
         var offset = head.next
         for _ in 0..<keys.count {
             let end = reader.end(of: offset)
             let key = ByteSlice(base + offset, count: end - offset)
-            if keys.haveOtherForms {
+            if keys.mayHaveEquivalents {
                 guard identities.insert(KeyIdentity(key)).inserted else {
                     throw Fault(problem: "a map has two keys that are equal", offset: offset)
                 }
             } else if !slices.insert(key) {
-                throw Fault(problem: "a map has a key twice", offset: offset)
+                throw Fault(problem: "a map has a duplicate key", offset: offset)
             }
             offset = reader.end(of: end)
         }
@@ -229,7 +230,7 @@ struct WellFormedness {
 }
 
 extension ItemReader.Head {
-    /// Whether no shorter head says the same, as far as numbers and strings go.
+    /// Whether this is the shortest head for its argument. Applies to numbers and strings.
     fileprivate var isShortest: Bool {
         switch information {
         case AdditionalInformation.oneByte: argument >= UInt64(AdditionalInformation.oneByte)

@@ -1,7 +1,7 @@
 internal import Foundation
 
-extension EncodingLog {
-    /// Writes a value as the item.
+extension EncodingBuffer {
+    /// Encodes the value as the item.
     func add(_ value: CBORValue, as item: Int) throws {
         try openScalar(item)
         try add(value, as: item, level: items[item].depth)
@@ -17,8 +17,8 @@ extension EncodingLog {
         case .null: bytes.append(SimpleByte.null)
         case .undefined: bytes.append(SimpleByte.undefined)
         case .simple(let number):
-            // The rest have names, or are no simple values (RFC 8949, 3.3).
-            guard !(20..<32).contains(number) else { throw error(item, "There is no simple value of this number without a name.") }
+            // 20 to 23 have their own cases; 24 to 31 are reserved (RFC 8949, 3.3).
+            guard !(20..<32).contains(number) else { throw error(item, "The simple values 20 to 31 are assigned or reserved.") }
             bytes.appendHead(.simple, UInt64(number))
         case .array(let elements):
             guard level < options.nestingLimit else { throw tooDeep(item) }
@@ -49,9 +49,9 @@ extension EncodingLog {
 }
 
 extension DecodingSource {
-    /// The item that begins there, whatever it is.
+    /// Decodes the item at the offset, of any kind.
     func value(at offset: Int) throws -> CBORValue {
-        guard isOpen else { throw closed }
+        guard isOpen else { throw decoderExpired }
         let head = reader.head(at: offset)
         switch head.type {
         case .unsigned: return .integer(Int128(head.argument))
@@ -70,9 +70,9 @@ extension DecodingSource {
             var pairs: [CBORValue: CBORValue] = [:]
             for entry in entries(of: offset) {
                 let key = try value(at: entry)
-                // Two ways to write one key are one key here.
+                // Keys that are distinct as bytes may be equal as values, for example an integer and a bignum.
                 guard pairs.updateValue(try value(at: reader.end(of: entry)), forKey: key) == nil else {
-                    throw corrupted("A map has a key twice.", at: offset)
+                    throw dataCorrupted("The map has duplicate keys.", at: offset)
                 }
             }
             return .map(pairs)

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension CBORValue: CustomStringConvertible {
-    /// The value in diagnostic notation (RFC 8949, 8), the pairs of a map in the order of their keys.
+    /// The value in diagnostic notation (RFC 8949, 8), with map entries sorted by the text of their keys.
     public var description: String {
         switch self {
         case .integer(let integer): return "\(integer)"
@@ -26,7 +26,7 @@ extension CBORValue: CustomStringConvertible {
         return "\(number)"
     }
 
-    /// As JSON writes a text.
+    /// Returns the text as a JSON string literal.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Any value that CBOR can say, for what no type of a program stands for: data of others, tags, simple values.
+/// Any CBOR value. Use it for data without a matching Swift type: foreign data, tags, simple values.
 ///
 /// ```swift
 /// let value = try CBORDecoder().decode(CBORValue.self, from: data)
@@ -8,65 +8,87 @@ public import Foundation
 /// let name = value["name"]
 /// ```
 ///
-/// Encoded, it is what it was decoded from, but for the lengths of numbers and strings, which are the shortest again, and the order of a
-/// map's pairs, which is that of deterministic encoding. Only the coders of CBOR can encode it.
+/// Encoding a decoded value reproduces the original data, except that numbers and lengths are written in their shortest form, and map
+/// entries in the order of deterministic encoding. Only ``CBOREncoder`` and ``CBORDecoder`` support this type; other coders throw.
 public enum CBORValue: Hashable, Sendable {
-    /// An integer. One beyond 64 bits is a byte string under the tag 2 or 3 in the data.
+    /// An integer. An integer beyond 64 bits is encoded as a bignum: a byte string with tag 2 or 3.
     case integer(Int128)
+    /// A floating-point number of any width.
     case float(Double)
+    /// A byte string.
     case bytes(Data)
+    /// A text string.
     case text(String)
+    /// An array.
     case array([CBORValue])
+    /// A map, with keys of any kind.
     case map([CBORValue: CBORValue])
+    /// A tag and the item that it applies to.
     indirect case tagged(UInt64, CBORValue)
+    /// `true` or `false`.
     case bool(Bool)
+    /// The simple value `null`.
     case null
+    /// The simple value `undefined`.
     case undefined
-    /// A simple value that has no name: 0 to 19, or 32 to 255.
+    /// An unassigned simple value: 0 to 19, or 32 to 255. Encoding another number throws.
     case simple(UInt8)
 
-    /// The value under the key; `nil` if this is no map, or has no such key.
+    /// Returns the value for a key, or `nil` if this value is not a map or does not contain the key.
     public subscript(key: CBORValue) -> CBORValue? {
         guard case .map(let pairs) = self else { return nil }
         return pairs[key]
     }
 
-    /// The element at the place; `nil` if this is no array, or a shorter one.
-    public subscript(place: Int) -> CBORValue? {
-        guard case .array(let elements) = self, elements.indices.contains(place) else { return nil }
-        return elements[place]
+    /// Returns the element at an index, or `nil` if this value is not an array or the index is out of range.
+    public subscript(index: Int) -> CBORValue? {
+        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        return elements[index]
     }
 }
 
 extension CBORValue: Codable {
+    /// Creates a value of any kind from the decoder of a ``CBORDecoder``.
+    ///
+    /// - Throws: `DecodingError` if another kind of decoder is used, or if two keys of a map are equal as ``CBORValue``.
     public init(from decoder: any Decoder) throws {
         guard let decoder = decoder as? ItemDecoder else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "A CBORValue is decoded by a CBORDecoder alone."))
+                .init(codingPath: decoder.codingPath, debugDescription: "Only a CBORDecoder can decode a CBORValue."))
         }
         self = try decoder.source.value(at: decoder.offset)
     }
 
+    /// Encodes this value to the encoder of a ``CBOREncoder``.
+    ///
+    /// - Throws: `EncodingError` if another kind of encoder is used, if the value is nested too deep, or if it contains an invalid simple
+    ///   value.
     public func encode(to encoder: any Encoder) throws {
         guard let encoder = encoder as? ItemEncoder else {
             throw EncodingError.invalidValue(
-                self, .init(codingPath: encoder.codingPath, debugDescription: "A CBORValue is encoded by a CBOREncoder alone."))
+                self, .init(codingPath: encoder.codingPath, debugDescription: "Only a CBOREncoder can encode a CBORValue."))
         }
-        try encoder.log.add(self, as: encoder.item)
+        try encoder.buffer.add(self, as: encoder.item)
     }
 }
 
 extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
+    /// Creates a ``text(_:)``.
     public init(stringLiteral text: String) { self = .text(text) }
+    /// Creates an ``integer(_:)``.
     public init(integerLiteral integer: Int64) { self = .integer(Int128(integer)) }
+    /// Creates a ``float(_:)``.
     public init(floatLiteral number: Double) { self = .float(number) }
+    /// Creates a ``bool(_:)``.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates an ``array(_:)``.
     public init(arrayLiteral elements: CBORValue...) { self = .array(elements) }
+    /// Creates a ``null``.
     public init(nilLiteral: ()) { self = .null }
 
-    /// The last of several values under one key counts.
+    /// Creates a ``map(_:)``. If a key is repeated, its last value is used.
     public init(dictionaryLiteral pairs: (CBORValue, CBORValue)...) {
         self = .map(Dictionary(pairs) { _, last in last })
     }

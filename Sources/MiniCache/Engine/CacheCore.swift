@@ -1,5 +1,5 @@
-public import Tiers
-internal import TiersSQLite
+public import VellumCore
+internal import VellumEngine
 
 /// The state that all handles on one cache share: its store, its limits and its failures.
 @usableFromInline
@@ -54,14 +54,14 @@ final class CacheCore: Sendable {
     // MARK: Opening and closing
 
     /// Returns the store, opened if necessary and prepared for a handle with this age and this type of keys.
-    func store<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(StoreError) -> TieredStore<CachedValue> {
+    func store<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(StoreError) -> Store<CachedValue> {
         let store = try openStore()
         let (isNewExpiration, isNewKeyType) = state.withLock { state in
             (state.expirations.insert(expiration).inserted, !state.keyTypes.contains(ObjectIdentifier(type)))
         }
         if isNewExpiration {
             // If this fails, values may be removed earlier than this handle would; until then they are found.
-            reportingFailure { () throws(StoreError) in try store.claim(expiration) }
+            reportingFailure { () throws(StoreError) in try store.setRetention(expiration) }
         }
         if isNewKeyType {
             try file.renameOriginalEntries(of: location, keyedBy: type)
@@ -70,7 +70,7 @@ final class CacheCore: Sendable {
         return store
     }
 
-    private func openStore() throws(StoreError) -> TieredStore<CachedValue> {
+    private func openStore() throws(StoreError) -> Store<CachedValue> {
         if let hold {
             guard !hold.mark.isClosed else { throw .closed }
             return hold.store
@@ -91,7 +91,7 @@ final class CacheCore: Sendable {
     private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
 
     /// The store, if it is open.
-    var opened: TieredStore<CachedValue>? { hold?.store }
+    var opened: Store<CachedValue>? { hold?.store }
 
     /// Whether the handles were closed; `nil` before the store was opened.
     var closedMark: ClosedMark? { hold?.mark }
@@ -139,7 +139,7 @@ final class CacheCore: Sendable {
 
     /// Forwards failures of the store that no caller sees, beginning with the first observer.
     private func forwardEvents() {
-        let store = state.withLock { state -> TieredStore<CachedValue>? in
+        let store = state.withLock { state -> Store<CachedValue>? in
             guard !state.isForwardingEvents, let store = state.hold?.store else { return nil }
             state.isForwardingEvents = true
             return store

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 /// The file of a manager. Opened on first use, and again after opening failed or the file was closed.
 final class CacheFile: Sendable {
@@ -10,7 +10,7 @@ final class CacheFile: Sendable {
     private let clock: WallClock
     private let file: Locked<FileHold?> = Locked(nil)
     /// The limits of a cache without given sizes.
-    static let defaults = SQLiteFile.DefaultLimits(
+    static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
     init(url: URL, durability: Durability, format: CodableFormat, clock: WallClock) {
@@ -24,8 +24,8 @@ final class CacheFile: Sendable {
     func openStore(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
         try StoreHold.open { () throws(StoreError) in
             try open().hold(
-                named: location.archiveName, codec: CachedValueCodec(), inFamily: location.name, memory: memory, disk: disk,
-                defaults: Self.defaults, remembering: .values, durability: durability, whenDifferent: .share)
+                named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: location.name, memory: memory, disk: disk,
+                defaults: Self.defaults, caching: .values, durability: durability, whenDifferent: .share)
         }
     }
 
@@ -38,11 +38,11 @@ final class CacheFile: Sendable {
     }
 
     /// The file, if it is open.
-    var opened: SQLiteFile? {
+    var opened: DatabaseFile? {
         file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
     }
 
-    private func open() throws(StoreError) -> SQLiteFile {
+    private func open() throws(StoreError) -> DatabaseFile {
         if let opened { return opened }
         let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
         // Released outside the lock.
@@ -61,16 +61,16 @@ final class CacheFile: Sendable {
         let file = try open()
         var transaction = StoreTransaction()
         // Kept alive until the transaction is committed.
-        var stores: [TieredStore<CachedValue>] = []
+        var stores: [Store<CachedValue>] = []
         for name in try file.archiveNames() {
-            let store: TieredStore<CachedValue>
+            let store: Store<CachedValue>
             if let open = try file.openStore(named: name, of: CachedValue.self) {
                 store = open
             } else {
                 // Shared with a caller that opens the same cache now.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), inFamily: CacheLocation.name(ofArchive: name), defaults: Self.defaults,
-                    remembering: .values, durability: durability, whenDifferent: .share)
+                    named: name, codec: CachedValueCodec(), inVersionGroup: CacheLocation.name(ofArchive: name), defaults: Self.defaults,
+                    caching: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
             stores.append(store)

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// A value as the store of a cache holds it: decoded, or encoded, or a tombstone.
 ///

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// The entries whose failure was reported, so that each is reported once until it is set again.
 struct ReportedEntries {

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// The bytes of values: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
 enum ValueCoding {

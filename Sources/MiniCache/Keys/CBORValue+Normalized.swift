@@ -1,6 +1,6 @@
 internal import CBORCoding
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension CBORValue {
     /// Returns the form that all values share that are equal as keys: strings in normal form NFC, and whole numbers as integers.

@@ -1,6 +1,7 @@
 internal import CBORCoding
 internal import Foundation
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// Maps the keys of a cache to the keys of the engine, which are texts, and back.
 ///

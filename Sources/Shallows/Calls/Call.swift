@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// What goes down with a call through every layer: how the caller takes the answer, how it takes it back, and whom to tell.
 @usableFromInline

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 // Where code of a user's own is asked for an answer, of which nothing is known: not when it comes, nor how often, nor whether.
 

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// A piece of work that calls are part of, such as the retrieval of a key from the back of a composition: by its name, code of a
 /// user's own that is asked by a layer, and calls us again, is known not to wait for itself.

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Tiers
+internal import VellumCore
 
 /// An answer that comes later, exactly once.
 @usableFromInline

@@ -1,5 +1,5 @@
 public import Foundation
-public import Tiers
+public import VellumCore
 
 extension ErasableStorage where ErasedValue == Data {
     /// The storage of values that are gone some time after they were set.

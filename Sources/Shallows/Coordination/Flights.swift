@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Tiers
+internal import VellumCore
 
 /// Retrievals from the back of a composition that are under way, one for each key, and who waits for them: the locked shell of a
 /// ``SingleFlight``.

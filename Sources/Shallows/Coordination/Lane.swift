@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Tiers
+internal import VellumCore
 
 /// Work that blocks its thread, done in the order in which it was asked for: how a storage on disk is called.
 ///

@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// What two updates must have in common to exclude each other: the storage and the key, where keys can be compared.
 @usableFromInline

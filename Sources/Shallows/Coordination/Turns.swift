@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// Pieces of work that take turns: one at a time for each ``Turn``, in the order in which they came.
 ///

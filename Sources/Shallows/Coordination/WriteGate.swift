@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Keeps reads that fill the front of a composition from overtaking its writes: the locked shell of a ``FillGate``.
 final class WriteGate: Sendable {

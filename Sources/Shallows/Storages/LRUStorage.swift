@@ -1,5 +1,5 @@
 public import Foundation
-public import Tiers
+public import VellumCore
 
 /// Values in memory up to a limit, by count or by bytes: the least recently used leave for new ones.
 ///
@@ -21,12 +21,12 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     public let storageName = LRUStorage.name
     /// For how long values are kept.
     public let expiration: Expiration
-    @usableFromInline let shelf: Locked<Shelf>
+    @usableFromInline let shelf: Locked<State>
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
     @usableFromInline
-    struct Shelf: Sendable {
+    struct State: Sendable {
         @usableFromInline var list = LRUList<Key, Value>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var capacity: Capacity
@@ -65,7 +65,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     public init(
         capacity: Capacity, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
     ) {
-        shelf = Locked(Shelf(capacity: capacity))
+        shelf = Locked(State(capacity: capacity))
         self.expiration = expiration
         self.clock = clock
         self.size = size
@@ -140,7 +140,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
             // Before the new one comes, so that no sum is too large to be one.
             let evicted = shelf.evict { $0.list.bytes > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
             let item = LRUList<Key, Value>.Item(
-                payload: value, cost: cost, stamp: shelf.nextStamp(at: now), row: 0, validity: validity, isUntold: false)
+                payload: value, cost: cost, stamp: shelf.nextStamp(at: now), row: 0, validity: validity, isDirty: false)
             _ = shelf.list.insert(item, forKey: key)
             return (old, evicted)
         }
@@ -171,7 +171,7 @@ extension LRUStorage where Value == Data {
 
 extension LRUStorage {
     /// What it holds, expired values that no one asked for since included.
-    public var totals: TierTotals { shelf.withLock { TierTotals(entries: $0.list.count, bytes: $0.list.bytes) } }
+    public var totals: StorageUsage { shelf.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.bytes) } }
 
     /// What it may hold. Setting it evicts what is over it.
     public var capacity: Capacity {
@@ -198,7 +198,7 @@ extension LRUStorage {
     }
 }
 
-extension LRUStorage.Shelf {
+extension LRUStorage.State {
     @inlinable
     mutating func keepLimits() -> [Value] {
         evict { $0.capacity.isExceeded(byBytes: $0.list.bytes, entries: $0.list.count) }

@@ -1,6 +1,6 @@
 #if canImport(Darwin)
     internal import Dispatch
-    internal import Tiers
+    internal import VellumCore
 
     extension LRUStorage {
         /// Evicts the least recently used, down to that part of what is held, whenever the system asks for memory, as long as the

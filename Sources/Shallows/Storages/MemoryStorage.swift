@@ -1,4 +1,4 @@
-public import Tiers
+public import VellumCore
 
 /// A dictionary: values in memory, without a limit, until the process ends.
 ///

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Shallows
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// The order of the calls on a file: one for all storages of this process that name it by the same path.
 ///

@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Which keys are going to be written by what was asked for and is not done yet: of those memory does not know the last word.
 struct PendingWrites: Sendable {

@@ -1,6 +1,6 @@
 internal import Shallows
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 /// What a storage on a file does, as layers of compositions ask it.
 ///
@@ -46,7 +46,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         let entry = EntryKey(key.rawValue)
         if let outcome = atHand(entry, key) { return .now(outcome) }
         return queue.lane.run(layer: name, key: key, call) { [self] in
-            answer(key) { (store) throws(StoreError) in try store.find(entry) }.flatMap { found in
+            answer(key) { (store) throws(StoreError) in try store.value(forKey: entry) }.flatMap { found in
                 found.map(Result.success) ?? .failure(.miss(forKey: key, layer: name))
             }
         }
@@ -63,7 +63,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     private func write(
-        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (TieredStore<Value>, EntryKey) throws(StoreError) -> Void
+        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(StoreError) -> Void
     ) -> Reply<Void> {
         let entry = EntryKey(key.rawValue)
         return queue.write(entry, call) { run(key, call) { (store) throws(StoreError) in try body(store, entry) } }
@@ -71,19 +71,19 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 
     /// Does something with the whole store, in its turn.
     func whole<Result: Sendable>(
-        _ call: Call, _ body: @escaping @Sendable (TieredStore<Value>) throws(StoreError) -> Result
+        _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
     ) -> Reply<Result> {
         run(nil, call, body)
     }
 
     private func run<Result: Sendable>(
-        _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (TieredStore<Value>) throws(StoreError) -> Result
+        _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
     ) -> Reply<Result> {
         queue.lane.run(layer: name, key: key, call) { [self] in answer(key, body) }
     }
 
     /// What the store says, told in the words of a storage. Blocks for the disk.
-    private func answer<Result>(_ key: Filename?, _ body: (TieredStore<Value>) throws(StoreError) -> Result) -> Outcome<Result> {
+    private func answer<Result>(_ key: Filename?, _ body: (Store<Value>) throws(StoreError) -> Result) -> Outcome<Result> {
         do throws(StoreError) {
             return .success(try body(try store()))
         } catch {
@@ -94,7 +94,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     // MARK: Opening and closing
 
     /// The store, which is opened if it is not open yet.
-    private func store() throws(StoreError) -> TieredStore<Value> {
+    private func store() throws(StoreError) -> Store<Value> {
         switch state.withLock({ $0 }) {
         case .open(let open): return open.store
         case .closed: throw .closedStorage
@@ -115,7 +115,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     /// Does something with the file, in its turn, if the storage has opened it.
-    func onOpenFile(_ call: Call, _ body: @escaping @Sendable (SQLiteFile) throws(StoreError) -> Void) -> Reply<Void> {
+    func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(StoreError) -> Void) -> Reply<Void> {
         queue.write(nil, call) {
             self.queue.lane.run(layer: self.name, call) { [self] in
                 guard case .open(let open) = state.withLock({ $0 }) else { return .success(()) }

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Tiers
-internal import TiersSQLite
+internal import VellumCore
+internal import VellumEngine
 
 /// Which file, with which limits: all that must be known to open it.
 struct SQLitePlace: Sendable {
@@ -46,7 +46,7 @@ struct SQLitePlace: Sendable {
             fileHold = file
             return try file.file.hold(
                 named: "Storage", codec: StorageCodec<Value>(format), memory: memory, disk: disk,
-                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), remembering: .values, durability: durability,
+                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), caching: .values, durability: durability,
                 whenDifferent: .refuse)
         }
         guard let fileHold else { throw .closed }
@@ -64,8 +64,8 @@ struct OpenFile<Value>: Sendable {
         self.hold = hold
     }
 
-    var file: SQLiteFile { fileHold.file }
-    var store: TieredStore<Value> { hold.store }
+    var file: DatabaseFile { fileHold.file }
+    var store: Store<Value> { hold.store }
 
     func close() throws(StoreError) {
         try hold.close()

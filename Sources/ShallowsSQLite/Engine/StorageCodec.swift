@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// How values become bytes: `Data` as it is, anything else in the format. Bytes of every format are read.
 ///

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import Shallows
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Moves files into a store, so many at a time. Blocks its thread.
 struct FileMover<Value: Sendable> {
     let files: MovableFiles
     let decode: @Sendable (Data) throws -> Value
-    let store: TieredStore<Value>
+    let store: Store<Value>
     let expiration: Expiration?
     /// The name of the storage, for errors.
     let layer: String

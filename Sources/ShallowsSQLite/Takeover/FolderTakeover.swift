@@ -1,5 +1,6 @@
 public import Shallows
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// What became of the values of a folder that were to be moved into a storage.
 ///

@@ -1,4 +1,5 @@
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// One index of an archive.
 ///

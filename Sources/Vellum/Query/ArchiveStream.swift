@@ -1,5 +1,6 @@
 internal import Synchronization
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// The results of a query, one after the other. Made by ``ArchiveStore/stream(where:sortedBy:limit:offset:)``.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// An object of which single properties can be read from its data, so that a condition on them need not decode every object.
 ///

@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// An object whose archive keeps indexes, so that queries need not decode every object.
 ///

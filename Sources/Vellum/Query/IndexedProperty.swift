@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// A property of an index, whatever its type.
 protocol IndexedProperty<Root> {

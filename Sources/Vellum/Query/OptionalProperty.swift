@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// What is known of an optional, where only at run time is known that it is one.
 protocol OptionalProperty {

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 // What of a predicate is true or false.
 

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 // Parts of a predicate about sequences and optionals that an index can be asked about.
 

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 extension Condition {
     /// What the predicate asks, as an index can be asked where it can, and exactly what Foundation answers everywhere else.

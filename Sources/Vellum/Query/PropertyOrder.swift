@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// The order that an index and a sort on values agree on: that of `<`, with `nil` first, then what compares with nothing, such as
 /// what is not a number.

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Tests of one property, for every language of queries: what an index is asked, and the same asked of a value.
 ///

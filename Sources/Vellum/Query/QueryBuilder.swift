@@ -1,4 +1,5 @@
-public import Tiers
+public import VellumCore
+internal import VellumEngine
 
 /// A query of an archive, step by step: any number, in any order, carried out in that order.
 ///

@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Finds objects by their properties: each is told by its name and what it must be, and all must hold.
 ///

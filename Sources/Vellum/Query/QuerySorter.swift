@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// Sorts objects by their properties, the most significant first.
 ///

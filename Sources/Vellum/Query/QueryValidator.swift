@@ -1,4 +1,5 @@
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// What a property must be to be found by a ``QueryFinder``.
 ///

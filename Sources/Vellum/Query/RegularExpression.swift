@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 /// A regular expression that is made once, and matches nothing if it cannot be made.
 struct RegularExpression {

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
+internal import VellumEngine
 
 extension Ordering {
     /// As the descriptor says; by the property itself where it compares by `<`.

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Containers that are misused", .timeLimit(.minutes(60)))
+@Suite("Container misuse", .timeLimit(.minutes(60)))
 struct ContainerMisuseTests {
     private static let misuses: [(String, @Sendable (any Encoder) throws -> Void)] = [
         (
@@ -56,13 +56,13 @@ struct ContainerMisuseTests {
     ]
 
     @Test(arguments: misuses)
-    func twoValuesForOneEncoderAreAnError(_ name: String, _ misuse: @escaping @Sendable (any Encoder) throws -> Void) throws {
+    func twoValuesForOneEncoderThrow(_ name: String, _ misuse: @escaping @Sendable (any Encoder) throws -> Void) throws {
         #expect(throws: EncodingError.self) { try encoded(Encoding(misuse)) }
         #expect(throws: EncodingError.self) { try encoded(["a": Encoding(misuse)]) }
         #expect(throws: EncodingError.self) { try encoded([Encoding { _ = $0.unkeyedContainer() }, Encoding(misuse)]) }
     }
 
-    @Test func theErrorSaysWhereTheMisuseIs() throws {
+    @Test func theErrorHasTheCodingPathOfTheMisuse() throws {
         let misuse = Encoding {
             var single = $0.singleValueContainer()
             try single.encode(1)
@@ -73,14 +73,14 @@ struct ContainerMisuseTests {
         #expect(context.codingPath.map(\.stringValue) == ["a", "Index 0"])
     }
 
-    @Test func aValueThatEncodesNothingIsAnErrorAtTheTopAndAnEmptyMapBelow() throws {
+    @Test func aValueThatEncodesNothingThrowsAtTheTopAndIsAnEmptyMapBelow() throws {
         #expect(throws: EncodingError.self) { try encoded(Encoding { _ in }) }
         #expect(throws: EncodingError.self) { try encoded(Encoding { _ = $0.singleValueContainer() }) }
         #expect(try encoded([Encoding { _ in }]).hex == "81a0")
         #expect(try encoded(["a": Encoding { _ in }]).hex == "a16161a0")
     }
 
-    @Test func containersLeftEmptyAreEmpty() throws {
+    @Test func unusedContainersAreEmpty() throws {
         #expect(try encoded(Encoding { _ = $0.unkeyedContainer() }).hex == "80")
         #expect(try encoded(Encoding { _ = $0.container(keyedBy: TextKey.self) }).hex == "a0")
         let nested = Encoding {
@@ -92,7 +92,7 @@ struct ContainerMisuseTests {
         #expect(try encoded(nested).hex == "8380a0a0")
     }
 
-    @Test func aSuperEncoderThatIsNotUsedIsAnEmptyMap() throws {
+    @Test func anUnusedSuperEncoderIsAnEmptyMap() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             _ = map.superEncoder()
@@ -101,7 +101,7 @@ struct ContainerMisuseTests {
         #expect(try encoded(value).hex == "a2657375706572a0616101")
     }
 
-    /// What outlives the encoding.
+    /// Keeps containers and encoders beyond the encoding.
     private final class Kept {
         var encoder: (any Encoder)?
         var map: KeyedEncodingContainer<TextKey>?
@@ -109,7 +109,7 @@ struct ContainerMisuseTests {
         var unused: (any Encoder)?
     }
 
-    @Test func whatIsKeptAndUsedAfterTheEncodingChangesNothing() throws {
+    @Test func containersUsedAfterTheEncodingHaveNoEffect() throws {
         let kept = Kept()
         let value = Encoding {
             kept.encoder = $0
@@ -134,7 +134,7 @@ struct ContainerMisuseTests {
         #expect(try encoded(value) == data)
     }
 
-    @Test func anEncoderKeptFromAnEncodingThatFailedDoesNoHarm() throws {
+    @Test func anEncoderKeptFromAFailedEncodingHasNoEffect() throws {
         let kept = Kept()
         #expect(throws: Failure.self) {
             try encoded(

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Random calls of encoders and containers, old and new ones, each of them done to the model, too.
+/// Makes random calls to old and new encoders and containers, and applies each call to the model.
 final class ContainerScript: Encodable {
     struct Options {
-        /// Whether values fail in the middle, and nobody minds.
+        /// Whether values throw while they are encoded and the errors are caught.
         var hasFailures = false
-        /// Whether values write to containers around them.
+        /// Whether values write to enclosing containers.
         var writesAround = true
         var steps = 60
     }
@@ -41,8 +41,8 @@ final class ContainerScript: Encodable {
     private func step(from first: Int, depth: Int) throws {
         stepsLeft -= 1
         guard first < handles.count else { return }
-        let place = first + random.below(handles.count - first)
-        switch handles[place] {
+        let index = first + random.below(handles.count - first)
+        switch handles[index] {
         case .keyed(var container, let node):
             try step(&container, node, depth: depth)
             let path = container.codingPath.map(\.stringValue)
@@ -59,8 +59,8 @@ final class ContainerScript: Encodable {
         let key = random.element(of: Self.keys)
         guard !node.keysInProgress.contains(key) else { return }
         let known = node[key]
-        // What a key has that was encoded otherwise is replaced by no container but a plain scalar.
-        let mayNest = known == nil || known!.isPlain
+        // A nested container may replace only a plain scalar.
+        let nested = known.flatMap { $0.isPlain ? nil : $0 }
         let path = node.path + [key]
         let codingKey = TextKey(stringValue: key)
         switch random.below(8) {
@@ -80,17 +80,17 @@ final class ContainerScript: Encodable {
                 node[key] = known
             }
         case 5:
-            guard mayNest || known!.isMap && !known!.isValue else { return }
-            let child = mayNest ? ModelNode(.map([:]), path: path) : known!
+            guard nested.map({ $0.isMap && !$0.isValue }) ?? true else { return }
+            let child = nested ?? ModelNode(.map([:]), path: path)
             node[key] = child
             handles.append(.keyed(container.nestedContainer(keyedBy: TextKey.self, forKey: codingKey), child))
         case 6:
-            guard mayNest || known!.isArray && !known!.isValue else { return }
-            let child = mayNest ? ModelNode(.array([]), path: path) : known!
+            guard nested.map({ $0.isArray && !$0.isValue }) ?? true else { return }
+            let child = nested ?? ModelNode(.array([]), path: path)
             node[key] = child
             handles.append(.unkeyed(container.nestedUnkeyedContainer(forKey: codingKey), child))
         default:
-            guard mayNest else { return }
+            guard nested == nil else { return }
             let child = ModelNode(path: path)
             node[key] = child
             handles.append(.encoder(container.superEncoder(forKey: codingKey), child))
@@ -101,7 +101,7 @@ final class ContainerScript: Encodable {
         let path = node.path + ["Index \(node.count)"]
         switch random.below(8) {
         case 0...2:
-            // Now and then more than the shortest head can count.
+            // Sometimes more elements than the shortest head can represent.
             for _ in 0..<(random.oneIn(10) ? 30 : 1) {
                 let scalar = randomScalar()
                 try encode(scalar, to: &container)
@@ -161,7 +161,7 @@ final class ContainerScript: Encodable {
 
     // MARK: Values
 
-    /// A value that goes on with the script while it is encoded.
+    /// A value that continues the script while it is encoded.
     private func value(_ node: ModelNode, depth: Int, mayFail: Bool = true) -> Encoding {
         let fails = mayFail && options.hasFailures && random.oneIn(3)
         let steps = random.below(8)
@@ -171,7 +171,7 @@ final class ContainerScript: Encodable {
             handles.append(.encoder(encoder, node))
             for _ in 0..<steps where stepsLeft > 0 { try step(from: first, depth: depth + 1) }
             guard fails else { return }
-            // What stood in a value that failed is not asked any more.
+            // Containers of a failed value are not used again.
             handles.removeSubrange(own...)
             throw Failure()
         }

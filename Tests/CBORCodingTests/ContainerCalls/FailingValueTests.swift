@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-/// A value that throws in the middle, and someone who catches it and goes on.
+/// A value throws while it is encoded; the caller catches the error and continues.
 @Suite("Values that fail to encode", .timeLimit(.minutes(60)))
 struct FailingValueTests {
     private final class Kept {
@@ -49,7 +49,7 @@ struct FailingValueTests {
             }
         ),
         (
-            "containers in turns",
+            "containers alternately",
             {
                 var map = $0.container(keyedBy: TextKey.self)
                 var (first, second) = (map.nestedUnkeyedContainer(forKey: "a"), map.nestedUnkeyedContainer(forKey: "b"))
@@ -87,7 +87,7 @@ struct FailingValueTests {
     }
 
     @Test(arguments: failures)
-    func anotherValueTakesThePlaceOfOneThatFailed(_ name: String, _ write: @escaping @Sendable (any Encoder) throws -> Void) throws {
+    func anotherValueCanReplaceAFailedOne(_ name: String, _ write: @escaping @Sendable (any Encoder) throws -> Void) throws {
         let single = Encoding {
             var single = $0.singleValueContainer()
             do { try single.encode(Self.failing(write)) } catch { try single.encode("instead") }
@@ -102,7 +102,7 @@ struct FailingValueTests {
         #expect(try decoded(Tree.self, encoded(keyed)) == .map(["a": "instead"]))
     }
 
-    @Test func aValueThatFailsLeavesTheOneThatHadItsKey() throws {
+    @Test func aFailingValueKeepsTheEarlierValueOfItsKey() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try map.encode([1, 2], forKey: "a")
@@ -114,7 +114,7 @@ struct FailingValueTests {
         #expect(try decoded(Tree.self, encoded(value)) == .map(["a": [1, 2]]))
     }
 
-    @Test func aContainerForTheKeyOfAValueThatFailedIsANewOne() throws {
+    @Test func aContainerForTheKeyOfAFailedValueIsNew() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try? map.encode(
@@ -129,7 +129,7 @@ struct FailingValueTests {
         #expect(try decoded(Tree.self, encoded(value)) == .map(["a": [1, 2, 3]]))
     }
 
-    @Test func aContainerForAnotherKeyThatBeginsWhereAFailedValueDidIsANewOne() throws {
+    @Test func aContainerForAnotherKeyAtTheOffsetOfAFailedValueIsNew() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try? map.encode(
@@ -144,7 +144,7 @@ struct FailingValueTests {
         #expect(try decoded(Tree.self, encoded(value)) == .map(["b": [1, 2, 3]]))
     }
 
-    @Test func whatIsKeptOfAValueThatFailedDoesNoHarm() throws {
+    @Test func containersKeptFromAFailedValueHaveNoEffect() throws {
         let kept = Kept()
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
@@ -164,7 +164,7 @@ struct FailingValueTests {
         #expect(try decoded(Tree.self, encoded(value)) == .map(["a": "some text that is longer than what was there", "b": 2]))
     }
 
-    @Test func anUnusedEncoderKeptOfAValueThatFailedDoesNoHarm() throws {
+    @Test func anUnusedEncoderKeptFromAFailedValueHasNoEffect() throws {
         let kept = Kept()
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
@@ -180,7 +180,7 @@ struct FailingValueTests {
         #expect(try decoded(Tree.self, encoded(value)) == .map(["a": 1, "b": 2]))
     }
 
-    @Test func whatAFailingValueWroteAroundItselfStays() throws {
+    @Test func whatAFailingValueWroteToOuterContainersRemains() throws {
         let value = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             var array = map.nestedUnkeyedContainer(forKey: "array")

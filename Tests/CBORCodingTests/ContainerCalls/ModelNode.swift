@@ -1,4 +1,4 @@
-/// What a container or an encoder stands for, as plain objects: the model that the bytes are compared with.
+/// A container or encoder of the model that the encoded bytes are compared with.
 final class ModelNode {
     enum Content {
         case undecided
@@ -8,11 +8,11 @@ final class ModelNode {
     }
 
     var content: Content
-    /// The keys and places on the way to it.
+    /// The coding path of the node.
     let path: [String]
-    /// Whether it came as a value, and not as a nested container.
+    /// Whether the node was encoded as a value rather than as a nested container.
     let isValue: Bool
-    /// Whether it is a scalar that a container was told.
+    /// Whether the node is a scalar that was encoded directly into a container.
     let isPlain: Bool
     /// The keys whose values are being encoded.
     var keysInProgress: Set<String> = []
@@ -24,7 +24,7 @@ final class ModelNode {
         self.isPlain = isPlain
     }
 
-    /// What is to be read. Whoever encodes nothing makes an empty map.
+    /// The expected decoded tree. A node without content is an empty map.
     var tree: Tree {
         switch content {
         case .undecided: .map([:])

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Errors of decoding", .timeLimit(.minutes(60)))
+@Suite("Decoding errors", .timeLimit(.minutes(60)))
 struct DecodingErrorTests {
     private struct Inner: Codable { var secret: Int }
     private struct Outer: Codable { var list: [Inner]; var map: [String: [Inner]] }
@@ -18,7 +18,7 @@ struct DecodingErrorTests {
     ]
 
     @Test(arguments: errors)
-    func anErrorSaysWhatIsWrongAndWhere(_ hex: String, _ kind: String, _ path: String) throws {
+    func anErrorHasItsKindAndCodingPath(_ hex: String, _ kind: String, _ path: String) throws {
         let error = decodingError { try decoded(Outer.self, hex: hex) }
         #expect(error?.kind == kind)
         #expect(error?.path == path)
@@ -26,7 +26,7 @@ struct DecodingErrorTests {
         #expect(error?.context?.debugDescription.isEmpty == false)
     }
 
-    @Test func noErrorTellsTheValue() throws {
+    @Test func errorsDoNotContainValues() throws {
         for decode in anyTypes {
             guard let error = decodingError({ try decode(encoded("a very secret text")) }) else { continue }
             #expect(!"\(error)".contains("secret"))
@@ -44,7 +44,7 @@ struct DecodingErrorTests {
         var single: (any SingleValueDecodingContainer)?
     }
 
-    @Test func whatIsKeptOfADecodingThatIsOverFails() throws {
+    @Test func aDecoderThatOutlivesItsDecodingThrows() throws {
         let kept = Kept()
         try withDecoder(try encoded(["a": [1, 2]])) {
             kept.decoder = $0

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("One value out of maps", .timeLimit(.minutes(60)))
+@Suite("Decoding one value at a path", .timeLimit(.minutes(60)))
 struct FieldTests {
     private struct Person: Codable {
         var name = "Ann"
@@ -31,7 +31,7 @@ struct FieldTests {
         #expect(try field(Person.self, in: data)?.name == "Ann")
     }
 
-    @Test func whatIsNotThereIsNil() throws {
+    @Test func aMissingPathIsNil() throws {
         let data = try encoded(Person())
         #expect(try field(String.self, "nick", in: data) == nil)
         #expect(try field(String.self, "name", "city", in: data) == nil)
@@ -40,7 +40,7 @@ struct FieldTests {
         #expect(try field(Int.self, "a", in: Data(hex: "bf ff")) == nil)
     }
 
-    @Test func aNullIsTheNilOfATypeThatHasOne() throws {
+    @Test func nullDecodesAsNilOnlyForOptionalTypes() throws {
         let data = try encoded(["a": nil] as [String: Int?])
         #expect(try field(Int?.self, "a", in: data) == .some(nil))
         #expect(decodingError { try field(Int.self, "a", in: data) }?.kind == "valueNotFound")
@@ -52,7 +52,7 @@ struct FieldTests {
         #expect(try field(Int.self, "a", in: Data(hex: hex)) == 3)
     }
 
-    @Test func whatComesBehindTheFieldIsNotLookedAt() throws {
+    @Test func bytesAfterTheFieldAreNotValidated() throws {
         let whole = try encoded(Person())
         let end = try #require(whole.firstRange(of: Data("Ann".utf8))).upperBound
         #expect(try field(String.self, "name", in: whole.prefix(end)) == "Ann")
@@ -61,7 +61,7 @@ struct FieldTests {
         }
     }
 
-    @Test func nothingLiesTooDeep() throws {
+    @Test func anEarlierItemBeyondTheNestingLimitThrows() throws {
         let bomb = Data([0xA2, 0x61, 0x62]) + Data(repeating: 0x81, count: 100_000) + [0x61, 0x61, 0x01]
         #expect(decodingError { try field(Int.self, "a", in: bomb) }?.kind == "dataCorrupted")
     }

@@ -10,7 +10,7 @@ struct KeyedDecodingTests {
     }
 
     @Test(arguments: ["a0", "a1 6161 01", "a2 6161 01 6162 02", "a3 6161 01 6162 02 6163 03", "bf 6161 01 6162 02 ff", "bf ff"])
-    func aKeyThatIsNotThereIsSearchedOnce(_ hex: String) throws {
+    func aMissingKeyIsNotFound(_ hex: String) throws {
         let value = try decoded(Missing.self, Data(hex: hex)) { $0.keyDecodingStrategy = .convertFromSnakeCase }
         #expect(value.one == nil)
         #expect(value.twoWords == nil)
@@ -18,12 +18,12 @@ struct KeyedDecodingTests {
     }
 
     @Test(arguments: 0..<20)
-    func keysAreReadInAnyOrderAsOftenAsOneLikes(_ seed: UInt64) throws {
+    func keysCanBeReadRepeatedlyInAnyOrder(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let count = 1 + random.below(40)
         let map = Dictionary(uniqueKeysWithValues: (0..<count).map { ("key \($0)", Tree.array([.integer($0), .text("\($0)")])) })
         var data = try encoded(map)
-        // The same without a length.
+        // The same map with indefinite length.
         if random.oneIn(2) { data = Data([0xBF]) + data.dropFirst(count < 24 ? 1 : 2) + [0xFF] }
         let script = random
         try withDecoder(data) { (decoder) throws in
@@ -54,7 +54,7 @@ struct KeyedDecodingTests {
         }
     }
 
-    @Test func twoContainersOfAMapAndItsValuesAreReadInTurns() throws {
+    @Test func twoContainersOfOneMapCanBeReadAlternately() throws {
         let data = try encoded(Tree.map(["a": .map(["x": 1, "y": 2]), "b": .map(["x": 3, "y": 4]), "c": 5]))
         try withDecoder(data) { (decoder) throws in
             let (first, second) = (try decoder.container(keyedBy: TextKey.self), try decoder.container(keyedBy: TextKey.self))
@@ -70,7 +70,7 @@ struct KeyedDecodingTests {
         }
     }
 
-    @Test func keysThatNobodyAsksForArePassedOver() throws {
+    @Test func unusedKeysAreSkipped() throws {
         struct Point: Decodable, Equatable { var x: Int; var y: Int? }
         #expect(try decoded(Point.self, hex: "a5 6130 f0 6178 01 4101 82 f8ff 01 8101 a0 6179 02") == Point(x: 1, y: 2))
         #expect(try decoded(Point.self, hex: "a2 c6 6178 01 6179 f7") == Point(x: 1, y: nil))
@@ -87,7 +87,7 @@ struct KeyedDecodingTests {
         var plain = [1]
     }
 
-    @Test func keysAreTextsInSnakeCaseIfAsked() throws {
+    @Test func keysAreConvertedToAndFromSnakeCase() throws {
         let data = try encoded(Snake()) { $0.keyEncodingStrategy = .convertToSnakeCase }
         guard case .map(let map) = try decoded(Tree.self, data) else { return #expect(Bool(false), "no map") }
         #expect(Set(map.keys) == ["one_two_three", "my_url_property", "_private", "plain"])
@@ -97,7 +97,7 @@ struct KeyedDecodingTests {
     }
 
     @Test(arguments: ["a", "oneTwo", "myURL", "a1B2", "_a", "a_", "__aB__", "aB_", "éÉ", "", "_", "a_b", "isHTTP2Ok"])
-    func snakeCaseIsThatOfJSON(_ name: String) throws {
+    func snakeCaseMatchesJSONEncoder(_ name: String) throws {
         struct Key: Encodable {
             var name: String
             func encode(to encoder: any Encoder) throws {
@@ -111,13 +111,13 @@ struct KeyedDecodingTests {
         #expect(try decoded([String: Int].self, encoded(Key(name: name)) { $0.keyEncodingStrategy = .convertToSnakeCase }) == expected)
     }
 
-    @Test func theKeysOfADictionaryAreDataAndKeepTheirCase() throws {
+    @Test func dictionaryKeysAreNotConverted() throws {
         let dictionary = ["oneTwo": 1, "one_two": 2, "URL": 3]
         let data = try encoded(dictionary) { $0.keyEncodingStrategy = .convertToSnakeCase }
         #expect(try decoded([String: Int].self, data) { $0.keyDecodingStrategy = .convertFromSnakeCase } == dictionary)
     }
 
-    @Test func customKeysAreMadeOfThePath() throws {
+    @Test func customKeyStrategiesReceiveTheCodingPath() throws {
         struct Inner: Codable, Equatable { var a = 1 }
         struct Outer: Codable, Equatable { var inner = [Inner(), Inner()]; var b = 2 }
         let data = try encoded(Outer()) {
@@ -130,8 +130,8 @@ struct KeyedDecodingTests {
         #expect(read == Outer())
     }
 
-    /// Each type is read by a function of its own.
-    @Test func anOptionalScalarIsThereOrNilOrAbsentOrOfAnotherType() throws {
+    /// Each scalar type has its own decoding function.
+    @Test func anOptionalScalarIsPresentOrNilOrMissingOrOfAnotherType() throws {
         // 1, nil, "a" and true
         try withDecoder(Data(hex: "a4 616e 01 617a f6 6174 6161 6162 f5")) {
             let map = try $0.container(keyedBy: TextKey.self)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Unkeyed decoding", .timeLimit(.minutes(60)))
 struct UnkeyedDecodingTests {
-    /// Runs the function with the container, wherever decoders come from.
+    /// Calls the function with an unkeyed container from each source of decoders.
     private func withArray(_ hex: String, _ body: @escaping (inout any UnkeyedDecodingContainer) throws -> Void) throws {
         try withDecoder(Data(hex: hex)) {
             var array = try $0.unkeyedContainer()
@@ -33,7 +33,7 @@ struct UnkeyedDecodingTests {
         }
     }
 
-    @Test func aDecodingThatFailsDoesNotMoveOn() throws {
+    @Test func aFailedDecodeDoesNotAdvance() throws {
         try withArray("84 6161 82 01 6162 a1 6161 02 05") { (array) throws in
             #expect(throws: DecodingError.self) { try array.decode(Int.self) }
             #expect(throws: DecodingError.self) { try array.nestedUnkeyedContainer() }
@@ -50,7 +50,7 @@ struct UnkeyedDecodingTests {
         }
     }
 
-    @Test func nestedContainersAreReadInTurns() throws {
+    @Test func nestedContainersCanBeReadAlternately() throws {
         try withArray("83 82 01 02 82 03 04 a2 6161 05 6162 06") { (array) throws in
             var (first, second) = (try array.nestedUnkeyedContainer(), try array.nestedUnkeyedContainer())
             let map = try array.nestedContainer(keyedBy: TextKey.self)
@@ -64,7 +64,7 @@ struct UnkeyedDecodingTests {
         }
     }
 
-    @Test func optionalsInAnArray() throws {
+    @Test func optionalsInAnArrayKeepTheirValues() throws {
         try withArray("83 f6 01 f7") { (array) throws in
             #expect(try array.decodeIfPresent(Int.self) == nil)
             #expect(array.currentIndex == 1)

@@ -2,31 +2,31 @@ import CBORCoding
 import Foundation
 import Testing
 
-/// Any bytes give a value or a `DecodingError`.
-@Suite("Damaged and random bytes", .timeLimit(.minutes(60)))
+/// Decoding any bytes returns a value or throws a `DecodingError`.
+@Suite("Mutated and random bytes", .timeLimit(.minutes(60)))
 struct MutationTests {
-    /// Decodes as all types, or as one of seven.
+    /// Decodes the data as all types, or as a selected seventh of them.
     private func checkAll(_ data: Data, _ note: @autoclosure () -> String, types: Int? = nil) {
-        for (place, decode) in anyTypes.enumerated() where types == nil || place % 7 == types {
+        for (index, decode) in anyTypes.enumerated() where types == nil || index % 7 == types {
             do {
                 _ = try decode(data)
             } catch is DecodingError {
                 continue
             } catch {
-                Issue.record("\(note()): \(data.hex) as type \(place) throws \(error)")
+                Issue.record("\(note()): \(data.hex) as type \(index) throws \(error)")
             }
         }
     }
 
     @Test(arguments: [Sample.full, Sample()])
-    func everyTruncationIsAnError(_ sample: Sample) throws {
+    func everyTruncationThrows(_ sample: Sample) throws {
         let data = try encoded(sample)
         for count in 0..<data.count {
             for decode in anyTypes { #expect(decodingError { try decode(data.prefix(count)) }?.kind == "dataCorrupted", "\(count)") }
         }
     }
 
-    @Test func aTruncationOfAnyExampleIsAnError() throws {
+    @Test func everyTruncationOfTheExamplesThrows() throws {
         let examples = [
             "1bffffffffffffffff", "c249010000000000000000", "fb3ff199999999999a", "f97c00", "c074323031332d30332d32315432303a30343a30305a",
             "d82076687474703a2f2f7777772e6578616d706c652e636f6d", "a26161016162820203", "5f42010243030405ff", "7f657374726561646d696e67ff",
@@ -39,20 +39,20 @@ struct MutationTests {
         }
     }
 
-    @Test func everyOtherByteInEveryPlaceGivesAValueOrAnError() throws {
+    @Test func everyByteChangedToEveryValueDecodesOrThrows() throws {
         let data = try encoded(Sample(int: 5, small: 1, text: "t", date: Date(timeIntervalSinceReferenceDate: 0.1), decimal: 1.5))
-        for place in data.indices {
-            for byte in UInt8.min...UInt8.max where byte != data[place] {
+        for index in data.indices {
+            for byte in UInt8.min...UInt8.max where byte != data[index] {
                 var damaged = data
-                damaged[place] = byte
-                // Every mutation as some of the types, and every type for some of the mutations.
-                checkAll(damaged, "byte \(place)", types: Int(byte) % 7)
+                damaged[index] = byte
+                // Each mutation is decoded as some types; each type is used for some mutations.
+                checkAll(damaged, "byte \(index)", types: Int(byte) % 7)
             }
         }
     }
 
     @Test(arguments: 0..<8)
-    func severalDamagesGiveAValueOrAnError(_ seed: UInt64) throws {
+    func severalMutationsDecodeOrThrow(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let data = try encoded(Sample.full)
         for _ in 0..<100 {
@@ -72,19 +72,19 @@ struct MutationTests {
     }
 
     @Test(arguments: 0..<8)
-    func randomBytesGiveAValueOrAnError(_ seed: UInt64) throws {
+    func randomBytesDecodeOrThrow(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 { checkAll(Data(random.bytes(random.below(24))), "seed \(seed)") }
-        // One type for each string is enough to look at many strings.
+        // One type for each string, so that more strings are tried.
         for _ in 0..<12_500 {
             let data = Data(random.bytes(1 + random.below(12)))
             do { _ = try random.element(of: anyTypes)(data) } catch { #expect(error is DecodingError, "seed \(seed): \(data.hex)") }
         }
     }
 
-    /// Bytes that are well-formed more often than not.
+    /// Random items, most of them well-formed.
     @Test(arguments: 0..<8)
-    func randomItemsGiveAValueOrAnError(_ seed: UInt64) throws {
+    func randomItemsDecodeOrThrow(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
             var items = RandomItems(random: random)
@@ -95,7 +95,7 @@ struct MutationTests {
     }
 
     @Test(arguments: 0..<4)
-    func randomDecimalFractionsGiveAValueOrAnError(_ seed: UInt64) throws {
+    func randomDecimalFractionsDecodeOrThrow(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<2000 {
             let exponent = random.oneIn(2) ? Int(truncatingIfNeeded: random.next()) >> random.below(64) : random.below(400) - 200

@@ -18,11 +18,11 @@ struct NestingTests {
         return Data(bytes)
     }
 
-    /// Reads nothing of what there is.
+    /// A type that ignores its decoder.
     private struct Anything: Decodable { init(from decoder: any Decoder) {} }
 
     @Test(arguments: bombs)
-    func containersMayLieAsDeepAsTheLimitAndNoDeeper(_ name: String, _ open: [UInt8], _ last: [UInt8], _ close: [UInt8]) throws {
+    func containersCanBeNestedUpToTheLimit(_ name: String, _ open: [UInt8], _ last: [UInt8], _ close: [UInt8]) throws {
         let parts = (name, open, last, close)
         for limit in [1, 2, 10, 512] {
             let decode: (Int) throws -> Anything = { depth in
@@ -36,19 +36,19 @@ struct NestingTests {
         #expect(decodingError { try decoded(Tree.self, open) }?.kind == "dataCorrupted")
     }
 
-    @Test func tagsMayLieAsDeepAsTheLimitToo() throws {
+    @Test func tagsCanBeNestedUpToTheLimit() throws {
         #expect(try decoded(Int.self, Data(repeating: 0xC6, count: 512) + [1]) == 1)
         #expect(decodingError { try decoded(Int.self, Data(repeating: 0xC6, count: 514) + [1]) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Int.self, Data(repeating: 0xC6, count: 1_000_000) + [1]) }?.kind == "dataCorrupted")
     }
 
-    @Test func stringsOfIndefiniteLengthDoNotNest() throws {
+    @Test func stringsOfIndefiniteLengthMustNotBeNested() throws {
         for byte: UInt8 in [0x5F, 0x7F] {
             #expect(decodingError { try decoded(Tree.self, Data(repeating: byte, count: 1_000_000)) }?.kind == "dataCorrupted")
         }
     }
 
-    /// A list that holds the next one.
+    /// A linked list.
     private final class Link: Codable {
         var next: Link?
         init(_ next: Link?) { self.next = next }
@@ -61,21 +61,21 @@ struct NestingTests {
 
     private static func link(_ depth: Int) -> Link { (1..<depth).reduce(Link(nil)) { link, _ in Link(link) } }
 
-    @Test func valuesMayLieAsDeepAsTheLimitAndNoDeeper() throws {
+    @Test func valuesCanBeNestedUpToTheLimit() throws {
         for limit in [1, 2, 10] {
             #expect(throws: Never.self) { try encoded(Self.link(limit)) { $0.nestingLimit = limit } }
             #expect(throws: EncodingError.self) { try encoded(Self.link(limit + 1)) { $0.nestingLimit = limit } }
         }
     }
 
-    @Test func aValueThatHoldsItselfIsAnError() throws {
+    @Test func aValueThatContainsItselfThrows() throws {
         let link = Link(nil)
         link.next = link
         defer { link.next = nil }
         #expect(throws: EncodingError.self) { try encoded(link) { $0.nestingLimit = 100 } }
     }
 
-    /// Runs on a thread with so little stack, where everything of the default limit must have room.
+    /// Runs the function on a thread with the given stack size.
     private func onThread(stack: Int, _ body: @escaping @Sendable () -> String?) -> String? {
         final class Outcome: @unchecked Sendable { var text: String? = "did not end" }
         let (outcome, done) = (Outcome(), DispatchSemaphore(value: 0))
@@ -90,18 +90,18 @@ struct NestingTests {
     }
 
     @Test(arguments: bombs)
-    func lookingAtTheDeepestBytesTakesLittleStack(_ name: String, _ open: [UInt8], _ last: [UInt8], _ close: [UInt8]) throws {
+    func validatingTheDeepestDataTakesLittleStack(_ name: String, _ open: [UInt8], _ last: [UInt8], _ close: [UInt8]) throws {
         let data = Self.bomb((name, open, last, close), depth: 512)
         let outcome = onThread(stack: littleStack) { decodingError { try decoded(Anything.self, data) }.map { "\($0)" } }
         #expect(outcome == nil)
     }
 
-    @Test func theDeepestValueIsCodedOnAThreadOfLittleStack() throws {
+    @Test func theDeepestValueIsCodedOnAThreadWithLittleStack() throws {
         let outcome = onThread(stack: littleStack) {
             do {
                 var link: Link? = try roundTrip(Self.link(512))
                 var depth = 0
-                // One after the other: releasing them at once takes stack, too.
+                // Releases the links one by one, because a recursive release also uses stack.
                 while let next = link {
                     depth += 1
                     link = next.next
@@ -114,7 +114,7 @@ struct NestingTests {
         #expect(outcome == "512")
     }
 
-    /// What 512 levels must have room in. Without optimization the same takes two or three times as much.
+    /// The stack size in which 512 levels must fit. Unoptimized code needs two to three times as much.
     private var littleStack: Int {
         #if DEBUG
             2 * 1024 * 1024

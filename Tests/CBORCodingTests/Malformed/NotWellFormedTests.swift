@@ -2,39 +2,39 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Bytes that are not well-formed", .timeLimit(.minutes(60)))
+@Suite("Malformed data", .timeLimit(.minutes(60)))
 struct NotWellFormedTests {
-    /// RFC 8949, appendix F.1, all of it.
+    /// All examples of RFC 8949, appendix F.1.
     static let examples =
         [
-            // The input ends in a head.
+            // The data ends inside a head.
             "18", "19", "1a", "1b", "1901", "1a0102", "1b01020304050607", "38", "58", "78", "98", "9a01ff00", "b8", "d8", "f8", "f900",
             "fa0000", "fb000000",
             // Strings with too few bytes.
             "41", "61", "5affffffff00", "5bffffffffffffffff010203", "7affffffff00", "7b7fffffffffffffff010203",
             // Maps and arrays with too few items.
             "81", "818181818181818181", "8200", "a1", "a20102", "a100", "a2000000",
-            // A tag of nothing.
+            // A tag without content.
             "c0",
-            // Strings, maps and arrays without an end.
+            // Strings, maps and arrays without a break.
             "5f4100", "7f6100", "9f", "9f0102", "bf", "bf01020102", "819f", "9f8000", "9f9f9f9f9fffffffff", "9f819f819f9fffffff",
             // Reserved additional information.
             "1c", "1d", "1e", "3c", "3d", "3e", "5c", "5d", "5e", "7c", "7d", "7e", "9c", "9d", "9e", "bc", "bd", "be", "dc", "dd", "de",
             "fc", "fd", "fe",
-            // Simple values in two bytes that have one.
+            // Simple values in two bytes that have a form with one byte.
             "f800", "f801", "f818", "f81f",
-            // Pieces of strings that are of another type, or of indefinite length.
+            // Chunks of strings that are of another type or of indefinite length.
             "5f00ff", "5f21ff", "5f6100ff", "5f80ff", "5fa0ff", "5fc000ff", "5fe0ff", "7f4100ff", "5f5f4100ffff", "7f7f6100ffff",
-            // A break where there is nothing to end.
+            // A break outside an item of indefinite length.
             "ff", "81ff", "8200ff", "a1ff", "a1ff00", "a100ff", "a20000ff", "9f81ff", "9f829f819f9fffffffff",
-            // A map with a key and no value.
+            // A map with a key but no value.
             "bf00ff", "bf000000ff",
             // Integers and tags of indefinite length.
             "1f", "3f", "df",
         ]
 
     @Test(arguments: examples)
-    func everyExampleOfTheRFCIsAnError(_ hex: String) throws {
+    func everyExampleOfTheRFCThrows(_ hex: String) throws {
         let data = Data(hex: hex)
         for decode in anyTypes {
             let error = #expect(throws: DecodingError.self) { try decode(data) }
@@ -44,19 +44,19 @@ struct NotWellFormedTests {
     }
 
     @Test(arguments: examples)
-    func itIsAnErrorAlsoWhereNobodyReadsIt(_ hex: String) throws {
+    func anUnusedMalformedItemThrows(_ hex: String) throws {
         struct Known: Decodable { var a: Int? }
         for prefix in ["82 f6", "a2 6161 01 6162", "d9d9f7", "bf 6162"] {
             #expect(decodingError { try decoded(Known.self, hex: prefix + hex) }?.kind == "dataCorrupted", "\(prefix)")
         }
     }
 
-    @Test func noBytesAreAnError() throws {
+    @Test func emptyDataThrows() throws {
         for decode in anyTypes { #expect(decodingError { try decode(Data()) }?.kind == "dataCorrupted") }
     }
 
     @Test(arguments: ["00", "f6", "80", "a0", "4101", "9fff", "f93c00", "a1616101"])
-    func whatFollowsTheValueIsAnError(_ hex: String) throws {
+    func trailingBytesThrow(_ hex: String) throws {
         for more in ["00", "f6", "ff", "18", hex] {
             let error = decodingError { try decoded(Tree.self, hex: hex + more) }
             #expect(error?.kind == "dataCorrupted", "\(hex) \(more)")
@@ -68,7 +68,7 @@ struct NotWellFormedTests {
         "9b8000000000000000", "bb8000000000000000", "5bffffffffffffffff", "7bffffffffffffffff", "9bffffffffffffffff", "bbffffffffffffffff",
         "5affffffff", "9affffffff", "baffffffff", "bb4000000000000000", "bb4000000000000001", "9b00000000ffffffff", "5f5b7fffffffffffffff",
     ])
-    func aLengthThatIsOnlyClaimedIsAnErrorAtOnce(_ hex: String) throws {
+    func aFalseLengthThrowsWithoutAllocating(_ hex: String) throws {
         for decode in anyTypes {
             for rest in ["", "00", "000000000000000000000000", "ff"] {
                 #expect(decodingError { try decode(Data(hex: hex + rest)) }?.kind == "dataCorrupted")
@@ -79,19 +79,19 @@ struct NotWellFormedTests {
     @Test(arguments: [
         "a2 6161 01 6161 02", "bf 6161 01 6161 02 ff", "a2 01 01 01 02", "a2 80 01 80 02", "81a2 f6 01 f6 02", "d864 a2 4100 01 4100 01",
     ])
-    func aKeyThatIsThereTwiceIsAnError(_ hex: String) throws {
+    func aDuplicateKeyThrows(_ hex: String) throws {
         for decode in anyTypes { #expect(decodingError { try decode(Data(hex: hex)) }?.kind == "dataCorrupted") }
     }
 
-    /// One key in the data model, in two forms of which one is longer than it must be.
+    /// Two forms of one key, one of which is not the shortest.
     @Test(arguments: [
         "a2 6161 01 780161 02", "a2 6161 01 7f6161ff 02", "a2 7f6161ff 01 7f60 6161ff 02", "a2 01 01 1801 02", "a2 20 01 3800 02",
     ])
-    func aKeyThatIsThereTwiceInTwoFormsIsAnError(_ hex: String) throws {
+    func aDuplicateKeyInAnotherFormThrows(_ hex: String) throws {
         #expect(decodingError { try decoded([String: Int].self, hex: hex) }?.kind == "dataCorrupted")
     }
 
-    /// Texts that Swift's `==` takes for equal though their bytes differ. A dictionary holds only one of them.
+    /// Texts with different bytes that are equal by Swift's `==`. A dictionary can contain only one of them.
     static let equalTexts = [
         ("\u{E9}", "e\u{301}"), ("K", "\u{212A}"), (";", "\u{37E}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"),
         ("\u{AC00}", "\u{1100}\u{1161}"),
@@ -100,7 +100,7 @@ struct NotWellFormedTests {
     ]
 
     @Test(arguments: equalTexts, [0, 1, 40])
-    func twoKeysThatAreEqualInDifferentBytesAreAnError(_ texts: (String, String), _ others: Int) throws {
+    func equivalentKeysWithDifferentBytesThrow(_ texts: (String, String), _ others: Int) throws {
         #expect(texts.0 == texts.1 && Array(texts.0.utf8) != Array(texts.1.utf8))
         let rest = try (0..<others).map { try encoded("key \($0)") + encoded(0) }.reduce(Data(), +)
         for (first, second) in [texts, (texts.1, texts.0)] {
@@ -119,7 +119,7 @@ struct NotWellFormedTests {
     }
 
     @Test(arguments: [("\u{301}", "\u{323}"), ("\u{F72}", "\u{F71}"), ("\u{344}", "\u{323}")])
-    func longRunsOfMarksAreEqualInAnyCanonicalOrder(_ mark: String, _ other: String) throws {
+    func longRunsOfCombiningMarksAreComparedInCanonicalOrder(_ mark: String, _ other: String) throws {
         let runs = [mark, other].map { String(repeating: $0, count: 1000) }
         let (first, second) = ("a" + runs.joined(), "a" + runs.reversed().joined())
         #expect(first == second && !first.utf8.elementsEqual(second.utf8))
@@ -129,7 +129,7 @@ struct NotWellFormedTests {
         #expect(try decoded([String: Int].self, different).count == 2)
     }
 
-    @Test func twoKeysThatAreEqualInPiecesAreAnError() throws {
+    @Test func equalKeysOfIndefiniteLengthThrow() throws {
         let pieces = Data(hex: "a2 7f 6165 62cc81 ff 01 62c3a9 02")
         #expect(decodingError { try decoded([String: Int].self, pieces) }?.kind == "dataCorrupted")
     }
@@ -138,14 +138,14 @@ struct NotWellFormedTests {
         "\u{E9}\u{E8}\u{17F}", "\u{431}\u{451}\u{4D1}", "\u{4E2D}\u{6587}", "\u{AC00}\u{D55C}", "\u{304B}\u{3099}\u{304D}",
         "\u{1F600}\u{1F468}\u{928}",
     ])
-    func keysThatDifferAreNoError(_ characters: String) throws {
+    func differentKeysAreAccepted(_ characters: String) throws {
         let keys = characters.flatMap { first in ["", "a", "\u{E9}", "\u{301}"].map { "\(first)\($0)" } }
         let map = Dictionary(uniqueKeysWithValues: zip(keys, 0...))
         #expect(try roundTrip(map) == map)
     }
 
     @Test(arguments: [30, 300, 3000])
-    func oneKeyOfManyThatIsThereTwiceIsFound(_ count: Int) throws {
+    func aDuplicateAmongManyKeysIsFound(_ count: Int) throws {
         let keys = (0..<count).map { "key \($0)" }
         let map = Data(hex: "b9") + Data([UInt8((count + 1) >> 8), UInt8((count + 1) & 0xFF)])
         let entries = try keys.map { try encoded($0) + [1] }.reduce(Data(), +)

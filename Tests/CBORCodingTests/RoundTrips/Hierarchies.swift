@@ -1,4 +1,4 @@
-/// Classes that encode their super classes in each of the three ways.
+/// Classes that encode their superclass in each of the three ways.
 class Animal: Codable {
     var name: String
     init(name: String) { self.name = name }
@@ -15,7 +15,7 @@ class Animal: Codable {
     }
 }
 
-/// Under the key `super`.
+/// Encodes its superclass with the key `super`.
 class Dog: Animal {
     var tricks: [String]
 
@@ -39,7 +39,7 @@ class Dog: Animal {
     }
 }
 
-/// Under a key of its own, after what else there is.
+/// Encodes its superclass with a custom key, after its properties.
 final class Puppy: Dog {
     var weeks: Int
 
@@ -64,7 +64,7 @@ final class Puppy: Dog {
     }
 }
 
-/// In the container of the super class.
+/// Shares the container of its superclass.
 final class Cat: Animal {
     var lives: Int
 
@@ -88,7 +88,7 @@ final class Cat: Animal {
     }
 }
 
-/// In an array.
+/// Encodes its superclass in an array.
 final class Bird: Animal {
     var wings: Int
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Numbers", .timeLimit(.minutes(60)))
 struct NumberTests {
-    /// Where the width of a head or of a type ends, and one to both sides.
+    /// The limits of each head and integer width, and their neighbors.
     private static let edges: [Int128] = {
         let powers: [Int128] = [
             0, 23, 24, 255, 256, 65535, 65536, 1 << 32, (1 << 32) - 1, 127, 128, 32767, 32768, 1 << 31, 1 << 53, 1 << 63, 1 << 64,
@@ -28,7 +28,7 @@ struct NumberTests {
         }
     }
 
-    @Test func integersOfAllTypesKeepTheirValueAndMisfitsAreErrors() throws {
+    @Test func integersRoundTripAndOverflowThrows() throws {
         try check(Int.self)
         try check(Int8.self)
         try check(Int16.self)
@@ -49,7 +49,7 @@ struct NumberTests {
         ("17", 23), ("1818", 24), ("18ff", 255), ("190100", 256), ("19ffff", 65535), ("1a00010000", 65536), ("1affffffff", 0xFFFF_FFFF),
         ("1b0000000100000000", 0x1_0000_0000), ("37", -24), ("3818", -25), ("38ff", -256), ("390100", -257),
     ])
-    func anIntegerTakesTheShortestHead(_ hex: String, _ number: Int) throws {
+    func anIntegerHasTheShortestHead(_ hex: String, _ number: Int) throws {
         #expect(try encoded(number).hex == hex)
     }
 
@@ -57,21 +57,21 @@ struct NumberTests {
         "1800", "190000", "1a00000000", "1b0000000000000000", "c240", "c24100", "c2420000", "f90000", "fa00000000", "d9d9f700",
         "c25f4100ff",
     ])
-    func zeroIsReadInAnyForm(_ hex: String) throws {
+    func zeroDecodesFromAnyForm(_ hex: String) throws {
         #expect(try decoded(Int.self, hex: hex) == 0)
         #expect(try decoded(UInt8.self, hex: hex) == 0)
         #expect(try decoded(UInt128.self, hex: hex) == 0)
         #expect(try decoded(Double.self, hex: hex) == 0)
     }
 
-    @Test func aBignumThatIsTooLargeIsAMisfit() throws {
+    @Test func aBignumThatIsTooLargeThrows() throws {
         let hex = "c2 51 0100000000000000000000000000000000"
         #expect(decodingError { try decoded(UInt128.self, hex: hex) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Int.self, hex: hex) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Int128.self, hex: "c3 50 ffffffffffffffffffffffffffffffff") }?.kind == "dataCorrupted")
     }
 
-    @Test func aNumberIsReadAsAnyTypeThatHoldsIt() throws {
+    @Test func aNumberDecodesAsAnyTypeThatCanRepresentIt() throws {
         #expect(try decoded(Int.self, encoded(2.0)) == 2)
         #expect(try decoded(Double.self, encoded(2)) == 2)
         #expect(try decoded(Float.self, encoded(Int64(1) << 40)) == Float(Int64(1) << 40))
@@ -85,13 +85,13 @@ struct NumberTests {
         #expect(decodingError { try decoded(Bool.self, encoded(1)) }?.kind == "typeMismatch")
     }
 
-    /// An integer is read as the nearest floating-point number, rounded once.
+    /// An integer is rounded only once, to the nearest floating-point number.
     @Test(arguments: edges + [(1 << 53) + 2, -(1 << 53) - 2, -(1 << 54) - 4, -(1 << 63) - 2048, -(1 << 64) - 4096])
-    func anIntegerIsReadAsTheNearestDouble(_ number: Int128) throws {
+    func anIntegerDecodesAsTheNearestDouble(_ number: Int128) throws {
         #expect(try decoded(Double.self, encoded(number)) == Double(number))
     }
 
-    @Test func allHalvesAreReadAndWrittenBitForBit() throws {
+    @Test func allHalfPrecisionNumbersKeepTheirBits() throws {
         for bits in UInt16.min...UInt16.max {
             let data = Data([0xF9, UInt8(bits >> 8), UInt8(bits & 0xFF)])
             let (double, float) = (try decoded(Double.self, data), try decoded(Float.self, data))
@@ -116,16 +116,16 @@ struct NumberTests {
     ]
 
     @Test(arguments: doubleBits.flatMap { [$0, $0 | 1 << 63] })
-    func aDoubleKeepsAllItsBits(_ bits: UInt64) throws {
+    func aDoubleKeepsItsBits(_ bits: UInt64) throws {
         #expect(try roundTrip(Double(bitPattern: bits)).bitPattern == bits)
         #expect(try roundTrip([Double(bitPattern: bits)])[0].bitPattern == bits)
     }
 
     @Test(arguments: 0..<4)
-    func randomFloatsKeepAllTheirBits(_ seed: UInt64) throws {
+    func randomFloatsKeepTheirBits(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<5000 {
-            // Some with many zeros at the end, which fit in less.
+            // Some have many trailing zeros and fit in a narrower form.
             let bits = random.next() & ~0 << UInt64(random.below(60))
             #expect(try roundTrip(Double(bitPattern: bits)).bitPattern == bits, "seed \(seed)")
             let narrow = UInt32(truncatingIfNeeded: bits >> 32)

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Types of all kinds", .timeLimit(.minutes(60)))
+@Suite("Types", .timeLimit(.minutes(60)))
 struct TypesTests {
     private func check<Value: Codable & Equatable>(_ value: Value, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try roundTrip(value) == value, sourceLocation: sourceLocation)
@@ -23,27 +23,27 @@ struct TypesTests {
         "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈", "\u{FFFD}", "\u{10FFFF}", "\r\n",
         String(repeating: "ü", count: 70000),
     ])
-    func aTextKeepsAllItsBytes(_ text: String) throws {
+    func aTextKeepsItsBytes(_ text: String) throws {
         #expect(try Array(roundTrip(text).utf8) == Array(text.utf8))
         #expect(try Array(roundTrip([text])[0].utf8) == Array(text.utf8))
         #expect(try Array(roundTrip([text: 1]).keys.first!.utf8) == Array(text.utf8))
     }
 
-    @Test func aTextThatIsNoNativeOneIsEncodedAsItsBytes() throws {
+    @Test func aBridgedTextIsEncodedAsItsBytes() throws {
         let text = NSString(string: "aé水") as String
         #expect(try encoded(text) == encoded("aé水"))
         #expect(try encoded(Substring("xaé水x").dropFirst().dropLast().description) == encoded("aé水"))
     }
 
     @Test(arguments: ["61ff", "62c328", "63eda080", "64f4908080", "61c3", "62c080", "7f61ffff"])
-    func aTextThatIsNotUTF8IsAnErrorWhereItIsRead(_ hex: String) throws {
+    func invalidUTF8ThrowsWhereItIsDecoded(_ hex: String) throws {
         #expect(decodingError { try decoded(String.self, hex: hex) }?.kind == "dataCorrupted")
-        // Where pieces come together, nothing is looked for any more.
+        // Chunks are validated before decoding, so their error has no coding path.
         #expect(decodingError { try decoded([String].self, hex: "81" + hex) }?.path == (hex.hasPrefix("7f") ? "" : "Index 0"))
         #expect(decodingError { try decoded([String: Int].self, hex: "a1 \(hex) 01") }?.kind == "dataCorrupted")
     }
 
-    @Test func aCharacterDoesNotReachFromOnePieceOfATextIntoTheNext() throws {
+    @Test func aCharacterMustNotBeSplitBetweenChunks() throws {
         #expect(decodingError { try decoded(String.self, hex: "7f 61c3 61bc ff") }?.kind == "dataCorrupted")
     }
 
@@ -70,7 +70,7 @@ struct TypesTests {
         var f: Bool?
     }
 
-    @Test func propertiesThatAreNilAreLeftOut() throws {
+    @Test func nilPropertiesAreOmitted() throws {
         try check(Optionals())
         try check(Optionals(a: 1, b: [nil], c: 2, d: .point, e: Data(), f: true))
         #expect(try encoded(Optionals()).hex == "a0")
@@ -83,7 +83,7 @@ struct TypesTests {
     private enum Plain: Codable, Hashable { case a, b(Int) }
     private struct Place: Codable, Hashable { var x: Int; var y: [Int] }
 
-    @Test func dictionariesHaveKeysOfAnyType() throws {
+    @Test func dictionariesWithKeysOfAnyTypeRoundTrip() throws {
         try check([1: "a", -2: "b", .max: "c", .min: "d"])
         try check(["1": 1, "01": 2, "": 3, "+1": 4, "-1": 5, "-01": 6, "9223372036854775808": 7])
         try check([Color.red: 1, .one: 2])
@@ -126,7 +126,7 @@ struct TypesTests {
         enum CodingKeys: Int, CodingKey { case a = 1, b = -1, nested = 300 }
     }
 
-    @Test func enumsRawValuesAndIntegerKeysKeepTheirValue() throws {
+    @Test func enumsRawValuesAndIntegerKeysRoundTrip() throws {
         try check(Shape.point)
         try check(Shape.group([.circle(radius: .infinity), .rectangle(0, -0.0), .group([], name: "n")], name: nil))
         try check([Level.low, .high])
@@ -140,13 +140,13 @@ struct TypesTests {
         #expect(try encoded(Numbered()).hex == "a3 6161 01 6162 6162 666e6573746564 a1 6131 02".filter { $0 != " " })
     }
 
-    @Test func anUnknownCaseOrRawValueIsAnError() throws {
+    @Test func anUnknownCaseOrRawValueThrows() throws {
         #expect(decodingError { try decoded(Level.self, hex: "02") }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Shape.self, hex: "a1 6161 a0") } != nil)
         #expect(decodingError { try decoded(Shape.self, hex: "a0") } != nil)
     }
 
-    @Test func classesEncodeTheirSuperClassesInEveryWay() throws {
+    @Test func classesCanEncodeTheirSuperclassInEveryWay() throws {
         let puppy = try roundTrip(Puppy(name: "Rex", tricks: ["sit", "roll"], weeks: 9))
         #expect((puppy.name, puppy.tricks.count, puppy.weeks) == ("Rex", 2, 9))
         let cat = try roundTrip(Cat(name: "Tom", lives: 7))
@@ -159,7 +159,7 @@ struct TypesTests {
         #expect(try decoded(Tree.self, encoded(Bird(name: "Kea", wings: 2))) == [2, .map(["name": "Kea"])])
     }
 
-    @Test func userInfoAndConfigurationsReachTheTypes() throws {
+    @Test func userInfoAndConfigurationsArePassedToTypes() throws {
         let key = try #require(CodingUserInfoKey(rawValue: "factor"))
         let value = Encoding {
             var single = $0.singleValueContainer()

@@ -1,7 +1,7 @@
 import CBORCoding
 import Foundation
 
-/// Decodings as types of all kinds.
+/// Decoding closures for many types.
 let anyTypes: [@Sendable (Data) throws -> any Sendable] = [
     { try CBORDecoder().decode(CBORValue.self, from: $0) },
     { try CBORDecoder().decode(Bool.self, from: $0) }, { try CBORDecoder().decode(Int.self, from: $0) },
@@ -20,10 +20,10 @@ let anyTypes: [@Sendable (Data) throws -> any Sendable] = [
     { try decoded(Data.self, $0) { $0.dataDecodingStrategy = .deferredToData } },
     { try decoded(Data.self, $0) { $0.dataDecodingStrategy = .base64 } },
     { try decoded(Sample.self, $0) { $0.keyDecodingStrategy = .convertFromSnakeCase } },
-    { try decoded(Tree.self, $0) { $0.keyDecodingStrategy = .custom { TextKey(stringValue: $0.last!.stringValue + "?") } } },
+    { try decoded(Tree.self, $0) { $0.keyDecodingStrategy = .custom { TextKey(stringValue: ($0.last?.stringValue ?? "") + "?") } } },
 ]
 
-/// An enum with payloads.
+/// An enum with associated values.
 enum Shape: Codable, Hashable, Sendable {
     case point
     case circle(radius: Double)
@@ -31,7 +31,7 @@ enum Shape: Codable, Hashable, Sendable {
     indirect case group([Shape], name: String?)
 }
 
-/// A value with properties of all kinds.
+/// A value with properties of many types.
 struct Sample: Codable, Equatable, Sendable {
     var int = 0
     var small: Int8?

@@ -17,10 +17,10 @@ func decoded<Value: Decodable>(
 
 func decoded<Value: Decodable>(_ type: Value.Type = Value.self, hex: String) throws -> Value { try decoded(type, Data(hex: hex)) }
 
-/// What the value is once it was encoded and decoded.
+/// Encodes and decodes the value.
 func roundTrip<Value: Codable>(_ value: Value) throws -> Value { try decoded(Value.self, encoded(value)) }
 
-/// An encoder's bytes as a function makes them.
+/// A value that encodes itself with a function.
 struct Encoding: Encodable {
     var write: (any Encoder) throws -> Void
 
@@ -31,7 +31,7 @@ struct Encoding: Encodable {
 
 struct Failure: Error, Equatable {}
 
-/// A key of any text.
+/// A coding key with any text.
 struct TextKey: CodingKey, ExpressibleByStringLiteral, Hashable {
     var stringValue: String
     var intValue: Int? { nil }
@@ -50,7 +50,7 @@ extension DecodingError {
         }
     }
 
-    /// Which of the four it is.
+    /// The name of the case.
     var kind: String {
         switch self {
         case .typeMismatch: "typeMismatch"
@@ -64,7 +64,7 @@ extension DecodingError {
     var path: String { (context?.codingPath ?? []).map(\.stringValue).joined(separator: "/") }
 }
 
-/// The error of a failing decoding; `nil` where it succeeds or fails with something else.
+/// Returns the `DecodingError` that the function throws, or `nil` if it succeeds or throws another error.
 func decodingError(_ decode: () throws -> some Any) -> DecodingError? {
     do {
         _ = try decode()
@@ -74,7 +74,7 @@ func decodingError(_ decode: () throws -> some Any) -> DecodingError? {
     }
 }
 
-/// Runs the function with a decoder of the bytes.
+/// Calls the function with a decoder for the data.
 func withDecoder(_ data: Data, _ change: (inout CBORDecoder) -> Void = { _ in }, _ body: @escaping (any Decoder) throws -> Void) throws {
     struct Reading: DecodableWithConfiguration {
         init(from decoder: any Decoder, configuration: (any Decoder) throws -> Void) throws { try configuration(decoder) }

@@ -1,9 +1,9 @@
 import Foundation
 
 extension Data {
-    /// The bytes that the hexadecimal digits say; blanks are passed over.
+    /// Creates data from hexadecimal digits. Other characters are ignored.
     init(hex: String) {
-        let digits = hex.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue!) }
+        let digits = hex.compactMap { $0.hexDigitValue.map { UInt8($0) } }
         self.init(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 

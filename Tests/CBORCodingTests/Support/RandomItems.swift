@@ -1,4 +1,4 @@
-/// Random bytes that are an item, or almost one.
+/// Generates random items, most of them well-formed.
 struct RandomItems {
     var random: SplitMix64
 
@@ -32,11 +32,11 @@ struct RandomItems {
 
     private mutating func head(_ type: UInt8, _ argument: UInt64) -> [UInt8] {
         let size = argument < 24 ? 0 : argument < 256 ? 1 : argument < 65536 ? 2 : argument < 1 << 32 ? 4 : 8
-        // Sometimes longer than it must be.
+        // Sometimes not the shortest form.
         let sizes = [0, 1, 2, 4, 8].filter { $0 >= size }
         let written = random.oneIn(5) ? random.element(of: sizes) : size
         guard written > 0 else { return [type << 5 | UInt8(argument)] }
         let bytes = (0..<written).reversed().map { UInt8(truncatingIfNeeded: argument >> UInt64($0 * 8)) }
-        return [type << 5 | UInt8([1: 24, 2: 25, 4: 26, 8: 27][written]!)] + bytes
+        return [type << 5 | UInt8(24 + written.trailingZeroBitCount)] + bytes
     }
 }

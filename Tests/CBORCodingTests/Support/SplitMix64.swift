@@ -1,4 +1,4 @@
-/// Random numbers that a test can repeat (Steele, Lea and Flood, OOPSLA 2014).
+/// A seeded random number generator (Steele, Lea and Flood, OOPSLA 2014).
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -12,10 +12,10 @@ struct SplitMix64: RandomNumberGenerator {
         return word ^ (word >> 31)
     }
 
-    /// A number below `bound`.
+    /// Returns a random number below `bound`.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// True once in so many times.
+    /// Returns true with probability `1 / times`.
     mutating func oneIn(_ times: Int) -> Bool { below(times) == 0 }
 
     mutating func element<Choices: Collection>(of choices: Choices) -> Choices.Element {
@@ -24,7 +24,7 @@ struct SplitMix64: RandomNumberGenerator {
 
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 
-    /// A text of letters of all kinds, so many at most.
+    /// Returns a random text of at most `count` characters.
     mutating func text(upTo count: Int = 12) -> String {
         let letters = ["a", "b", "Z", "0", " ", "\"", "\\", "\n", "\u{7F}", "é", "e\u{301}", "ß", "水", "🏳️‍🌈", "\u{FFFD}"]
         return (0..<below(count + 1)).map { _ in element(of: letters) }.joined()

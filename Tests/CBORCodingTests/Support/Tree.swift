@@ -1,4 +1,4 @@
-/// A value of no type of its own: what the bytes say.
+/// An untyped tree, decoded from any data.
 enum Tree: Hashable, Sendable {
     case null
     case bool(Bool)

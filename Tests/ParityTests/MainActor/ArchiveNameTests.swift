@@ -1,1 +1,92 @@
-../Swift6/ArchiveNameTests.swift
+import Foundation
+import Testing
+import Vellum
+
+private struct Secret: ArchiveCodable {
+    var primaryKey = "secret"
+}
+
+private struct PinnedSecret: ArchiveCodable, Equatable {
+    static var archiveName: String { "PinnedSecret" }
+    var primaryKey = "secret"
+}
+
+/// The row "Archivable", where it speaks of names.
+@Suite(.timeLimit(.minutes(60)))
+struct ArchiveNameTests {
+    struct Item: ArchiveCodable, Equatable {
+        var primaryKey: String { name }
+        var name: String
+    }
+
+    struct OldItem: ArchiveCodable {
+        static var archiveName: String { "Items" }
+        var primaryKey: String { name }
+        var name: String
+    }
+
+    struct RenamedItem: ArchiveCodable {
+        static var archiveName: String { "Items" }
+        var primaryKey: String { name }
+        var name: String
+    }
+
+    struct Holder {
+        @Archived fileprivate var secret: Secret?
+    }
+
+    let temporary = TemporaryArchives()
+
+    @Test func theNameIsTheFullNameOfTheType() {
+        #expect(Item.archiveName == String(reflecting: Item.self))
+        #expect(Item.archiveName.hasSuffix("ArchiveNameTests.Item"))
+        #expect(Item.archivePropertyBehavior == .insertIfNotPresent)
+    }
+
+    @Test func aPrivateTypeIsRefusedByTheStrictFaceWithTheLineToAdd() throws {
+        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Secret.self) }
+
+        #expect(error?.code == .unnamedArchive)
+        #expect(error?.message.contains(#"static var archiveName: String { "Secret" }"#) == true)
+    }
+
+    @Test func aPrivateTypeIsRefusedByTheForgivingFactoryToo() throws {
+        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Secret.self) }
+
+        #expect(error?.code == .unnamedArchive)
+    }
+
+    @Test func aLocalTypeIsRefused() throws {
+        struct Local: ArchiveCodable {
+            var primaryKey = "local"
+        }
+
+        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Local.self) }
+
+        #expect(error?.code == .unnamedArchive)
+        #expect(error?.message.contains(#"static var archiveName: String { "Local" }"#) == true)
+    }
+
+    @Test func aPrivateTypeWithANameIsTaken() throws {
+        try temporary.factory.archives(for: PinnedSecret.self).record(PinnedSecret())
+        try temporary.factory.close()
+
+        #expect(try temporary.factory.archives(for: PinnedSecret.self).access(archiveWithKey: "secret") == PinnedSecret())
+    }
+
+    @Test func aPropertyOfARefusedTypeOnlyHoldsItsValue() {
+        var holder = Holder()
+        #expect(holder.secret == nil)
+
+        holder.secret = Secret()
+
+        #expect(holder.secret?.primaryKey == "secret")
+    }
+
+    @Test func aPinnedNameSurvivesTheRenamingOfTheType() throws {
+        try temporary.factory.archives(for: OldItem.self).record(OldItem(name: "cup"))
+        try temporary.factory.close()
+
+        #expect(try temporary.factory.archives(for: RenamedItem.self).access(archiveWithKey: "cup")?.name == "cup")
+    }
+}

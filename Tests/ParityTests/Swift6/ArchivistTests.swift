@@ -64,7 +64,7 @@ struct ArchivistTests {
     }
 
     @Test func aTypeOfOnesOwnGetsTheBulkForms() {
-        let shelf = Shelf()
+        let shelf = State()
 
         shelf.insert(User("ann"), User("bob"), User("cleo"))
         shelf.update(User("bob", age: 2))
@@ -76,7 +76,7 @@ struct ArchivistTests {
     }
 
     /// An archivist that keeps objects in a dictionary.
-    final class Shelf: Archivist {
+    final class State: Archivist {
         private var objects: [String: User] = [:]
 
         var maxSize: DataSize { 1.megaByte }

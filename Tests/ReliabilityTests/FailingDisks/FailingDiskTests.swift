@@ -1,7 +1,8 @@
 import Foundation
 import ScriptedDisk
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// C5: whatever call fails, the caller gets a clear error, and nothing that was acknowledged is lost.
 ///

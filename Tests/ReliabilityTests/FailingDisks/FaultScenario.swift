@@ -1,8 +1,8 @@
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 import ScriptedDisk
 
@@ -25,8 +25,8 @@ final class FaultScenario {
 
     private let clock = ManualClock()
     private let isLong: Bool
-    private var file: SQLiteFile?
-    private var stores: [Name: TieredStore<Item>] = [:]
+    private var file: DatabaseFile?
+    private var stores: [Name: Store<Item>] = [:]
     private var expected: [Name: Expectation] = [.main: Expectation(), .safe: Expectation()]
     /// The keys of `small`, the coldest first, and how many writes to it failed.
     private var small: [(key: String, value: Item)] = []
@@ -90,12 +90,12 @@ final class FaultScenario {
     private func open() {
         for _ in 0..<2 where stores.count < 3 {
             attempt("open") { () throws(StoreError) in
-                let file = try SQLiteFile.open(at: self.folder.file("Archives.sqlite"), clock: self.clock.wallClock)
+                let file = try DatabaseFile.open(at: self.folder.file("Archives.sqlite"), clock: self.clock.wallClock)
                 self.file = file
                 for name in Name.allCases where self.stores[name] == nil {
                     self.stores[name] = try file.store(
                         named: name.rawValue, codec: JSONCodec<Item>(), memory: Capacity(name == .main ? 2.kiloByte : 1.byte),
-                        disk: Capacity(50.megaByte, entries: name == .small ? Self.room : nil), remembering: .values,
+                        disk: Capacity(50.megaByte, entries: name == .small ? Self.room : nil), caching: .values,
                         indexing: name == .main ? Item.catalog : nil, durability: name == .safe ? .powerSafe : .crashSafe)
                 }
             }
@@ -145,7 +145,7 @@ final class FaultScenario {
         guard stores.count == 3 else { return problem("it does not open on a disk that works: \(codes)") }
         do {
             for name in [Name.main, .safe] {
-                let wrong = try expected[name]?.reopen { try self.stores[name]?.value(forKey: EntryKey($0)).value } ?? []
+                let wrong = try expected[name]?.reopen { try self.stores[name]?.value(forKey: EntryKey($0)) } ?? []
                 if !wrong.isEmpty { problem("opened again, \(name) holds something else under \(wrong)") }
             }
             try reopenSmall()
@@ -158,12 +158,12 @@ final class FaultScenario {
     private func reopenSmall() throws {
         var kept: [(key: String, value: Item)] = []
         for (index, entry) in small.enumerated() {
-            let found = try stores[.small]?.value(forKey: EntryKey(entry.key)).value
+            let found = try stores[.small]?.value(forKey: EntryKey(entry.key))
             if found == entry.value { kept.append(entry) } else if found != nil || index >= failedInSmall { problem("lost \(entry.key)") }
         }
         // What is not acknowledged may be there: begin from what is.
         if failedInSmall > 0, let store = stores[.small] {
-            kept = try store.keys().reversed().compactMap { key in try store.value(forKey: key).value.map { (key.normalized, $0) } }
+            kept = try store.keys().reversed().compactMap { key in try store.value(forKey: key).map { (key.normalized, $0) } }
         }
         (small, failedInSmall) = (kept, 0)
     }
@@ -242,7 +242,7 @@ extension FaultScenario {
             guard let store = stores[name] else { continue }
             for key in expected[name]?.keys ?? [] {
                 attempt("access") { () throws(StoreError) in
-                    let found = try store.value(forKey: EntryKey(key)).value
+                    let found = try store.value(forKey: EntryKey(key))
                     if !(self.expected[name]?.allows(key, found) ?? false) {
                         self.problem("\(moment), \(name) answers \(found.map { "\($0.text.prefix(8))…" } ?? "nothing") for \(key)")
                     }
@@ -282,7 +282,7 @@ extension FaultScenario {
     private func verify() {
         attempt("verify") { () throws(StoreError) in
             guard let report = try self.file?.verify() else { return }
-            if !report.isSound { self.problem("not sound: \(report)") }
+            if !report.isIntact { self.problem("not sound: \(report)") }
         }
     }
 }

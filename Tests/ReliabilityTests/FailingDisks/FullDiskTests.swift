@@ -1,13 +1,13 @@
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// P33: a real file system without a free block.
 @Suite(.timeLimit(.minutes(60)))
 struct FullDiskTests {
-    private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> TieredStore<Data> {
-        try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+    private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> Store<Data> {
+        try DatabaseFile.open(at: volume.file("Archives.sqlite"))
             .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: Capacity(limit))
     }
 
@@ -16,7 +16,7 @@ struct FullDiskTests {
     }
 
     /// Records until there is no space left. Returns how many were acknowledged.
-    private func fill(_ store: TieredStore<Data>, _ length: Int) -> Int {
+    private func fill(_ store: Store<Data>, _ length: Int) -> Int {
         for number in 0..<100_000 {
             do throws(StoreError) {
                 try store.record(value(number, length), forKey: EntryKey("\(number)"))
@@ -33,11 +33,11 @@ struct FullDiskTests {
     func aFullDiskLosesNothingAndTakesEntriesAgainWhenThereIsSpace(_ length: Int) throws {
         guard let volume = try SmallVolume(megabytes: 9) else { return }
         try Data(count: 6 << 20).write(to: volume.file("filler"))
-        let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
         let count = fill(store, length)
-        for number in 0..<count { #expect(try store.value(forKey: EntryKey("\(number)")).value == value(number, length)) }
-        #expect(try store.value(forKey: EntryKey("\(count)")) == .miss(.absent))
+        for number in 0..<count { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, length)) }
+        #expect(try store.value(forKey: EntryKey("\(count)")) == nil)
         try volume.free()
         var deleting = StoreTransaction()
         for number in 0..<count / 2 { deleting.remove(EntryKey("\(number)"), in: store) }
@@ -46,7 +46,7 @@ struct FullDiskTests {
         for number in 0..<count / 4 { try recording.record(value(number, length), forKey: EntryKey("again \(number)"), in: store) }
         try recording.commit()
         #expect(try store.count() == count - count / 2 + count / 4)
-        #expect(try file.verify().isSound)
+        #expect(try file.verify().isIntact)
         try file.close()
         #expect(try open(volume).count() == count - count / 2 + count / 4)
     }
@@ -55,7 +55,7 @@ struct FullDiskTests {
     @Test func withoutAFreeBlockEntriesAreStillDeletedAndRecordedInTheirPlace() throws {
         // Room for the longest log that there may be beside the entries: how long it is hangs on when a thread is scheduled.
         guard let volume = try SmallVolume(megabytes: 16) else { return }
-        let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
         for number in 0..<300 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
         file.waitForHousekeeping()
@@ -67,8 +67,8 @@ struct FullDiskTests {
         try volume.fill()
         for number in 40..<200 { try again.remove(EntryKey("\(number)")) }
         for number in 0..<150 { try again.record(value(number, 3000), forKey: EntryKey("again \(number)")) }
-        for number in 200..<300 { #expect(try again.value(forKey: EntryKey("\(number)")).value == value(number, 3000)) }
-        for number in 0..<150 { #expect(try again.value(forKey: EntryKey("again \(number)")).value == value(number, 3000)) }
+        for number in 200..<300 { #expect(try again.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
+        for number in 0..<150 { #expect(try again.value(forKey: EntryKey("again \(number)")) == value(number, 3000)) }
         #expect(try again.count() == 250)
     }
 
@@ -80,22 +80,22 @@ struct FullDiskTests {
             let store = try open(volume)
             for number in 0..<100 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
             try volume.fill()
-            for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")).value == value(number, 3000)) }
+            for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
             let error = #expect(throws: StoreError.self) { for number in 0..<100 { try store.record(value(number, 30_000), forKey: "x") } }
             #expect(error?.code == .diskFull)
             do throws(StoreError) { try store.close() } catch { #expect(error.code == .diskFull) }
         }
         do throws(StoreError) {
-            let file = try SQLiteFile.open(at: volume.file("Archives.sqlite"))
-            let store: TieredStore<Data> = try file.store(
+            let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+            let store: Store<Data> = try file.store(
                 named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
-            #expect(try store.value(forKey: "7").value == value(7, 3000))
+            #expect(try store.value(forKey: "7") == value(7, 3000))
         } catch {
             #expect([.diskFull, .cannotOpen].contains(error.code), "\(String(reflecting: error))")
         }
         try volume.free()
         let store = try open(volume)
-        for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")).value == value(number, 3000)) }
+        for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
         try store.record(value(1, 30_000), forKey: "x")
         #expect(try store.count() == 101)
         #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path).filter { $0.contains("damaged") } == [])
@@ -106,6 +106,6 @@ struct FullDiskTests {
         guard let volume = try SmallVolume(megabytes: 24) else { return }
         let store = try open(volume, limit: 4.megaByte)
         for number in 0..<4000 { try store.record(value(number, 5000), forKey: EntryKey("\(number)")) }
-        #expect(try store.value(forKey: "3999").value == value(3999, 5000))
+        #expect(try store.value(forKey: "3999") == value(3999, 5000))
     }
 }

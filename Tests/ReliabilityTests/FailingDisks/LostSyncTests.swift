@@ -1,8 +1,8 @@
 import Foundation
 import ScriptedDisk
 import Testing
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// C6: a system tells of a failed write-back once, and the next sync may succeed over a hole. So none is believed after one failed.
 @Suite(.timeLimit(.minutes(60)))
@@ -15,13 +15,13 @@ struct LostSyncTests {
         script = DiskScript(folder: folder.url)
     }
 
-    private func open() throws -> TieredStore<Data> {
-        try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+    private func open() throws -> Store<Data> {
+        try DatabaseFile.open(at: folder.file("Archives.sqlite"))
             .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
     }
 
     @Test func afterASyncThatFailedNoneIsBelievedUntilTheFileIsOpenedAgain() throws {
-        var store: TieredStore<Data>? = try open()
+        var store: Store<Data>? = try open()
         try store?.record(Data([1]), forKey: "a")
         try store?.flush()
         try store?.record(Data([2]), forKey: "b")
@@ -34,10 +34,10 @@ struct LostSyncTests {
         #expect(throws: StoreError.self) { try store?.close() }
         #expect(throws: StoreError.self) { try store?.count() }
         store = nil
-        try SQLiteFile.open(at: folder.file("Archives.sqlite")).close()
+        try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()
         let again = try open()
-        #expect(try again.value(forKey: "a").value == Data([1]))
-        #expect(try again.value(forKey: "b").value == Data([2]))
+        #expect(try again.value(forKey: "a") == Data([1]))
+        #expect(try again.value(forKey: "b") == Data([2]))
         try again.record(Data([3]), forKey: "c")
         try again.flush()
         try again.close()

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// C11: as root, permissions stop no write; a volume that cannot be written does.
 @Suite(.timeLimit(.minutes(60)))
 struct ReadOnlyVolumeTests {
-    private func open(_ volume: SmallVolume) throws -> TieredStore<Data> {
-        try SQLiteFile.open(at: volume.file("Archives.sqlite"))
+    private func open(_ volume: SmallVolume) throws -> Store<Data> {
+        try DatabaseFile.open(at: volume.file("Archives.sqlite"))
             .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
     }
 
@@ -16,13 +16,13 @@ struct ReadOnlyVolumeTests {
         do {
             let store = try open(volume)
             for number in 0..<50 { try store.record(Data(repeating: 1, count: 1000), forKey: EntryKey("\(number)")) }
-            try SQLiteFile.open(at: volume.file("Archives.sqlite")).close()
+            try DatabaseFile.open(at: volume.file("Archives.sqlite")).close()
         }
         #expect(volume.allowWriting(false, megabytes: 4))
         let before = try FileManager.default.contentsOfDirectory(atPath: volume.url.path)
         do {
             let store = try open(volume)
-            #expect(try store.value(forKey: "7").value == Data(repeating: 1, count: 1000))
+            #expect(try store.value(forKey: "7") == Data(repeating: 1, count: 1000))
             let error = #expect(throws: StoreError.self) { try store.record(Data(count: 10), forKey: "x") }
             #expect(error?.code == .readOnly)
         } catch let error as StoreError {
@@ -33,13 +33,13 @@ struct ReadOnlyVolumeTests {
         let store = try open(volume)
         #expect(try store.count() == 50)
         try store.record(Data(count: 10), forKey: "x")
-        #expect(try store.value(forKey: "x").value == Data(count: 10))
+        #expect(try store.value(forKey: "x") == Data(count: 10))
     }
 
     @Test func aNewArchiveOnAVolumeThatCannotBeWrittenIsAnError() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         #expect(volume.allowWriting(false, megabytes: 4))
-        let error = #expect(throws: StoreError.self) { try SQLiteFile.open(at: volume.file("Archives.sqlite")) }
+        let error = #expect(throws: StoreError.self) { try DatabaseFile.open(at: volume.file("Archives.sqlite")) }
         #expect(error?.code == .cannotOpen)
         #expect(volume.allowWriting(true, megabytes: 4))
         #expect(try open(volume).count() == 0)

@@ -1,8 +1,8 @@
 import Foundation
 import ScriptedDisk
 import Testing
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 
 /// C5: SQLite tells a read that the device failed as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). It is none.
 @Suite(.timeLimit(.minutes(60)))
@@ -15,8 +15,8 @@ struct UnreadableDeviceTests {
         script = DiskScript(folder: folder.url)
     }
 
-    private func open() throws -> TieredStore<Data> {
-        try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+    private func open() throws -> Store<Data> {
+        try DatabaseFile.open(at: folder.file("Archives.sqlite"))
             .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
     }
 
@@ -24,7 +24,7 @@ struct UnreadableDeviceTests {
         let store = try open()
         for number in 0..<300 { try store.record(Data(repeating: UInt8(number & 0xFF), count: 200), forKey: EntryKey("\(number)")) }
         // Chores may hold it for a moment longer.
-        try SQLiteFile.open(at: folder.file("Archives.sqlite")).close()
+        try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()
     }
 
     @Test func aFileThatCannotBeReadWhileItIsOpenedIsLeftAsItIs() throws {
@@ -47,7 +47,7 @@ struct UnreadableDeviceTests {
         #expect(error?.code == .inputOutput)
         #expect(try !folder.names().contains { $0.contains("damaged") })
         script.heal()
-        #expect(try store.value(forKey: "77").value == Data(repeating: 77, count: 200))
+        #expect(try store.value(forKey: "77") == Data(repeating: 77, count: 200))
     }
 
     /// One read that failed cannot be told from damage when all can be read a moment later.
@@ -55,12 +55,12 @@ struct UnreadableDeviceTests {
         try fill()
         do {
             let store = try open()
-            #expect(try store.value(forKey: "2").value != nil)
+            #expect(try store.value(forKey: "2") != nil)
             script.fail(.shortRead, at: 0)
             let error = #expect(throws: StoreError.self) { try store.value(forKey: "277") }
             #expect(error?.code == .damagedFile)
             #expect(try folder.names().contains("Archives.sqlite-damaged"))
-            try SQLiteFile.open(at: folder.file("Archives.sqlite")).close()
+            try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()
         }
         #expect(try open().count() == 300)
         #expect(try !folder.names().contains { $0.contains("damaged") })

@@ -1,6 +1,6 @@
 import Foundation
 import ScriptedDisk
-import TiersTesting
+import VellumTestSupport
 
 /// A moment at which the power goes, and what the disk has done by then with what was not synced.
 struct PowerCut: CustomStringConvertible {

@@ -1,9 +1,9 @@
 import Foundation
 import ScriptedDisk
 import Testing
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// C6: whatever a disk has done with what was not synced when the power goes, the store opens by itself, and holds what it held at
 /// some instant, which is not before the last that was promised.
@@ -69,9 +69,9 @@ struct PowerLossTests {
         for (name, bytes) in cut.image(of: moment) { try bytes.write(to: folder.file(name)) }
         if withGarbage { try Data(repeating: 0xA5, count: 32768).write(to: folder.file("Archives.sqlite-shm")) }
         do {
-            let file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+            let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
             let names = try file.archiveNames()
-            var stores: [RecordedDay.Name: TieredStore<Item>] = [:]
+            var stores: [RecordedDay.Name: Store<Item>] = [:]
             for name in RecordedDay.Name.allCases where names.contains(name.rawValue) {
                 stores[name] = try RecordedDay.open(name, in: file)
             }
@@ -88,11 +88,11 @@ struct PowerLossTests {
                 Issue.record("\(cut): promised \(promise), \(other); \(difference)")
             }
             try checkAgreement(stores[.main], contents["main"] ?? [:], cut)
-            #expect(try file.verify().isSound, "\(cut)")
+            #expect(try file.verify().isIntact, "\(cut)")
             #expect(try folder.names().filter { $0.contains("damaged") } == [], "\(cut)")
             let store = try RecordedDay.open(.safe, in: file)
             try store.record(Item(0, length: 100), forKey: "afterwards")
-            #expect(try store.value(forKey: "afterwards").value == Item(0, length: 100), "\(cut)")
+            #expect(try store.value(forKey: "afterwards") == Item(0, length: 100), "\(cut)")
             try file.close()
             return state
         } catch {
@@ -101,7 +101,7 @@ struct PowerLossTests {
         }
     }
 
-    private func checkAgreement(_ store: TieredStore<Item>?, _ rows: [String: Item], _ cut: PowerCut) throws {
+    private func checkAgreement(_ store: Store<Item>?, _ rows: [String: Item], _ cut: PowerCut) throws {
         guard let store else { return }
         for group in ["g0", "g1", "g2"] {
             let found = try store.fetch(Item.inGroup(group)).map(\.text).sorted()

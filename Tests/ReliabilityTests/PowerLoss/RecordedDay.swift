@@ -1,8 +1,8 @@
 import Foundation
 import ScriptedDisk
-import Tiers
-import TiersSQLite
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// A day in the life of a few archives, with every operation on their files, every state they were in, and what was promised when.
 final class RecordedDay {
@@ -30,8 +30,8 @@ final class RecordedDay {
     private let folder: FastFolder
     private let script: DiskScript
     private let clock = ManualClock()
-    private var file: SQLiteFile?
-    private var stores: [Name: TieredStore<Item>] = [:]
+    private var file: DatabaseFile?
+    private var stores: [Name: Store<Item>] = [:]
     private var values: Contents = [:]
     private var number = 0
 
@@ -44,10 +44,10 @@ final class RecordedDay {
         script.remove()
     }
 
-    static func open(_ name: Name, in file: SQLiteFile) throws -> TieredStore<Item> {
+    static func open(_ name: Name, in file: DatabaseFile) throws -> Store<Item> {
         try file.store(
             named: name.rawValue, codec: JSONCodec<Item>(), memory: Capacity(name == .main ? 2.kiloByte : 1.byte),
-            disk: Capacity(50.megaByte, entries: name == .small ? room : nil), remembering: .values,
+            disk: Capacity(50.megaByte, entries: name == .small ? room : nil), caching: .values,
             indexing: name == .main ? Item.catalog : nil, durability: name == .safe ? .powerSafe : .crashSafe)
     }
 
@@ -97,7 +97,7 @@ final class RecordedDay {
     }
 
     private func open() throws {
-        let file = try SQLiteFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
+        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
         for name in Name.allCases { stores[name] = try Self.open(name, in: file) }
         self.file = file
     }

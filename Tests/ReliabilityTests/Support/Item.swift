@@ -1,5 +1,6 @@
 import Foundation
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// What the archives of these tests hold.
 struct Item: Codable, Equatable, Sendable {

@@ -1,6 +1,7 @@
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// A call that is cancelled ends early where the layer that is being asked can, and is not asked of the next.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,7 +1,8 @@
 import Foundation
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// What answers at once is answered at once; what does not is waited for, and never inside a task (S4, P25).
 @Suite(.timeLimit(.minutes(60)))

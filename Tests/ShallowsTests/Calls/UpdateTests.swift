@@ -1,6 +1,7 @@
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Updates exclude each other.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,7 +1,7 @@
 import Foundation
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct ExpiringTests {

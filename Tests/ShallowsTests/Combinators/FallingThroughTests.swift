@@ -1,6 +1,7 @@
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Failure is not absence (S3).
 @Suite(.timeLimit(.minutes(60)))

@@ -1,6 +1,7 @@
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Concurrent misses of one key ask the back once (S5), and no one waits for himself (P46).
 @Suite(.timeLimit(.minutes(60)))

@@ -1,6 +1,7 @@
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// What the transforms promise that no law says.
 @Suite(.timeLimit(.minutes(60)))

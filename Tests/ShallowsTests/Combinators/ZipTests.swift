@@ -1,6 +1,6 @@
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Two storages as one: both sides, or exactly what happened (S7, P47).
 @Suite(.timeLimit(.minutes(60)))

@@ -1,8 +1,9 @@
 import Foundation
 import Shallows
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Whatever the storages at the bottom do, every caller is told once, and nothing that was never set.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,7 +1,8 @@
 import Shallows
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Stacks at random, with one who writes and many who read: no one is told what is older than what was written before he asked.
 @Suite(.timeLimit(.minutes(60)))

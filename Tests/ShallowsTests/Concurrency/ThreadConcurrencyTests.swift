@@ -1,7 +1,8 @@
 import Foundation
 import Shallows
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,6 +1,6 @@
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// Three layers answer the same however they are nested.
 @Suite(.timeLimit(.minutes(60)))

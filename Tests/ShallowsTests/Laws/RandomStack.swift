@@ -1,6 +1,7 @@
 import Shallows
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 /// Storages that are made at random of others, which hold what was set to them all the same.
 struct RandomStack {

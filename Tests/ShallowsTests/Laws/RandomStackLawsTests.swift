@@ -1,6 +1,6 @@
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// The laws, of stacks at random.
 @Suite(.timeLimit(.minutes(60)))

@@ -1,6 +1,6 @@
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// What holds for every storage, whoever wrote it, and for everything that is made of storages.
 enum StorageLaws {

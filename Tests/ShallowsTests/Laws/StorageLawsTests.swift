@@ -1,6 +1,6 @@
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 /// The laws, of every storage there is.
 @Suite(.timeLimit(.minutes(60)))

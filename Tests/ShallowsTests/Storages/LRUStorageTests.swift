@@ -1,7 +1,7 @@
 import Foundation
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct LRUStorageTests {
@@ -12,7 +12,7 @@ struct LRUStorageTests {
         try await storage.set("3", forKey: 3)
         #expect(try await storage.retrieveIfPresent(forKey: 2) == nil)
         #expect(try await storage.retrieve(forKey: 1) == "1")
-        #expect(storage.totals == TierTotals(entries: 2, bytes: 0))
+        #expect(storage.totals == StorageUsage(entries: 2, bytes: 0))
     }
 
     @Test func bytesAreCountedAndOverwritesAdjustThem() async throws {
@@ -20,9 +20,9 @@ struct LRUStorageTests {
         try await storage.set(Data(count: 6), forKey: "a")
         try await storage.set(Data(count: 2), forKey: "a")
         try await storage.set(Data(count: 8), forKey: "b")
-        #expect(storage.totals == TierTotals(entries: 2, bytes: 10))
+        #expect(storage.totals == StorageUsage(entries: 2, bytes: 10))
         try await storage.set(Data(count: 1), forKey: "c")
-        #expect(storage.totals == TierTotals(entries: 2, bytes: 9))
+        #expect(storage.totals == StorageUsage(entries: 2, bytes: 9))
     }
 
     @Test func aValueThatIsTooLargeEvictsNothingAndLeavesNoOldOne() async throws {
@@ -61,7 +61,7 @@ struct LRUStorageTests {
         let storage = try LRUStorage<Int, Data>(maxBytes: 100)
         for key in 1...10 { try await storage.set(Data(count: 10), forKey: key) }
         storage.trim(toBytes: 35)
-        #expect(storage.totals == TierTotals(entries: 3, bytes: 30))
+        #expect(storage.totals == StorageUsage(entries: 3, bytes: 30))
         storage.trim(toCount: 1)
         #expect(try await storage.retrieve(forKey: 10).count == 10)
         storage.capacity = try Capacity(5)

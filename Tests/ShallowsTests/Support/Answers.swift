@@ -1,6 +1,7 @@
 import Foundation
 import Shallows
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Everything that a completion was called with.
 final class Answers<Value: Sendable>: Sendable {

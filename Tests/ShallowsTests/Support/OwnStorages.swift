@@ -1,5 +1,6 @@
 import Foundation
-import Tiers
+import VellumCore
+import VellumEngine
 
 @testable import Shallows
 

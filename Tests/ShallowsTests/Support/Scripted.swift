@@ -1,6 +1,7 @@
 import Foundation
 import Shallows
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// An error of a user's own, of which nothing is known.
 struct Outage: Error, Equatable {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Tiers
+@testable import VellumCore
+@testable import VellumEngine
 @testable import Vellum
 
 @Suite(.timeLimit(.minutes(60)))

@@ -1,4 +1,5 @@
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// Answers conditions on columns as a tier must.
 extension ColumnCondition {

@@ -1,5 +1,5 @@
 import Foundation
-import TiersTesting
+import VellumTestSupport
 
 @testable import Vellum
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import Tiers
+import VellumCore
+import VellumEngine
 
 @testable import Vellum
 

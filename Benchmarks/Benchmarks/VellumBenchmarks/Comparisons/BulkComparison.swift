@@ -10,7 +10,7 @@ enum BulkComparison<Value: Subject> {
             sides: [("Vellum", nil), ("same statements", 1.3), ("leanest table", nil), ("GRDB", nil)],
             batch: 1000, rounds: 200, seconds: 8
         ) { desk in
-            let shelf = Shelf<Value>(desk: desk, count: scale.rawValue)
+            let shelf = State<Value>(desk: desk, count: scale.rawValue)
             let (folder, copy) = (try shelf.folder(.vellum), try shelf.path(.vellum, "same"))
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Value.self, memoryLimit: 16.megaByte, diskLimit: .everything)

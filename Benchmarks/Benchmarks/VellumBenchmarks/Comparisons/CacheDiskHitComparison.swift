@@ -1,6 +1,7 @@
 import Benchmark
 import Samples
-import Tiers
+import VellumCore
+import VellumEngine
 import Vellum
 
 /// `cache[key]` that the disk answers, beside the engine under it and a table by hand.
@@ -11,7 +12,7 @@ enum CacheDiskHitComparison {
             sides: [("MiniCache", nil), ("the engine", nil), ("leanest table", nil)]
         ) { desk in
             let side = try CacheSide(desk, .cacheDiskHit, scale, memory: 1.kiloByte)
-            let path = try Shelf<User>(desk: desk, count: scale.rawValue).path(.lean, "cache")
+            let path = try State<User>(desk: desk, count: scale.rawValue).path(.lean, "cache")
             let lean = try LeanReader<User>(path)
             let keys = CacheSide.keys(scale)
             var key = ""

@@ -1,6 +1,7 @@
 import Benchmark
 import Samples
-import Tiers
+import VellumCore
+import VellumEngine
 import Vellum
 
 /// `cache[key]` that memory answers, beside the engine under it.

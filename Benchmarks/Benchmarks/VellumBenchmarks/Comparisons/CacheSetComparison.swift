@@ -1,6 +1,7 @@
 import Benchmark
 import Samples
-import Tiers
+import VellumCore
+import VellumEngine
 import Vellum
 
 /// `cache[key] = value`, beside the engine under it and SQLite by hand. `beside_diskcache.py` has python-diskcache.
@@ -11,7 +12,7 @@ enum CacheSetComparison {
             sides: [("MiniCache", nil), ("the engine", nil), ("leanest table", nil)], rounds: 2000, seconds: 5
         ) { desk in
             let side = try CacheSide(desk, work, scale, memory: 16.megaByte)
-            let lean = try LeanTable<User>(try Shelf<User>(desk: desk, count: scale.rawValue).path(.lean, "set"), .crashSafe)
+            let lean = try LeanTable<User>(try State<User>(desk: desk, count: scale.rawValue).path(.lean, "set"), .crashSafe)
             let fresh = Scatter.fresh()
             var value = User.make(0)
             return Course(

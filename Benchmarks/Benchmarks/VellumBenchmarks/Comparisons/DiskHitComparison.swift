@@ -13,7 +13,7 @@ enum DiskHitComparison<Value: Subject> {
             sides: [("Vellum", nil), ("point read", 1.5), ("GRDB", nil)] + (hasFiles ? [("a file each", nil)] : []),
             rounds: rounds
         ) { desk in
-            let shelf = Shelf<Value>(desk: desk, count: scale.rawValue)
+            let shelf = State<Value>(desk: desk, count: scale.rawValue)
             // A copy for the other: what Vellum writes down of uses would make its connection read its pages anew.
             let (folder, copy) = (try shelf.folder(.vellum), try shelf.path(.vellum, "same"))
             let factory = ArchivesFactory(directory: folder)

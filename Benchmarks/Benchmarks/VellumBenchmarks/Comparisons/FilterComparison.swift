@@ -12,7 +12,7 @@ enum FilterComparison {
             sides: [("Vellum", nil), ("all rows by hand", 1), ("Vellum, stream", nil)],
             rounds: 20, seconds: 60
         ) { desk in
-            let folder = try Shelf<Resident>(desk: desk, count: scale.rawValue).folder(.vellum)
+            let folder = try State<Resident>(desk: desk, count: scale.rawValue).folder(.vellum)
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Resident.self, memoryLimit: 1.megaByte, diskLimit: .everything)
             let all = try QueryByHand<Resident>(folder.appendingPathComponent("Archives.sqlite").path, "SELECT bytes FROM entries_1")

@@ -14,7 +14,7 @@ enum GrowthComparison {
             var byHand: [Turn] = []
             var factories: [ArchivesFactory] = []
             for count in [scale.rawValue, Scale.tenThousand.rawValue] {
-                let folder = try Shelf<Resident>(desk: desk, count: count).folder(.vellum)
+                let folder = try State<Resident>(desk: desk, count: count).folder(.vellum)
                 let factory = ArchivesFactory(directory: folder)
                 let store = try factory.store(for: Resident.self, memoryLimit: 1.megaByte, diskLimit: .everything)
                 let top = Resident.top

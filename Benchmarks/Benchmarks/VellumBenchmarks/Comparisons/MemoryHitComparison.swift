@@ -13,7 +13,7 @@ enum MemoryHitComparison<Value: Subject> {
             sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)], unallocating: ["Vellum"],
             batch: batch, rounds: 10_000, seconds: seconds
         ) { desk in
-            let factory = ArchivesFactory(directory: try Shelf<Value>(desk: desk, count: scale.rawValue).folder(.vellum))
+            let factory = ArchivesFactory(directory: try State<Value>(desk: desk, count: scale.rawValue).folder(.vellum))
             let store = try factory.store(for: Value.self, memoryLimit: .everything, diskLimit: .everything)
             let dictionary = LockedBox<[String: Value]>([:])
             let cache = NSCache<NSString, Box>()

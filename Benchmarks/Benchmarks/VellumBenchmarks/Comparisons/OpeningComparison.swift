@@ -11,7 +11,7 @@ enum OpeningComparison<Value: Subject> {
             sides: [("Vellum", nil), ("point read", nil), ("GRDB", nil)],
             limit: scale == .million ? 5_000_000 : nil, rounds: 300, seconds: 3
         ) { desk in
-            let shelf = Shelf<Value>(desk: desk, count: scale.rawValue)
+            let shelf = State<Value>(desk: desk, count: scale.rawValue)
             let folder = try shelf.folder(.vellum)
             let same = try shelf.path(.vellum, "same")
             let grdb = try shelf.path(.grdb)

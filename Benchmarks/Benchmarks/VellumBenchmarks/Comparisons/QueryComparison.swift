@@ -11,11 +11,11 @@ enum QueryComparison<Value: QuerySubject> {
             sides: [("Vellum", nil), ("SQL by hand", 1.3), ("GRDB", nil)],
             rounds: 3000, seconds: 5
         ) { desk in
-            let shelf = Shelf<Value>(desk: desk, count: scale.rawValue)
+            let shelf = State<Value>(desk: desk, count: scale.rawValue)
             let folder = try shelf.folder(.vellum)
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Value.self, memoryLimit: 1.megaByte, diskLimit: .everything)
-            let byHand = try QueryByHand<Value>(folder.appendingPathComponent(Shelf<Value>.Kind.vellum.file).path, question.sql)
+            let byHand = try QueryByHand<Value>(folder.appendingPathComponent(State<Value>.Kind.vellum.file).path, question.sql)
             let peer = try Peer<Value>(try shelf.path(.grdb), .crashSafe)
 
             var operand = Operand()

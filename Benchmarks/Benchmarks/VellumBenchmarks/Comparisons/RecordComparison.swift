@@ -15,7 +15,7 @@ enum RecordComparison<Value: Subject> {
             ] + (hasFiles ? [("a file each", nil)] : []),
             rounds: rounds, seconds: seconds
         ) { desk in
-            let shelf = Shelf<Value>(desk: desk, count: scale.rawValue)
+            let shelf = State<Value>(desk: desk, count: scale.rawValue)
             let synchronous: Synchronous = work == .recordPowerSafe ? .powerSafe : .crashSafe
             let (folder, copy) = (try shelf.folder(.vellum), try shelf.path(.vellum, "same"))
             let factory = ArchivesFactory(

@@ -71,8 +71,8 @@ enum StoreCoderComparison {
         let close: () throws -> Void
 
         init(_ desk: Desk, _ scale: Scale, memory: DataSize) throws {
-            let factory = ArchivesFactory(directory: try Shelf<User>(desk: desk, count: scale.rawValue).folder(.vellum))
-            let factoryInJSON = ArchivesFactory(directory: try Shelf<UserInJSON>(desk: desk, count: scale.rawValue).folder(.vellum))
+            let factory = ArchivesFactory(directory: try State<User>(desk: desk, count: scale.rawValue).folder(.vellum))
+            let factoryInJSON = ArchivesFactory(directory: try State<UserInJSON>(desk: desk, count: scale.rawValue).folder(.vellum))
             own = try factory.store(for: User.self, memoryLimit: memory, diskLimit: .everything)
             inJSON = try factoryInJSON.store(for: UserInJSON.self, memoryLimit: memory, diskLimit: .everything)
             close = {

@@ -5,7 +5,7 @@ import Vellum
 /// Stores that hold so many entries, filled when they are first asked for and kept for later comparisons of the run.
 ///
 /// Small ones are copied for each comparison, so that records do not add up; of a million some thousands more do not matter.
-struct Shelf<Value: Subject> {
+struct State<Value: Subject> {
     let desk: Desk
     let count: Int
 

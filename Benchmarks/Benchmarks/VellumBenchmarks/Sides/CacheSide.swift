@@ -1,16 +1,16 @@
 import Foundation
 import MiniCache
 import Samples
-import Tiers
-import TiersSQLite
+import VellumCore
+import VellumEngine
 import Vellum
 
 /// A cache of users and the engine by itself, each over a file of its own that holds the same.
 struct CacheSide {
     let manager: MiniCacheManager
     let cache: MiniCache<String, User>
-    let file: SQLiteFile
-    let engine: TieredStore<User>
+    let file: DatabaseFile
+    let engine: Store<User>
 
     /// - Parameter memory: What memory may hold on either side.
     init(_ desk: Desk, _ work: Work, _ scale: Scale, memory: DataSize) throws {
@@ -18,9 +18,9 @@ struct CacheSide {
         manager = MiniCacheManager(name: "Users", directory: folder)
         cache = manager.cache(
             cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(7), memoryLimit: memory, diskLimit: .everything)
-        file = try SQLiteFile.open(at: folder.appendingPathComponent("Engine.sqlite"))
+        file = try DatabaseFile.open(at: folder.appendingPathComponent("Engine.sqlite"))
         engine = try file.store(
-            named: "User", codec: JSONCodec<User>(), memory: Capacity(memory), disk: Capacity(.everything), remembering: .values)
+            named: "User", codec: JSONCodec<User>(), memory: Capacity(memory), disk: Capacity(.everything), caching: .values)
         for index in 0..<scale.rawValue {
             let user = User.make(index)
             try cache.set(user, forKey: user.primaryKey)

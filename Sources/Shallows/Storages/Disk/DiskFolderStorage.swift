@@ -1,5 +1,5 @@
 public import Foundation
-public import Tiers
+public import VellumCore
 
 /// A folder as a storage: one file for each key, whose bytes are the value.
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-public import Tiers
+public import VellumCore
 
 /// Files anywhere on the disk as a storage: of their bytes, by their URLs.
 ///

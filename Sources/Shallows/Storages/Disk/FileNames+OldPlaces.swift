@@ -67,9 +67,9 @@ extension FileNames {
         }
         guard !SafeName.hasPrefix(text), !path.utf8.contains(0) else { return nil }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        let isSound = parts.allSatisfy { part in
+        let isIntact = parts.allSatisfy { part in
             (1...SafeName.longest).contains(part.count) && !part.elementsEqual(".".utf8) && !part.elementsEqual("..".utf8)
         }
-        return isSound ? String(path) : nil
+        return isIntact ? String(path) : nil
     }
 }

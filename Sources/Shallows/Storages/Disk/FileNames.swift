@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// What the files of a folder are called: an encoder's results, made safe, and the names that earlier versions gave.
 ///

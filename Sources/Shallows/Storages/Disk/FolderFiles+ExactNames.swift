@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// What is to be looked at before a name or a path is taken for a key's.
 extension FolderFiles {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Keys that are too long for a name. Those of one digest have numbered files, without a gap: the first that is not there ends them.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension FolderFiles {
     /// Removes the value of a key. Returns whether there was one.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension FolderFiles {
     /// Writes the value of a key. On failure the old value stays, and nothing is left of the new one.

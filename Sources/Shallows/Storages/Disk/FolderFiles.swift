@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// The files of a folder, one for each key.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 extension Lane {
     /// Does work with files, in its turn.

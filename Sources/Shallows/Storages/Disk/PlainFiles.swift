@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Files anywhere, by their URLs: with the discipline of ``FolderFiles``, and without its names.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// What all storages of one folder have in common in this process, where they name it by the same path: the order of their calls,
 /// and the lock for what depends on several files.

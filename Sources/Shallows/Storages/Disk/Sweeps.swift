@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Tiers
+internal import VellumCore
 
 /// Which folders were swept already: each is swept at its first write, since that looks at all of its files.
 final class Sweeps: Sendable {

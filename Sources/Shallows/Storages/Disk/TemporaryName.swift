@@ -1,4 +1,4 @@
-internal import Tiers
+internal import VellumCore
 
 /// The name of a file that is being written: it says by which process, so that what a killed one left can be told from what a living
 /// one is writing.

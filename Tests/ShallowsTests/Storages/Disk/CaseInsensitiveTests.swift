@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @testable import Shallows
 

@@ -1,15 +1,15 @@
 import Foundation
 import Shallows
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct DiskFolderStorageTests {
-    private let temporary: TemporaryStore
+    private let temporary: TemporaryDirectory
     private let folder: DiskFolderStorage
 
     init() throws {
-        temporary = try TemporaryStore()
+        temporary = try TemporaryDirectory()
         folder = DiskFolderStorage(folderURL: temporary.url.appendingPathComponent("folder", isDirectory: true))
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 @testable import Shallows
 

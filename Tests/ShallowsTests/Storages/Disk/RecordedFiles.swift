@@ -1,6 +1,7 @@
 import Foundation
-import Tiers
-import TiersTesting
+import VellumCore
+import VellumEngine
+import VellumTestSupport
 
 @testable import Shallows
 

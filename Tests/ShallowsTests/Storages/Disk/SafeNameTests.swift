@@ -1,5 +1,5 @@
 import Testing
-import TiersTesting
+import VellumTestSupport
 
 @testable import Shallows
 

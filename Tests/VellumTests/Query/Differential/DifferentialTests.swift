@@ -1,9 +1,10 @@
 import Foundation
 import Testing
-import TiersSQLite
-import TiersTesting
+import VellumEngine
+import VellumTestSupport
 
-@testable import Tiers
+@testable import VellumCore
+@testable import VellumEngine
 @testable import Vellum
 
 /// The same answer, always: with indexes, without, and from an array.
@@ -42,21 +43,21 @@ struct DifferentialTests {
 
     /// The same objects in an archive with indexes and in one without.
     private struct Stores {
-        private let folder: TemporaryStore
-        private let file: SQLiteFile
-        private let indexed: TieredStore<Specimen>
-        private let plain: TieredStore<Specimen>
+        private let folder: TemporaryDirectory
+        private let file: DatabaseFile
+        private let indexed: Store<Specimen>
+        private let plain: Store<Specimen>
 
         init(_ specimens: [Specimen]) throws {
-            folder = try TemporaryStore()
-            file = try SQLiteFile.open(at: folder.file("Archives.sqlite"))
+            folder = try TemporaryDirectory()
+            file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
             indexed = try Self.store("indexed", #require(indexCatalog(of: Specimen.self)), in: file, specimens)
             plain = try Self.store("plain", IndexCatalog(), in: file, specimens)
         }
 
         private static func store(
-            _ name: String, _ catalog: IndexCatalog<Specimen>, in file: SQLiteFile, _ specimens: [Specimen]
-        ) throws -> TieredStore<Specimen> {
+            _ name: String, _ catalog: IndexCatalog<Specimen>, in file: DatabaseFile, _ specimens: [Specimen]
+        ) throws -> Store<Specimen> {
             let store = try file.store(
                 named: name, codec: ArchiveCodec<Specimen>(), memory: Capacity(1.kiloByte), disk: Capacity(10.megaByte), indexing: catalog)
             var transaction = StoreTransaction()

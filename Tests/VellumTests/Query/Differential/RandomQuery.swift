@@ -1,7 +1,8 @@
 import Foundation
-import TiersTesting
+import VellumTestSupport
 
-@testable import Tiers
+@testable import VellumCore
+@testable import VellumEngine
 @testable import Vellum
 
 /// A query at random: what is asked, what it means to an array, and how to make it smaller.

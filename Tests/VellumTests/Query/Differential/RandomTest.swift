@@ -1,8 +1,9 @@
 import Foundation
-import TiersTesting
+import VellumTestSupport
 import Vellum
 
-@testable import Tiers
+@testable import VellumCore
+@testable import VellumEngine
 @testable import Vellum
 
 /// A test of a specimen in one of the languages, and what it must answer, written by hand.

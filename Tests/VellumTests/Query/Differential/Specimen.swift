@@ -1,5 +1,5 @@
 import Foundation
-import TiersTesting
+import VellumTestSupport
 import Vellum
 
 /// An object of every kind of property that an index can hold, and of some that it cannot.

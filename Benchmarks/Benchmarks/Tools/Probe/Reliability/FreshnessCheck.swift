@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Samples
 import Synchronization
-import Tiers
+import VellumCore
+import VellumEngine
 
 /// What a hit in memory costs by asking whether another process changed something, beside a hit that does not ask.
 enum FreshnessCheck {
@@ -34,8 +35,8 @@ enum FreshnessCheck {
 
     private static let keys = (0..<count).map { EntryKey(Person.key($0)) }
 
-    private static func filled(following feed: (any ChangeFeed)?) throws -> MemoryTier<Int> {
-        let tier = MemoryTier<Int>(capacity: try Capacity(1.gigaByte), following: feed)
+    private static func filled(following feed: (any ChangeFeed)?) throws -> MemoryCache<Int> {
+        let tier = MemoryCache<Int>(capacity: try Capacity(1.gigaByte), following: feed)
         for (number, key) in keys.enumerated() {
             _ = tier.store(
                 number, forKey: key, cost: 100, stamp: tier.stamp(at: WallClock.system.now()), row: Int64(number + 1), validity: .forever,
@@ -45,11 +46,13 @@ enum FreshnessCheck {
     }
 
     /// Nanoseconds for one hit, the mean of a batch.
-    private static func time(_ tier: MemoryTier<Int>, _ round: Int) -> Double {
+    private static func time(_ tier: MemoryCache<Int>, _ round: Int) -> Double {
         let now = WallClock.system.now()
-        var (sum, wakesDisk) = (0, false)
+        var (sum, notifiesDisk) = (0, false)
         let start = DispatchTime.now().uptimeNanoseconds
-        for number in 0..<batch { sum &+= tier.use(keys[(round &* 7919 &+ number &* 613) % count], at: now, wakesDisk: &wakesDisk) ?? 0 }
+        for number in 0..<batch {
+            sum &+= tier.use(keys[(round &* 7919 &+ number &* 613) % count], at: now, notifiesDisk: &notifiesDisk) ?? 0
+        }
         let end = DispatchTime.now().uptimeNanoseconds
         precondition(sum > 0)
         return Double(end - start) / Double(batch)

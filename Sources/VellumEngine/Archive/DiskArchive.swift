@@ -1,0 +1,216 @@
+internal import Foundation
+internal import Synchronization
+public import VellumCore
+
+/// One archive of an ``DatabaseFile``: the tier that outlives the process.
+///
+/// Made by ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)``, or by
+/// ``DatabaseFile/tier(named:capacity:)`` to stand under a store of one's own.
+///
+/// Reads run beside writes. A commit is lean: prepared statements, the order of use outside the row's transaction,
+/// checkpoints on a thread of their own.
+@usableFromInline package final class DiskArchive: Sendable {
+    /// The file that the archive lies in.
+    package let file: DatabaseFile
+
+    let number: Int64
+    let name: String
+    let checksum: Checksum
+    let changes: ArchiveChanges
+    private let shape = Locked<IndexShape?>(nil)
+    private let closed = Atomic(false)
+    /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
+    let hasSlidingUses = Atomic(false)
+    private let owner = Locked(WeakOwner())
+    /// The disk limit, which the writer keeps up to date.
+    let mirror: LimitMirror
+    /// What happened to the archive while it was opened, for the first owner.
+    private let openingOutcome: Locked<LimitOutcome?> = Locked(nil)
+
+    private struct WeakOwner {
+        weak var value: (any DiskArchiveDelegate)?
+    }
+
+    /// What tests put in the way of calls.
+    let interceptor: (any DiskArchiveInterceptor)?
+
+    init(file: DatabaseFile, number: Int64, name: String, entryLimit: Int, interceptor: (any DiskArchiveInterceptor)? = nil) {
+        self.file = file
+        self.interceptor = interceptor
+        self.number = number
+        self.name = name
+        mirror = LimitMirror(entries: entryLimit)
+        checksum = Checksum(archiveName: name)
+        changes = ArchiveChanges(file.changes, archive: number)
+    }
+
+    deinit { file.remove(self) }
+
+    @usableFromInline package var capacity: Capacity { mirror.capacity }
+
+    @usableFromInline package func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
+        mirror.update(entries: capacity.entries)
+        return try setLimit { _, _ in StoredLimit(given: capacity) }.removed.map(\.key)
+    }
+
+    @usableFromInline package func raise(to capacity: Capacity) throws(StoreError) {
+        // Most often it is what the archive has.
+        guard capacity != mirror.capacity || !mirror.isGiven else { return }
+        mirror.update(entries: max(capacity.entries, mirror.capacity.entries))
+        // Decided inside the transaction: another process may have raised it further.
+        _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
+    }
+
+    @usableFromInline package func currentCapacity() throws(StoreError) -> Capacity {
+        _ = try setLimit { stored, _ in stored }
+        return capacity
+    }
+
+    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(StoreError) -> LimitOutcome {
+        try checkOpen()
+        let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: self, change) }
+        file.finish(outcome, of: self)
+        return outcome
+    }
+
+    func keep(_ outcome: LimitOutcome) { openingOutcome.withLock { $0 = outcome } }
+
+    // MARK: Reading
+
+    @usableFromInline package func entry(forKey key: EntryKey) throws(StoreError) -> Entry? {
+        try intercepting(.entry(key)) { () throws(StoreError) in
+            switch try read({ (archive) throws(SQLiteError) in try archive.entry(forKey: key) }) {
+            case .entry(let entry):
+                if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }
+                return entry
+            case nil: return nil
+            case .damaged: throw .corruptEntry
+            }
+        }
+    }
+
+    @usableFromInline package func lastUse(ofKey key: EntryKey) throws(StoreError) -> UseStamp? {
+        let written = try intercepting(.lastUse(key)) { () throws(StoreError) in
+            try read { (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }
+        }
+        guard let written else { return nil }
+        guard let told = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
+        return max(told, written.stamp)
+    }
+
+    @usableFromInline package func totals() throws(StoreError) -> StorageUsage {
+        try intercepting(.totals) { () throws(StoreError) in
+            try read { (archive) throws(SQLiteError) in try archive.totals() }
+        }
+    }
+
+    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(StoreError)
+        -> [ListedKey]
+    {
+        let pending = currentOwner?.pendingTouches() ?? []
+        return try intercepting(.keysByUse) { () throws(StoreError) in
+            try read { (archive) throws(SQLiteError) in
+                try archive.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
+            }
+        }
+    }
+
+    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        try checkOpen()
+        let result = try file.withUsableFile { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
+        guard let result else { throw .closed }
+        return result
+    }
+
+    /// What the index is to hold, as far as this process said.
+    var indexShape: IndexShape? { shape.withLock { $0 } }
+
+    func setIndexShape(_ new: IndexShape) { shape.withLock { $0 = new } }
+
+    var currentOwner: (any DiskArchiveDelegate)? { owner.withLock { $0.value } }
+
+    @usableFromInline package var isClosed: Bool { closed.load(ordering: .acquiring) || file.isClosed }
+
+    func checkOpen() throws(StoreError) {
+        guard !closed.load(ordering: .acquiring) else { throw .closed }
+    }
+
+    // MARK: Writing
+
+    @usableFromInline package func commit(
+        _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
+    ) throws(StoreError) {
+        var last: DiskArchive?
+        for write in writes where write.archive !== last {
+            last = write.archive
+            guard write.archive.file === file else {
+                throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
+            }
+            try write.archive.checkOpen()
+        }
+        if writes.contains(where: \.isSliding) { hasSlidingUses.store(true, ordering: .relaxed) }
+        try intercepting(.commit(writes: writes.count, durability)) { () throws(StoreError) in
+            try file.commit(writes, durability: durability, committed: committed)
+        }
+    }
+
+    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
+        try checkOpen()
+        return try intercepting(.removeUnused) { () throws(StoreError) in
+            try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
+        }
+    }
+
+    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(StoreError) {
+        try checkOpen()
+        try file.withUsableFile { () throws(SQLiteError) in
+            try file.setRetention(
+                RetentionPolicy(age: expiration.age, idle: expiration.idle, staleWindow: staleWindow, seen: .never), on: number)
+        }
+    }
+
+    // MARK: The order of use
+
+    @usableFromInline package func attach(to owner: any DiskArchiveDelegate) {
+        self.owner.withLock { $0.value = owner }
+        file.attach(owner, to: self)
+        let outcome = openingOutcome.withLock { outcome in
+            defer { outcome = nil }
+            return outcome
+        }
+        guard let outcome else { return }
+        if outcome.isLowered {
+            owner.archiveDidReport(.limitLowered(outcome.change))
+        } else if !outcome.removed.isEmpty {
+            owner.archiveDidRemove(outcome.removed, .evicted)
+        }
+    }
+
+    @usableFromInline package func touchesArePending(isUrgent: Bool) {
+        if isUrgent { file.runMaintenance { (file) throws(SQLiteError) in _ = try file.writeUses(number) } }
+        file.scheduleWritingOfUses()
+    }
+
+    @usableFromInline package func record(uses: [Touch]) { file.write(uses, of: number) }
+
+    // MARK: Ending
+
+    @usableFromInline package func flush() throws(StoreError) {
+        try checkOpen()
+        try intercepting(.flush) { () throws(StoreError) in try file.flush() }
+    }
+
+    @usableFromInline package func close() throws(StoreError) {
+        guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        do throws(StoreError) {
+            // What is suspended was committed.
+            if !file.isSuspended.load(ordering: .acquiring) { try file.flush() }
+        } catch {
+            // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
+            // And after a sync that failed none is believed.
+            if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }
+            throw error
+        }
+        file.remove(self)
+    }
+}

@@ -1,0 +1,137 @@
+#if DEBUG
+    internal import Synchronization
+    internal import VellumCore
+
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #elseif canImport(Darwin)
+        internal import Darwin
+    #endif
+#endif
+
+/// A place between two steps of the engine at which tests kill the process. Nothing in a release build.
+///
+/// ```sh
+/// VELLUM_CRASH_POINT=committed:3 program    # is killed when it passes `committed` for the third time
+/// ```
+package enum CrashPoint: String, CaseIterable, Sendable {
+    // A transaction.
+    case begun, changeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryHeard,
+        rollingBack
+    // One entry.
+    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, useDeleted, deletionIndexed, allDeleted
+    // Relaxed writes.
+    case relaxedWriteApplied, relaxedWriteHeard, batchCommitBegins, batchCommitted
+    // The sync of power-safe writes.
+    case syncBegins, synced
+    // The log.
+    case checkpointBegins, logCopied, restartBegins, logRestarted
+    // Free pages.
+    case spaceReturnBegins, spaceReturned
+    // Limits that shrink.
+    case shrinkBatchCommitted
+    // The order of use.
+    case usesTaken, useAdded, useMoved, markRemoved, usesWritten, usesCommitted
+    // Opening.
+    case filePlaced, fileConnected, logStarted, fileTablesCreated, formatWritten, formatCommitted
+    case archiveAdded, archiveCreated, archiveCommitted
+    // Indexes.
+    case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored
+    case indexBatchCommitted, indexesAnalysed
+    // Sweeping, and archives that replace one another.
+    case presenceWritten, sweepBegins, entrySwept, sweepCommitted
+    case relativeEvicted, relativeSwept, archiveIndexDropped, archiveForgotten, archiveDropped
+    // Closing.
+    case closing, closingUsesWritten, closingReadersClosed, closed
+    // Damage.
+    case damageMarked, damagedFileRetired, salvageBegins, salvageBatchCommitted, salvaged, asideNamed, damagedFileMoved, damagedFileAside
+    // What takes the place of another file.
+    case replacementBegins, replacementCompleted, replacementInPlace
+    // A file of the original MiniCache.
+    case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved, originalKeyRenamed, originalKeysRenamed
+
+    /// The process is here.
+    @inline(__always)
+    static func reached(_ point: CrashPoint) {
+        #if DEBUG
+            CrashPlan.shared.pass(point)
+        #endif
+    }
+
+    /// Kills the process when it passes the point for the nth time from now on. Only in a debug build.
+    package static func arm(_ point: CrashPoint, passing count: Int) {
+        #if DEBUG
+            CrashPlan.shared.arm(point, passing: count)
+        #endif
+    }
+
+    /// From now on, counts how often each point is passed. Only in a debug build.
+    package static func startCounting() {
+        #if DEBUG
+            CrashPlan.shared.startCounting()
+        #endif
+    }
+
+    /// How often each point was passed since ``startCounting()``.
+    package static var passings: [CrashPoint: Int] {
+        #if DEBUG
+            CrashPlan.shared.passings
+        #else
+            [:]
+        #endif
+    }
+}
+
+#if DEBUG
+    /// When the process is to be killed.
+    private final class CrashPlan: Sendable {
+        static let shared = CrashPlan()
+
+        private struct Plan {
+            var armed: CrashPoint?
+            var passingsLeft = 0
+            var passings: [CrashPoint: Int]?
+        }
+
+        /// Whether there is anything to do at a point: almost never.
+        private let isWatching: Atomic<Bool>
+        private let plan: Locked<Plan>
+
+        init() {
+            var plan = Plan()
+            if let words = getenv("VELLUM_CRASH_POINT").map({ String(cString: $0) })?.split(separator: ":"), let name = words.first {
+                plan.armed = CrashPoint(rawValue: String(name))
+                plan.passingsLeft = words.count > 1 ? Int(words[1]) ?? 1 : 1
+            }
+            isWatching = Atomic(plan.armed != nil)
+            self.plan = Locked(plan)
+        }
+
+        func arm(_ point: CrashPoint, passing count: Int) {
+            plan.withLock { ($0.armed, $0.passingsLeft) = (point, count) }
+            isWatching.store(true, ordering: .releasing)
+        }
+
+        func startCounting() {
+            plan.withLock { $0.passings = [:] }
+            isWatching.store(true, ordering: .releasing)
+        }
+
+        var passings: [CrashPoint: Int] { plan.withLock { $0.passings ?? [:] } }
+
+        func pass(_ point: CrashPoint) {
+            guard isWatching.load(ordering: .acquiring) else { return }
+            let isEnd = plan.withLock { plan in
+                plan.passings?[point, default: 0] += 1
+                guard plan.armed == point else { return false }
+                plan.passingsLeft -= 1
+                return plan.passingsLeft <= 0
+            }
+            guard isEnd else { return }
+            kill(getpid(), SIGKILL)
+            while true { pause() }
+        }
+    }
+#endif

@@ -1,0 +1,134 @@
+internal import Synchronization
+internal import VellumCore
+
+// The limits of archives: what is asked for when one is opened, what is granted, and how the disk limit is set.
+
+extension DatabaseFile {
+    /// What is asked of a store that is opened, but for its name and its type.
+    struct StoreRequest {
+        var memory: Capacity?
+        var disk: Capacity?
+        var defaults: DefaultLimits
+        var durability: Durability
+        var policy: DifferencePolicy
+    }
+
+    /// Raises the limits of an open store where more is asked for.
+    ///
+    /// - Returns: What could not be granted, where `policy` is to share the store all the same.
+    func grant<Value>(_ request: StoreRequest, to store: Store<Value>, _ name: String) throws(StoreError) -> StoreError? {
+        let (memory, disk, durability) = (request.memory, request.disk, request.durability)
+        // Another process may have raised the limit meanwhile.
+        let isKnown = disk == nil || isSuspended.load(ordering: .acquiring)
+        let open = isKnown ? store.capacities : try store.currentCapacities()
+        let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
+        let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
+        var refused: StoreError?
+        if !isMemoryGranted || !isDiskGranted || durability != store.durability {
+            let asked = (memory: memory ?? open.memory, disk: disk ?? open.disk)
+            refused = .openOtherwise(name, path, open, store.durability, asked: asked, durability)
+        }
+        if let refused, request.policy == .refuse { throw refused }
+        if let memory, isMemoryGranted { store.raise(memory: memory) }
+        if let disk, isDiskGranted { try store.raise(disk: disk) }
+        return refused
+    }
+
+    /// What is left to do once a limit was set, where no lock is held.
+    func finish(_ outcome: LimitOutcome, of diskArchive: DiskArchive) {
+        if outcome.isLowered { Log.limitLowered(diskArchive.name, outcome.change) }
+        for state in outcome.states { scheduleMaintenance(state) }
+    }
+
+    /// Changes the disk limit of an archive and makes the archive keep it, a few entries at a time. ``finish(_:of:)`` does the rest.
+    ///
+    /// - Parameter change: The new limit, by the one that is stored and the bytes that are held.
+    func setLimit(
+        of diskArchive: DiskArchive, _ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+    ) throws(SQLiteError) -> LimitOutcome {
+        var outcome: LimitOutcome?
+        var isOver = true
+        while isOver {
+            let isFirst = outcome == nil
+            let step = try retryingWhenFull { () throws(SQLiteError) in
+                try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
+                    guard let writer, let archive = writer.archive(diskArchive.number) else { throw .closedArchive }
+                    archive.entryLimit = diskArchive.mirror.capacity.entries
+                    defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+                    let step = try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
+                    diskArchive.mirror.update(step.outcome.after)
+                    return step
+                }
+            }
+            CrashPoint.reached(.shrinkBatchCommitted)
+            if isFirst {
+                outcome = step.outcome
+            } else {
+                outcome?.removed += step.outcome.removed
+                outcome?.lost.entries += step.outcome.lost.entries
+                outcome?.lost.bytes += step.outcome.lost.bytes
+                outcome?.states += step.outcome.states
+            }
+            // Totals that promise more than can be found are damage.
+            if step.isOver, step.outcome.lost.entries == 0 {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.")
+            }
+            isOver = step.isOver
+        }
+        guard let outcome else { throw .closedArchive }
+        return outcome
+    }
+
+    private struct LimitStep: Sendable {
+        var outcome: LimitOutcome
+        var isOver = false
+
+        /// The same with what is to be done outside the lock.
+        func afterCommit(of writer: WriteConnection) -> LimitStep {
+            writer.tellOfLosses()
+            var step = self
+            step.outcome.states = [WriteState(writer)]
+            return step
+        }
+    }
+
+    private static func setLimit(
+        of archive: ArchiveWriter, _ writer: WriteConnection, _ change: (StoredLimit, Int64) -> StoredLimit
+    ) throws(SQLiteError) -> LimitStep {
+        // Most often nothing changes and nothing is over the limit: then nothing need be written.
+        try writer.commitBatch()
+        archive.invalidate()
+        try archive.load()
+        var outcome = LimitOutcome(before: archive.row.limit, after: archive.row.limit)
+        outcome.after = change(outcome.before, Int64(archive.held.bytes))
+        guard outcome.after != outcome.before || archive.isOverLimit else { return LimitStep(outcome: outcome) }
+        return try writer.transaction { () throws(SQLiteError) in
+            try archive.load()
+            outcome.before = archive.row.limit
+            outcome.after = change(outcome.before, Int64(archive.held.bytes))
+            archive.change { $0.limit = outcome.after }
+            let held = archive.held
+            outcome.removed = try archive.evict(atMost: 512).removed
+            outcome.lost = StorageUsage(entries: held.entries - archive.held.entries, bytes: held.bytes - archive.held.bytes)
+            return LimitStep(outcome: outcome, isOver: archive.isOverLimit)
+        }.afterCommit(of: writer)
+    }
+}
+
+extension StoreError {
+    fileprivate static func openOtherwise(
+        _ name: String, _ path: String, _ open: (memory: Capacity, disk: Capacity), _ openDurability: Durability,
+        asked: (memory: Capacity, disk: Capacity), _ durability: Durability
+    ) -> StoreError {
+        func list(_ limits: (memory: Capacity, disk: Capacity), _ durability: Durability) -> String {
+            "\(limits.memory) of memory, \(limits.disk) of disk and the durability \(durability)"
+        }
+        return StoreError(
+            .contradiction,
+            """
+            The archive \(Log.displayed(name)) in \(path) is open with \(list(open, openDurability)), and was asked for with \
+            \(list(asked, durability)). While an archive is open its limits can be raised and nothing else. Ask for no less, or close it \
+            first.
+            """)
+    }
+}

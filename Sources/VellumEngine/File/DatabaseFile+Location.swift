@@ -1,0 +1,107 @@
+internal import Synchronization
+internal import VellumCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+// Whether the files that are open are still those at their path, and in the process that opened them.
+
+/// What was seen at the path of a file when it was last looked at.
+struct FileLocation {
+    /// The log, once there was one.
+    var log: FileIdentity?
+    /// Whether the file is no longer there. It never comes back.
+    var isLost = false
+}
+
+/// A clock that costs next to nothing and stands still for a few milliseconds now and then.
+enum CoarseClock {
+    static var milliseconds: Int64 {
+        var time = timespec()
+        #if canImport(Darwin)
+            clock_gettime(CLOCK_MONOTONIC_RAW_APPROX, &time)
+        #else
+            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        #endif
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+extension DatabaseFile {
+    /// For how long the files are believed to be where they were seen.
+    private static var trust: Int64 { 20 }
+
+    /// What every call that comes to the file asks first.
+    ///
+    /// - Throws: ``StoreError/Code/forked``, ``StoreError/Code/suspended`` or ``StoreError/Code/vanished``.
+    func checkUsable() throws(StoreError) {
+        guard forkGuard.isThisProcess else { throw .forked }
+        guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
+        let now = CoarseClock.milliseconds
+        let last = lastLook.load(ordering: .relaxed)
+        // A file that is set aside is left at once: what is read there may be old already.
+        guard now - last >= Self.trust || changes.page.isRetired,
+            lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        else {
+            if hasVanished.load(ordering: .acquiring) || changes.page.isRetired { throw .vanished }
+            return
+        }
+        try checkLocation()
+    }
+
+    /// Looks whether the files are still there.
+    func checkLocation() throws(StoreError) {
+        if hasVanished.load(ordering: .acquiring) { throw .vanished }
+        if FileIdentity(path: path) != identity || changes.page.isRetired {
+            abandon()
+            throw .vanished
+        }
+        let isLogLost = place.withLock { place in
+            // Whoever lets go of the file may remove the log.
+            guard !isSuspended.load(ordering: .acquiring) else { return false }
+            let log = FileIdentity(path: path + "-wal")
+            defer { place.log = place.log ?? log }
+            return place.log != nil && place.log != log
+        }
+        if isLogLost {
+            // Whoever closes last removes it: the next step tells that the file is closed.
+            if isClosed { return }
+            // What it held is in the hands of those who have it open: they copy it into the database when they let go.
+            abandon(keepingLog: false)
+            throw .vanished
+        }
+        do {
+            try changes.lookAgain()
+        } catch {
+            throw StoreError(.cannotOpen, "The file of changes beside the archive cannot be opened.", cause: error)
+        }
+    }
+
+    /// Lets go of a file that is no longer there, without touching what may lie in its place.
+    func abandon(keepingLog: Bool = true) {
+        guard !hasVanished.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        Log.error("An archive file was deleted, replaced or set aside while it was open. It must be opened again.", SQLiteError.vanished)
+        checkpointing.withLock { connection in
+            if keepingLog { connection?.keepLog() }
+            connection = nil
+        }
+        syncing.withLock { sync in
+            if keepingLog { sync.keepLog() }
+            sync = LogSync()
+        }
+        readers.close(keepingLog: keepingLog)
+        let owners = writer.withLock { writer -> [any DiskArchiveDelegate] in
+            let owners = writer?.owners ?? []
+            if keepingLog { writer?.connection.keepLog() }
+            writer = nil
+            return owners
+        }
+        FileRegistry.shared.remove(self, identity)
+        for owner in owners { owner.archiveDidLoseWrites(.vanished) }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Synchronization
+internal import VellumCore
+
+extension DatabaseFile {
+    /// Runs `body` on everything committed before, or written in a transaction that relaxed writes left open.
+    ///
+    /// - Returns: `nil` if the file is closed.
+    func read<Result: Sendable>(
+        archive number: Int64, _ checksum: Checksum, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result? {
+        if hasOpenBatch.load(ordering: .acquiring) {
+            return try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> Result? in
+                guard let writer else { return nil }
+                if let archive = writer.archive(number), writer.batch != nil { try archive.store() }
+                do throws(SQLiteError) {
+                    return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
+                } catch {
+                    writer.noticeLostBatch()
+                    throw error
+                }
+            }
+        }
+        let answer = try readers.read { (reader) throws(SQLiteError) in
+            try body(reader.archive(number, checksum))
+        }
+        guard let (result, beganLease) = answer else { return nil }
+        if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
+        return result
+    }
+
+    /// Makes everything acknowledged before it survive power loss, the order of use included.
+    func flush() throws(StoreError) {
+        try withUsableFile { () throws(SQLiteError) in
+            try commitBatch()
+            try writeAllUses()
+            let commits = writer.withLock { writer in
+                writer?.countForeignCommits()
+                return writer?.commits
+            }
+            guard let commits else { return }
+            try syncLog(through: commits)
+        }
+    }
+}

@@ -1,0 +1,356 @@
+internal import Foundation
+internal import Synchronization
+package import VellumCore
+
+// The archives of the file, and the stores over them: one for each name, shared by all who ask.
+
+extension DatabaseFile {
+    /// What to do when an archive is open already, with larger limits than those asked for.
+    package enum DifferencePolicy: Sendable {
+        /// Throw ``StoreError/Code/contradiction``.
+        case refuse
+        /// Share it, with whatever can be granted, and report the rest.
+        case share
+    }
+
+    /// The limits of an archive without given sizes.
+    package struct DefaultLimits: Sendable {
+        package var memory: Capacity
+        package var disk: Capacity
+
+        package init(memory: Capacity, disk: Capacity) {
+            self.memory = memory
+            self.disk = disk
+        }
+
+        package static let unlimited = DefaultLimits(memory: .unlimited, disk: .unlimited)
+    }
+
+    /// Opens the archive of that name, or returns the store that is open over it.
+    ///
+    /// The disk limit belongs to the archive and is stored in the file. A size that is given counts: a larger one at any time, a smaller
+    /// one only for the first opening in a process, which logs and reports what it removed (``StoreEvent/limitLowered(_:)``). The memory
+    /// limit belongs to the open store, and can only be raised while that is open.
+    ///
+    /// - Parameters:
+    ///   - name: Any string; names are compared as keys are.
+    ///   - codec: Turns values into bytes and back.
+    ///   - family: What it has in common with archives that it replaces. They count toward its limit on disk, their entries leave
+    ///     first where room is needed, and all of them do when nobody has opened the archive for a week. A new archive has the limit of
+    ///     the one that was opened last.
+    ///   - memory: What memory may hold; `nil` for what is open, or the default.
+    ///   - disk: What the disk may hold; `nil` for what the file says, or the default for an archive without a given size.
+    ///   - defaults: The limits of an archive without given sizes.
+    ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
+    ///   - catalog: What is indexed of the values, and an empty one for nothing; then an index that is there is dropped. `nil` says
+    ///     nothing, and leaves it.
+    ///   - durability: What an acknowledged write survives.
+    ///   - policy: What to do when the archive is open with larger limits or another durability.
+    /// - Throws: ``StoreError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
+    package func store<Value>(
+        named name: String,
+        codec: any Codec<Value>,
+        inVersionGroup versionGroup: String? = nil,
+        memory: Capacity? = nil,
+        disk: Capacity? = nil,
+        defaults: DefaultLimits = .unlimited,
+        caching form: CachePolicy<Value> = .bytes,
+        indexing catalog: IndexCatalog<Value>? = nil,
+        durability: Durability = .crashSafe,
+        whenDifferent policy: DifferencePolicy = .refuse
+    ) throws(StoreError) -> Store<Value> {
+        try open(
+            name, codec, versionGroup, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
+            form, catalog, isHeld: false)
+    }
+
+    /// The same for a handle, which holds the store. A store that no handle has held yet is opened for the first time: whatever limits are asked
+    /// for count.
+    package func hold<Value>(
+        named name: String,
+        codec: any Codec<Value>,
+        inVersionGroup versionGroup: String? = nil,
+        memory: Capacity? = nil,
+        disk: Capacity? = nil,
+        defaults: DefaultLimits = .unlimited,
+        caching form: CachePolicy<Value> = .bytes,
+        indexing catalog: IndexCatalog<Value>? = nil,
+        durability: Durability = .crashSafe,
+        whenDifferent policy: DifferencePolicy = .refuse
+    ) throws(StoreError) -> StoreHold<Value> {
+        let store = try open(
+            name, codec, versionGroup, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
+            form, catalog, isHeld: true)
+        return StoreHold(store, in: self)
+    }
+
+    private func open<Value>(
+        _ name: String, _ codec: any Codec<Value>, _ versionGroup: String?, _ request: StoreRequest, _ policy: CachePolicy<Value>,
+        _ catalog: IndexCatalog<Value>?, isHeld: Bool
+    ) throws(StoreError) -> Store<Value> {
+        // Before locks that another thread may have held when this process was forked.
+        guard forkGuard.isThisProcess else { throw .forked }
+        var isFirst = false
+        let (store, opened) = try stores.opening.withLock { _ throws(StoreError) -> (Store<Value>, (DiskArchive, LimitOutcome)?) in
+            let key = EntryKey(name)
+            if let open = stores.open(key) {
+                guard let store = open as? Store<Value> else { throw .openForAnotherType(Value.self) }
+                if isHeld { isFirst = stores.hold(store) }
+                return (store, nil)
+            }
+            let (diskArchive, outcome) = try openArchive(
+                named: name, inVersionGroup: versionGroup, disk: request.disk, otherwise: request.defaults.disk)
+            let store = Store(
+                disk: diskArchive, codec: codec, memory: request.memory ?? request.defaults.memory, caching: policy, indexing: catalog,
+                durability: request.durability, clock: clock)
+            stores.add(store, key, ObjectIdentifier(diskArchive))
+            if isHeld { _ = stores.hold(store) }
+            return (store, (diskArchive, outcome))
+        }
+        do throws(StoreError) {
+            try finishOpening(store, name, opened, request, policy, catalog, isFirst: isFirst)
+            return store
+        } catch {
+            if isHeld { stores.endHold(on: store) }
+            throw error
+        }
+    }
+
+    /// What is done where no lock is held: what is logged may be handled by anyone, and the codec may be asked about a few entries.
+    private func finishOpening<Value>(
+        _ store: Store<Value>, _ name: String, _ opened: (diskArchive: DiskArchive, outcome: LimitOutcome)?, _ request: StoreRequest,
+        _ policy: CachePolicy<Value>, _ catalog: IndexCatalog<Value>?, isFirst: Bool
+    ) throws(StoreError) {
+        if let (diskArchive, outcome) = opened {
+            finish(outcome, of: diskArchive)
+            if let catalog { try declareIndex(catalog.shape, of: diskArchive, for: store) }
+        } else if isFirst, stores.isHeldOnce(store), store.durability == request.durability {
+            try store.reconfigure(memory: request.memory ?? store.capacities.memory, disk: request.disk, caching: policy)
+        } else if let refused = try grant(request, to: store, name) {
+            Log.notice("\(refused)")
+            store.report(refused)
+        }
+    }
+
+    /// Where there is no room to change the index, the archive opens all the same: queries are right without it.
+    private func declareIndex<Value>(_ shape: IndexShape, of diskArchive: DiskArchive, for store: Store<Value>) throws(StoreError) {
+        do throws(StoreError) {
+            try diskArchive.declareIndex(shape)
+        } catch  where [.diskFull, .busy, .readOnly].contains(error.code) {
+            Log.notice("The indexes of an archive could not be changed; its queries do without. \(error)")
+            store.report(error)
+        }
+    }
+
+    /// The store over the archive of that name, if it is open.
+    ///
+    /// - Throws: ``StoreError/Code/contradiction`` if it is open for another type.
+    package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(StoreError) -> Store<Value>? {
+        guard forkGuard.isThisProcess else { throw .forked }
+        guard let open = stores.open(EntryKey(name)) else { return nil }
+        guard let store = open as? Store<Value> else { throw .openForAnotherType(Value.self) }
+        return store
+    }
+
+    /// The tier of the archive of that name, to stand under a store of one's own.
+    ///
+    /// - Important: Make one tier for a name at a time: it has one owner to ask.
+    package func archive(
+        named name: String, inVersionGroup versionGroup: String? = nil, capacity: Capacity,
+        interceptedBy interceptor: (any DiskArchiveInterceptor)? = nil
+    ) throws(StoreError) -> DiskArchive {
+        let (diskArchive, outcome) = try openArchive(
+            named: name, inVersionGroup: versionGroup, disk: capacity, otherwise: capacity, interceptor)
+        finish(outcome, of: diskArchive)
+        return diskArchive
+    }
+
+    private func openArchive(
+        named name: String, inVersionGroup versionGroup: String?, disk: Capacity?, otherwise fallback: Capacity,
+        _ interceptor: (any DiskArchiveInterceptor)? = nil
+    ) throws(StoreError) -> (DiskArchive, LimitOutcome) {
+        let normal = EntryKey(name).normalized
+        let diskArchive = try withUsableFile { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> DiskArchive? in
+                guard let writer else { return nil }
+                let versionGroup = versionGroup.map { EntryKey($0).normalized }
+                let number = try writer.archiveNumber(named: normal, inVersionGroup: versionGroup)
+                // An older writer of the archive may hold totals that relaxed writes have not committed.
+                try writer.commitBatch()
+                hasOpenBatch.store(false, ordering: .releasing)
+                CrashPoint.reached(.archiveCommitted)
+                let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
+                if let versionGroup { try writer.join(versionGroup, archive, at: clock.now()) }
+                try archive.beginSweeping()
+                if archive.versionGroup != nil || archive.sweepMap.hasUnread { scheduleSweep() }
+                // Only once nothing can fail any more: a tier that is let go of takes the writer's lock.
+                let diskArchive = DiskArchive(
+                    file: self, number: number, name: normal, entryLimit: (disk ?? fallback).entries, interceptor: interceptor)
+                archive.serve(diskArchive)
+                writer.add(archive)
+                return diskArchive
+            }
+        }
+        guard let diskArchive else { throw .closed }
+        let outcome = try withUsableFile { () throws(SQLiteError) in
+            try setLimit(of: diskArchive) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
+        }
+        diskArchive.keep(outcome)
+        return (diskArchive, outcome)
+    }
+
+    /// The names of the archives in the file, in the order they were made.
+    package func archiveNames() throws(StoreError) -> [String] {
+        let names = try withUsableFile { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in try writer?.archiveNames() }
+        }
+        guard let names else { throw .closed }
+        return names
+    }
+
+    func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
+        let (keys, state) = try retryingWhenFull { () throws(SQLiteError) in
+            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
+                guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
+                let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
+                    try archive.load()
+                    var keys: [EntryKey] = []
+                    while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
+                    return keys
+                }
+                hasOpenBatch.store(false, ordering: .releasing)
+                return (keys, WriteState(writer))
+            }
+        }
+        if let state { scheduleMaintenance(state) }
+        return keys
+    }
+
+    func attach(_ owner: any DiskArchiveDelegate, to diskArchive: DiskArchive) {
+        do throws(SQLiteError) {
+            let newest = try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> Int64? in
+                guard let archive = writer?.archive(diskArchive.number) else { return nil }
+                archive.owner = owner
+                return try writer?.connection.int(SQL.newestStamp(diskArchive.number))
+            }
+            if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
+        } catch {
+            Log.error("The order of use of an archive could not be read.", error)
+        }
+        let events = pendingEvents.withLock { pendingEvents in
+            defer { pendingEvents = [] }
+            return pendingEvents
+        }
+        for event in events { owner.archiveDidReport(event) }
+    }
+
+    func remove(_ diskArchive: DiskArchive) {
+        // A copy of the process that has it open must write nothing.
+        guard forkGuard.isThisProcess else { return }
+        let identity = ObjectIdentifier(diskArchive)
+        stores.remove(identity)
+        writer.withLock { writer in
+            // Another tier of the same archive may have come meanwhile.
+            guard let writer, writer.archive(diskArchive.number)?.diskArchive == identity else { return }
+            do throws(SQLiteError) {
+                try writer.commitBatch()  // It may hold writes of this archive, and its totals.
+            } catch {
+                Log.error("Relaxed writes could not be kept.", error)
+            }
+            hasOpenBatch.store(writer.batch != nil, ordering: .releasing)
+            writer.remove(diskArchive.number, at: clock.now())
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func openForAnotherType(_ type: Any.Type) -> StoreError {
+        StoreError(.contradiction, "The archive is open for another type than \(type). Give one of the types another name.")
+    }
+}
+
+/// Which stores are open over which archives.
+final class StoreTable: Sendable {
+    /// Held while a store is opened, so that two who ask at once get one.
+    let opening = Locked(())
+    let table = Locked<[EntryKey: OpenStore]>([:])
+
+    // A class, because a weak existential in an optional struct is misread by the compiler of Swift 6.3.
+    final class OpenStore {
+        weak var store: (any AnyObject & Sendable)?
+        let id: ObjectIdentifier
+        let diskArchive: ObjectIdentifier
+        /// How many handles hold it.
+        var holds = 0
+        /// Whether any has.
+        var wasHeld = false
+
+        init(_ store: any AnyObject & Sendable, _ diskArchive: ObjectIdentifier) {
+            self.store = store
+            self.id = ObjectIdentifier(store)
+            self.diskArchive = diskArchive
+        }
+    }
+
+    func open(_ name: EntryKey) -> (any AnyObject & Sendable)? {
+        table.withLock { $0[name]?.store }
+    }
+
+    func add(_ store: any AnyObject & Sendable, _ name: EntryKey, _ diskArchive: ObjectIdentifier) {
+        table.withLock { $0[name] = OpenStore(store, diskArchive) }
+    }
+
+    func remove(_ diskArchive: ObjectIdentifier) {
+        table.withLock { table in table = table.filter { $0.value.diskArchive != diskArchive } }
+    }
+}
+
+extension WriteConnection {
+    /// The number of an archive, which is made where there is none yet.
+    ///
+    /// - Parameters:
+    ///   - family: Archives that the new one replaces: it has the limit of the one that was opened last.
+    ///   - limit: The limit of the new one otherwise.
+    func archiveNumber(
+        named name: String, inVersionGroup versionGroup: String? = nil, withLimit limit: StoredLimit = .unknown
+    ) throws(SQLiteError) -> Int64 {
+        if let number = try findArchive(name) { return number }
+        return try transaction { () throws(SQLiteError) in
+            // Once more, now that no other process can add it.
+            if let number = try findArchive(name) { return number }
+            var limit = limit
+            if let versionGroup, let present = try self.limit(ofFamily: versionGroup) { limit = present }
+            let add = try connection.prepare(SQL.addArchive)
+            add.bind(name, at: 1)
+            add.bind(limit.bytes, at: 2)
+            add.bind(limit.isGiven, at: 3)
+            guard try add.step() else { throw .closedArchive }
+            let number = add.int(0)
+            add.reset()
+            CrashPoint.reached(.archiveAdded)
+            for table in SQL.archiveTables(number) { try connection.execute(table) }
+            CrashPoint.reached(.archiveCreated)
+            return number
+        }
+    }
+
+    private func findArchive(_ name: String) throws(SQLiteError) -> Int64? {
+        let find = try connection.prepare(SQL.findArchive)
+        find.bind(name, at: 1)
+        guard try find.step() else { return nil }
+        // The index on names leads to the table, and both must say the same, or another archive would be taken for this one.
+        let confirm = try connection.prepare(SQL.archiveName)
+        confirm.bind(find.int(0), at: 1)
+        guard find.int(0) > 0, try confirm.step(), confirm.isText(name, at: 0) else {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
+        }
+        return find.int(0)
+    }
+
+    func archiveNames() throws(SQLiteError) -> [String] {
+        let list = try connection.prepare(SQL.listArchives)
+        var names: [String] = []
+        while try list.step() { names.append(list.text(1) ?? "") }
+        return names
+    }
+}

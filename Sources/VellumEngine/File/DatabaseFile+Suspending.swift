@@ -1,0 +1,65 @@
+internal import Synchronization
+package import VellumCore
+
+extension DatabaseFile {
+    /// Commits what is open, ends what is under way and lets go of every lock and file, until ``resume()``: for an app that is about to
+    /// be suspended, because the system kills those that hold a lock then (0xDEAD10CC).
+    ///
+    /// What memory holds is still found, as long as no other process writes; whoever needs the disk meanwhile gets
+    /// ``StoreError/Code/suspended``. Blocks until those are done who use the file now. Suspending twice is suspending once.
+    ///
+    /// - Throws: ``StoreError`` if what is open cannot be committed; then the file is not suspended.
+    package func suspend() throws(StoreError) {
+        guard !isSuspended.load(ordering: .acquiring) else { return }
+        try withUsableFile { () throws(SQLiteError) in
+            try commitBatch()
+            try writeAllUses()
+        }
+        guard !isSuspended.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        do throws(SQLiteError) {
+            // In the order in which others take these locks.
+            try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
+                checkpointer = nil
+                try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
+                    sync.release()
+                    readers.suspend()
+                    try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
+                        try writer?.commitBatch()
+                        hasOpenBatch.store(false, ordering: .releasing)
+                        try writer?.release()
+                    }
+                }
+            }
+            // The last connection to go may have removed the log.
+            place.withLock { $0.log = nil }
+        } catch {
+            readers.resume()
+            isSuspended.store(false, ordering: .releasing)
+            throw StoreError(error)
+        }
+    }
+
+    /// Takes the file up again after ``suspend()``.
+    ///
+    /// - Throws: ``StoreError`` if the file cannot be opened again; ``StoreError/Code/vanished`` if it is no longer there.
+    package func resume() throws(StoreError) {
+        guard forkGuard.isThisProcess else { throw .forked }
+        guard isSuspended.load(ordering: .acquiring) else { return }
+        try checkLocation()
+        do throws(SQLiteError) {
+            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
+                guard isSuspended.load(ordering: .acquiring) else { return }
+                guard let open = writer else { return }
+                try open.reopen(path: path)
+                try waitForOpenBatches(open)
+                readers.resume()
+                isSuspended.store(false, ordering: .releasing)
+            }
+        } catch {
+            throw StoreError(error)
+        }
+        scheduleWritingOfUses()
+        if writer.withLock({ $0?.nextSweep }) != nil { scheduleSweep() }
+        if writer.withLock({ $0?.allArchives.contains { $0.index.shape != nil } ?? false }) { scheduleBuilding() }
+    }
+}

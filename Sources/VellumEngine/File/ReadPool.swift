@@ -1,0 +1,126 @@
+internal import Synchronization
+internal import VellumCore
+
+/// A few connections that read, each behind a lock of its own, opened when they are first needed.
+final class ReadPool: Sendable {
+    private let path: String
+    private let changes: ChangesFile
+    private let slots: [Slot]
+    private let isClosed = Atomic(false)
+    /// Whether nothing may be opened for a while.
+    private let isSuspended = Atomic(false)
+    /// Checkpoints under way: no snapshot is kept meanwhile.
+    private let checkpoints = Atomic(0)
+    private let turn = Atomic(0)
+
+    private final class Slot: Sendable {
+        let reader = Locked<ReadConnection?>(nil)
+        /// Whether the reader keeps a snapshot, for who cannot wait for the lock: a thread that reads in a loop has it most
+        /// of the time, and the system's locks are not fair.
+        let holdsLease = Atomic(false)
+    }
+
+    init(path: String, changes: ChangesFile) {
+        self.path = path
+        self.changes = changes
+        slots = (0..<4).map { _ in Slot() }
+    }
+
+    /// Runs `body` with a reader that no one else uses.
+    ///
+    /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
+    func read<Result: Sendable>(
+        _ body: (ReadConnection) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
+        for slot in slots {
+            let attempt = try slot.reader.withLockIfAvailable { (reader: inout ReadConnection?) throws(SQLiteError) in
+                try use(&reader, of: slot, body)
+            }
+            if let answer = attempt { return answer }
+        }
+        // All are busy: wait for one, in turn.
+        let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
+        let slot = slots[number & 3]
+        return try slot.reader.withLock { (reader: inout ReadConnection?) throws(SQLiteError) in
+            try use(&reader, of: slot, body)
+        }
+    }
+
+    private func use<Result: Sendable>(
+        _ reader: inout ReadConnection?, of slot: Slot, _ body: (ReadConnection) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
+        guard !isClosed.load(ordering: .acquiring) else { return nil }
+        guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
+        let open = if let reader { reader } else { try ReadConnection(path: path) }
+        reader = open
+        let hadLease = open.hasLease
+        defer { slot.holdsLease.store(open.hasLease, ordering: .releasing) }
+        let now = CoarseClock.milliseconds
+        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changes.page.isAskedForLog(at: now)
+        let result = try open.read(keepingLease: mayKeep, at: now, body)
+        return (result, !hadLease && open.hasLease)
+    }
+
+    /// Ends the leases of readers that have read nothing since `reads`, which is then brought up to date.
+    ///
+    /// - Returns: Whether leases are left.
+    func endIdleLeases(since reads: inout [UInt64]) -> Bool {
+        var left = false
+        if reads.count != slots.count { reads = Array(repeating: .max, count: slots.count) }
+        for (index, slot) in slots.enumerated() {
+            let last = reads[index]
+            let now = slot.reader.withLockIfAvailable { reader -> (reads: UInt64, left: Bool) in
+                guard let reader else { return (0, false) }
+                if reader.reads == last { reader.endLease() }
+                slot.holdsLease.store(reader.hasLease, ordering: .releasing)
+                return (reader.reads, reader.hasLease)
+            }
+            // One that is being used is not idle.
+            reads[index] = now?.reads ?? .max
+            left = left || (now?.left ?? true)
+        }
+        return left
+    }
+
+    /// Runs `body` while no reader keeps a snapshot.
+    func withoutLeases<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        checkpoints.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { checkpoints.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+        for slot in slots {
+            // A reader that is idle is told to let go; one that is being used does so by itself, with its next read.
+            while slot.holdsLease.load(ordering: .acquiring) {
+                let isTold: Void? = slot.reader.withLockIfAvailable { reader in
+                    reader?.endLease()
+                    slot.holdsLease.store(false, ordering: .releasing)
+                }
+                if isTold == nil { BusyRetry.milliseconds(0.02) }
+            }
+        }
+        return try body()
+    }
+
+    /// - Parameter keepingLog: Whether at the path of the log may lie that of another database.
+    func close(keepingLog: Bool = false) {
+        isClosed.store(true, ordering: .releasing)
+        release(keepingLog: keepingLog)
+    }
+
+    /// Closes every connection, and opens none until ``resume()``.
+    func suspend() {
+        isSuspended.store(true, ordering: .releasing)
+        release()
+    }
+
+    func resume() { isSuspended.store(false, ordering: .releasing) }
+
+    /// Closes every connection, until the next read.
+    func release(keepingLog: Bool = false) {
+        for slot in slots {
+            slot.reader.withLock { reader in
+                if keepingLog { reader?.keepLog() }
+                reader = nil
+            }
+            slot.holdsLease.store(false, ordering: .releasing)
+        }
+    }
+}

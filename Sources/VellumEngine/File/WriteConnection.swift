@@ -1,0 +1,275 @@
+internal import Foundation
+internal import VellumCore
+
+/// The one connection of this process that writes to the file, and its transactions. Used inside one lock.
+final class WriteConnection {
+    private(set) var connection: Connection
+    /// Transactions committed so far: what a sync of the log covers.
+    private(set) var commits: UInt64 = 0
+    /// What the open transaction of relaxed writes holds, if there is one.
+    private(set) var batch: Batch?
+
+    /// Where others are told of changes, once the file is open for others, too.
+    private let changes: ChangesFile?
+
+    private var begin: Statement
+    private var commit: Statement
+    private var archives: [Int64: ArchiveWriter] = [:]
+    private var dataVersion: UInt32?
+
+    struct Batch {
+        var writes = 0
+        var bytes = 0
+
+        /// Whether it is time to commit: what a killed process may lose is bounded.
+        var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
+    }
+
+    init(_ connection: Connection, notifying changes: ChangesFile? = nil) throws(SQLiteError) {
+        self.connection = connection
+        self.changes = changes
+        begin = try connection.prepare(SQL.beginWriting)
+        commit = try connection.prepare(SQL.commit)
+        connection.watchLog()
+    }
+
+    // MARK: The connection
+
+    /// Lets go of the file, but not of what is known of it: ``reopen(path:)`` goes on from here.
+    func release() throws(SQLiteError) {
+        // A database of nothing stands for it meanwhile.
+        let none = try Connection(path: ":memory:")
+        try use(none)
+        none.refusal = .suspended
+    }
+
+    func reopen(path: String) throws(SQLiteError) {
+        let connection = try Connection(path: path)
+        try connection.execute(SQL.writerSettings)
+        try use(connection)
+    }
+
+    private func use(_ new: Connection) throws(SQLiteError) {
+        (begin, commit) = (try new.prepare(SQL.beginWriting), try new.prepare(SQL.commit))
+        for archive in archives.values { archive.use(new) }
+        connection = new
+        connection.watchLog()
+        dataVersion = nil
+    }
+
+    /// What others committed before now is in the log, too, and counts as a commit of this process where it is to be synced.
+    func countForeignCommits() { commits += 1 }
+
+    // MARK: Archives
+
+    /// Adds an archive that is open, or one that is a relative of such.
+    func add(_ archive: ArchiveWriter) {
+        archives[archive.id] = archive
+        settleFamilies()
+    }
+
+    /// Removes an archive whose tier is closed, unless it is a relative of one that is open.
+    func remove(_ id: Int64, at now: WallInstant) {
+        archives[id]?.retire(at: now)
+        let families = Set(archives.values.compactMap { $0.diskArchive == nil ? nil : $0.versionGroup })
+        archives = archives.filter { $0.value.diskArchive != nil || $0.value.versionGroup.map(families.contains) ?? false }
+        settleFamilies()
+    }
+
+    /// Tells every archive of its siblings, those first that are not open, and of these the one that was opened longest ago.
+    private func settleFamilies() {
+        for archive in archives.values {
+            guard let versionGroup = archive.versionGroup else { continue }
+            let siblings = archives.values.filter { $0.versionGroup == versionGroup && $0 !== archive }.sorted {
+                ($0.diskArchive == nil ? 0 : 1, $0.seen, $0.id) < ($1.diskArchive == nil ? 0 : 1, $1.seen, $1.id)
+            }
+            archive.siblings = siblings.map(ArchiveWriter.Sibling.init)
+        }
+    }
+
+    /// Forgets an archive that is no more.
+    func forget(_ archive: ArchiveWriter) {
+        archives[archive.id] = nil
+        settleFamilies()
+    }
+
+    /// When the first entry of all that is known of will not be wanted any more.
+    var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
+
+    /// When a sweep should look next; `nil` if there will never be anything to do. What an archive says of itself must be said again
+    /// day by day, and its siblings may have been left by everyone.
+    var nextSweep: WallInstant? {
+        let end = earliestEnd
+        return end != .never || archives.values.contains(where: \.saysOfItself) ? end : nil
+    }
+
+    /// Tells owners what left their archives to make room in another.
+    func tellOfLosses() {
+        for archive in archives.values where !archive.lostToRelative.isEmpty {
+            archive.owner?.archiveDidRemove(archive.lostToRelative, .evicted)
+            archive.lostToRelative.removeAll()
+        }
+    }
+
+    func archive(_ id: Int64) -> ArchiveWriter? { archives[id] }
+
+    var owners: [any DiskArchiveDelegate] { archives.values.compactMap(\.owner) }
+
+    var allArchives: [ArchiveWriter] { Array(archives.values) }
+
+    /// Bytes that were removed since space was last given back.
+    private(set) var bytesRemoved: Int64 = 0
+
+    func forgetRemovals() { bytesRemoved = 0 }
+
+    /// Archives that began to evict though nobody ever gave them a size, and their limits: to be logged outside the lock.
+    private var evictionsByDefault: [(name: String, limit: DataSize)] = []
+
+    func takeEvictionsByDefault() -> [(name: String, limit: DataSize)] {
+        guard !evictionsByDefault.isEmpty else { return [] }
+        defer { evictionsByDefault = [] }
+        return evictionsByDefault
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` in a transaction of its own: all of it happens, or nothing.
+    func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        try commitBatch()
+        try beginTransaction()
+        do throws(SQLiteError) {
+            let result = try body()
+            try commitTransaction()
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Runs `body` in the transaction that relaxed writes share, and commits that one when it is full.
+    func relaxedTransaction<Result>(bytes: Int, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        noticeLostBatch()
+        if batch == nil {
+            try beginTransaction()
+            batch = Batch()
+        }
+        let result: Result
+        do throws(SQLiteError) {
+            result = try body()
+        } catch {
+            // What shared the transaction goes with it, and its owners must know.
+            loseBatch(error)
+            throw error
+        }
+        batch?.writes += 1
+        batch?.bytes += bytes
+        return result
+    }
+
+    /// Commits what relaxed writes left open.
+    func commitBatch() throws(SQLiteError) {
+        noticeLostBatch()
+        guard batch != nil else { return }
+        do throws(SQLiteError) {
+            CrashPoint.reached(.batchCommitBegins)
+            try commitTransaction()
+            batch = nil
+            CrashPoint.reached(.batchCommitted)
+        } catch {
+            loseBatch(error)
+            throw error
+        }
+    }
+
+    /// The owners have heard of what was committed: their own word counts from now on.
+    func forgetUsesInTransaction() {
+        for archive in archives.values where !archive.usesInTransaction.isEmpty { archive.usesInTransaction.removeAll() }
+    }
+
+    /// SQLite ends the whole transaction where a read fails for good, also one that another statement began.
+    func noticeLostBatch() {
+        if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
+    }
+
+    private func loseBatch(_ error: SQLiteError) {
+        batch = nil
+        rollBack()
+        for owner in owners { owner.archiveDidLoseWrites(StoreError(error)) }
+    }
+
+    private func beginTransaction() throws(SQLiteError) {
+        if let refusal = connection.refusal { throw refusal }
+        if let changes, changes.page.isRetired { throw .vanished }
+        try begin.run()
+        CrashPoint.reached(.begun)
+        let version = connection.dataVersion()
+        if version != dataVersion {
+            for archive in archives.values { archive.invalidate() }
+            dataVersion = version
+        }
+    }
+
+    private func commitTransaction() throws(SQLiteError) {
+        for archive in archives.values { try archive.store() }
+        CrashPoint.reached(.totalsStored)
+        let announced = try announce()
+        CrashPoint.reached(.changesAnnounced)
+        do throws(SQLiteError) {
+            try commit.run()
+        } catch {
+            finish(announced)
+            throw error
+        }
+        CrashPoint.reached(.committed)
+        finish(announced)
+        // Whoever sets the file aside waits for us, but not for ever: what came after is in a file that nobody opens any more.
+        if announced != nil, changes?.page.isRetired ?? false { throw .vanished }
+        commits += 1
+        CrashPoint.reached(.changesFinished)
+        dataVersion = connection.dataVersion()  // Our own commits change it, too.
+        for archive in archives.values {
+            bytesRemoved += archive.bytesRemoved
+            archive.bytesRemoved = 0
+            if archive.hasEvictedByDefault, !archive.hasReportedDefault {
+                archive.hasReportedDefault = true
+                evictionsByDefault.append((archive.name, archive.row.limit.size))
+            }
+        }
+    }
+
+    /// Tells other processes what is about to change, if anything is.
+    ///
+    /// - Returns: The number of the last change.
+    private func announce() throws(SQLiteError) -> UInt64? {
+        guard let changes else { return nil }
+        let changed = archives.values.filter { !$0.changed.isEmpty }
+        guard !changed.isEmpty else { return nil }
+        let announced = changes.page.announce(
+            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.changed.hashes) }, by: changes.author, of: changes.process)
+        for (archive, change) in zip(changed, announced.changes) {
+            archive.lastChange = change
+            archive.changed = ChangedKeys()
+        }
+        guard !changes.page.isRetired else {
+            finish(announced.last)
+            throw .vanished
+        }
+        return announced.last
+    }
+
+    private func finish(_ announced: UInt64?) {
+        if let announced { changes?.page.finish(announced) }
+    }
+
+    private func rollBack() {
+        CrashPoint.reached(.rollingBack)
+        for archive in archives.values { archive.invalidate() }
+        guard connection.isInTransaction else { return }  // SQLite has done it by itself after some errors.
+        do throws(SQLiteError) {
+            try connection.execute(SQL.rollback)
+        } catch {
+            Log.error("A transaction could not be rolled back.", error)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+internal import VellumCore
+
+// One load, from its start to its landing: look again, ask the loader, write the answer down, tell everyone.
+
+extension Store where Value: Sendable {
+    /// Starts the task of a flight. It is nobody's child: whoever started it may leave, and others go on waiting.
+    func start(_ flight: UInt64, _ request: LoadRequest<Value>) {
+        loads.didStart(Task { await fly(flight, request) }, of: flight)
+    }
+
+    private func fly(_ flight: UInt64, _ request: LoadRequest<Value>) async {
+        // From here on no write or removal is missed.
+        let version = memory.watch(request.key)
+        let landing: Loads<Value>.Landing
+        switch look(request) {
+        case .answer(let answer): landing = answer
+        case .nothing(let basis): landing = await ask(flight, request, Origin(basis: basis, version: version))
+        }
+        land(flight, request, landing, version)
+    }
+
+    /// What was so when a load began.
+    private struct Origin: Sendable {
+        var basis: WriteCondition.Basis
+        var version: UInt64
+    }
+
+    // MARK: Looking again
+
+    private enum Look {
+        case answer(Loads<Value>.Landing)
+        case nothing(WriteCondition.Basis)
+    }
+
+    /// Another flight may have landed between the reader's look and the start of this one.
+    private func look(_ request: LoadRequest<Value>) -> Look {
+        let (key, now) = (request.key, clock.now())
+        do throws(StoreError) {
+            if let value = try valueInMemory(forKey: key, now, request.expiration), let answer = request.answer(of: value) {
+                return .answer(answer)
+            }
+            let ticket = memory.ticket(forMissed: key)
+            let entry = try entryOnDisk(forKey: key)
+            if let entry, try isValid(entry, of: key, at: now, request.expiration),
+                let answer = request.answer(of: try take(entry, forKey: key, ticket, at: now))
+            {
+                return .answer(answer)
+            }
+            if let answer = rememberedAnswer(for: request, at: now) { return .answer(answer) }
+            return .nothing(.version(entry?.version))
+        } catch {
+            // A damaged entry is replaced by what is loaded; a disk that fails is not to look like an empty one.
+            return error.concernsOneEntry ? .nothing(.unreadable) : .answer(.failed(error, isNew: false))
+        }
+    }
+
+    /// What is remembered of the key and still holds, if this reader takes it.
+    func rememberedAnswer(for request: LoadRequest<Value>, at now: WallInstant) -> Loads<Value>.Landing? {
+        let key = request.key
+        guard let item = loads.rememberedAnswer(key) else { return nil }
+        guard item.isValid(at: now), memory.isUnchanged(key, since: item.version) else {
+            if loads.forgetAnswer(key, version: item.version) { memory.unwatch(key) }
+            return nil
+        }
+        return switch item.answer {
+        case .nothing: request.takesNothing ? .found(nil) : nil
+        case .failure(let error): .failed(error, isNew: false)
+        }
+    }
+
+    // MARK: Asking
+
+    private func ask(_ flight: UInt64, _ request: LoadRequest<Value>, _ origin: Origin) async -> Loads<Value>.Landing {
+        do {
+            let answer = try await CurrentFlight.$number.withValue(flight) { try await request.load() }
+            // Of an abandoned flight nothing is written down. One that is abandoned from here on has its answer.
+            if loads.isUnderWay(flight) { await record(answer, request, origin) }
+            return .loaded(answer)
+        } catch {
+            return .failed(error, isNew: true)
+        }
+    }
+
+    /// Writes the answer down, on a thread that may wait. That it cannot be must not spoil it for those who wait for it.
+    private func record(_ answer: Value?, _ request: LoadRequest<Value>, _ origin: Origin) async {
+        do {
+            if let answer {
+                try await Offload.run { try self.fill(answer, request.ownExpiration, request, origin) }
+            } else if let absence = request.absence, request.negativeMaxAge > 0 {
+                let age = Expiration(age: request.negativeMaxAge)
+                try await Offload.run { try self.fill(absence.value, age, request, origin) }
+            } else {
+                // What is past its age must not be served for stale any more.
+                try await Offload.run { try self.removeOld(request, origin) }
+            }
+        } catch let error as StoreError {
+            report(error)
+        } catch {
+            report(.loadFailed(error))
+        }
+    }
+
+    /// Records what was loaded, unless something was written or removed under the key since the loading began.
+    private func fill(
+        _ value: Value, _ expiration: Expiration?, _ request: LoadRequest<Value>, _ origin: Origin
+    ) throws(StoreError) {
+        var transaction = StoreTransaction()
+        try transaction.record(value, forKey: request.key, in: self, expiration: expiration)
+        if let add = request.additions { try add(value, &transaction) }
+        transaction.setCondition(condition(request, origin))
+        try transaction.commit()
+    }
+
+    /// Removes what lies under the key and is past its age.
+    private func removeOld(_ request: LoadRequest<Value>, _ origin: Origin) throws(StoreError) {
+        var isThere = memory.peek(request.key) != nil
+        if !isThere { isThere = try entryOnDisk(forKey: request.key) != nil }
+        guard isThere else { return }
+        var transaction = StoreTransaction()
+        transaction.removeExpired(request.key, in: self)
+        transaction.setCondition(condition(request, origin))
+        try transaction.commit()
+    }
+
+    private func condition(_ request: LoadRequest<Value>, _ origin: Origin) -> WriteCondition {
+        WriteCondition(unchangedSince: origin.basis, at: clock.now(), under: request.expiration) { [key = request.key, memory] in
+            !memory.isUnchanged(key, since: origin.version)
+        }
+    }
+
+    // MARK: Landing
+
+    private func land(_ flight: UInt64, _ request: LoadRequest<Value>, _ landing: Loads<Value>.Landing, _ version: UInt64) {
+        let (told, unwatched) = loads.land(flight, of: request.key, landing, caching: item(of: landing, request, version))
+        for key in unwatched { memory.unwatch(key) }
+        if case .failed(let error, _) = landing, told == 0 { report(.loadFailed(error)) }
+    }
+
+    /// What is to be remembered of an answer that is no value.
+    private func item(
+        of landing: Loads<Value>.Landing, _ request: LoadRequest<Value>, _ version: UInt64
+    ) -> NegativeCache.Item? {
+        let now = clock.now()
+        func item(_ answer: NegativeCache.Answer, for milliseconds: Int64) -> NegativeCache.Item? {
+            guard milliseconds > 0 else { return nil }
+            return .init(answer: answer, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
+        }
+        return switch landing {
+        case .loaded(nil) where request.absence == nil: item(.nothing, for: request.negativeMaxAge)
+        // That a loader was cancelled says nothing of its source.
+        case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorMaxAge)
+        case .found, .loaded, .failed: nil
+        }
+    }
+}

@@ -1,0 +1,23 @@
+internal import VellumCore
+
+extension StoreTransaction {
+    /// Makes the first write depend on a condition, and all others on the first: all of it is carried out, or nothing.
+    mutating func setCondition(_ condition: WriteCondition) {
+        for index in writes.indices {
+            writes[index].condition = index == 0 ? condition : WriteCondition(following: condition)
+        }
+    }
+
+    /// Adds the removal of an entry that is past its age. That is nobody's write: whoever loads its key goes on.
+    mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
+        add(.remove, key, to: store) { outcome, _ in
+            guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
+            let effects = store.memory.remove(key)
+            let wasThere = outcome.wasPresent || !effects.payloads.isEmpty
+            return Settled(didChange: wasThere) {
+                store.release(effects)
+                if wasThere { store.didRemove([key], .expired) }
+            }
+        }
+    }
+}

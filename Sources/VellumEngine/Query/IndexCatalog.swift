@@ -1,0 +1,160 @@
+public import VellumCore
+
+/// What is indexed of a type: the shape of the index, and how to get from an object to what the index holds of it.
+@usableFromInline package struct IndexCatalog<Value>: Sendable {
+    package private(set) var shape = IndexShape()
+    private var properties: [Property] = []
+    private var collections: [Collection] = []
+
+    fileprivate struct Property {
+        var operands: Operands
+        var value: (Value) -> IndexValue?
+    }
+
+    fileprivate struct Collection {
+        var operands: Operands
+        /// Each element once.
+        var elements: (Value) -> [IndexValue]?
+    }
+
+    /// How what a property is compared with becomes what a column is compared with.
+    fileprivate struct Operands {
+        var path: AnyKeyPath
+        /// An operand as the index keeps it; nothing where it has no certain place there.
+        var indexValue: (Any) -> IndexValue?
+        var incomparable: IndexValue?
+
+        init<Operand: IndexableValue>(_ path: AnyKeyPath, _ type: Operand.Type) {
+            self.path = path
+            indexValue = { ($0 as? Operand)?.indexValue }
+            incomparable = Operand.incomparableIndexValue
+        }
+    }
+
+    @usableFromInline package init() {}
+
+    /// Whether nothing is indexed.
+    @usableFromInline package var isEmpty: Bool { shape.isEmpty }
+
+    // MARK: Declaring
+
+    /// Adds a property, unless it is there. Returns the number of its column.
+    @usableFromInline package mutating func addColumn<Property: IndexableValue>(_ path: KeyPath<Value, Property>, name: String) -> Int {
+        addColumn(path, name: name, of: Property.self) { $0[keyPath: path] }
+    }
+
+    /// Adds a property that is got at in some other way than by its path, unless it is there. Returns the number of its column.
+    @usableFromInline package mutating func addColumn<Property: IndexableValue>(
+        _ path: AnyKeyPath, name: String, of type: Property.Type, property: @escaping (Value) -> Property
+    ) -> Int {
+        if let column = column(of: path) { return column }
+        properties.append(.init(operands: Operands(path, type), value: { property($0).indexValue }))
+        shape.columns.append(.init(name: name, encoding: type.indexEncoding))
+        return properties.count - 1
+    }
+
+    /// Adds an index over columns.
+    @usableFromInline package mutating func addIndex(_ columns: [Int]) {
+        if !shape.indexes.contains(columns) { shape.indexes.append(columns) }
+    }
+
+    /// Adds an index with an entry for each element of a collection, unless it is there.
+    @usableFromInline package mutating func addCollection<Element: IndexableValue>(
+        _ path: AnyKeyPath, name: String, of type: Element.Type, elements: @escaping (Value) -> [Element]
+    ) {
+        guard !collections.contains(where: { $0.operands.path == path }) else { return }
+        let operands = Operands(path, type)
+        let incomparable = operands.incomparable
+        collections.append(
+            .init(operands: operands) { value in
+                var found: [IndexValue] = []
+                for element in elements(value) {
+                    guard let value = element.indexValue else { return nil }
+                    // What is nothing, or equals nothing, no one can ask for.
+                    if value != incomparable, value != .null { found.append(value) }
+                }
+                guard found.count > 1 else { return found }
+                found.sort()
+                return found.indices.compactMap { $0 > 0 && found[$0] == found[$0 - 1] ? nil : found[$0] }
+            })
+        shape.collections.append(.init(name: name, encoding: type.indexEncoding))
+    }
+
+    // MARK: Asking
+
+    /// What the index holds of an object; nothing if one of its values has no certain place.
+    @usableFromInline package func values(of value: Value) -> IndexedValues? {
+        var values = IndexedValues()
+        values.columns.reserveCapacity(properties.count)
+        for property in properties {
+            guard let found = property.value(value) else { return nil }
+            values.columns.append(found)
+        }
+        for collection in collections {
+            guard let found = collection.elements(value) else { return nil }
+            values.elements.append(found)
+        }
+        return values
+    }
+
+    /// The column that a property is in.
+    @usableFromInline package func column(of path: AnyKeyPath) -> Int? { properties.firstIndex { $0.operands.path == path } }
+
+    /// The condition on columns that gives the same answer as a relation of a property, if there is one.
+    func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
+        if case .hasElement(let element) = relation {
+            guard let number = collections.firstIndex(where: { $0.operands.path == path }) else { return nil }
+            let operands = collections[number].operands
+            return operands.indexValue(element).map { value in
+                value == operands.incomparable || value == .null
+                    ? .any([]) : .test(ColumnTest(column: number, relation: .hasElement([value])))
+            }
+        }
+        guard let column = column(of: path), let relation = properties[column].operands.relation(relation) else { return nil }
+        return relation == .isIn([]) ? .any([]) : .test(ColumnTest(column: column, relation: relation))
+    }
+}
+
+// Unchecked because what the closures read is protected by being theirs alone: they are made here, of key paths and
+// conformances, and read nothing but the value that they are given.
+extension IndexCatalog.Property: @unchecked Sendable {}
+extension IndexCatalog.Collection: @unchecked Sendable {}
+
+extension IndexCatalog.Operands {
+    /// The relation as a column answers it; nothing if it cannot.
+    fileprivate func relation(_ relation: PropertyRelation) -> ColumnTest.Relation? {
+        switch relation {
+        case .isNil: return .isNull
+        case .isEqual(let value):
+            guard let value = indexValue(value) else { return nil }
+            return value == incomparable ? .isIn([]) : value == .null ? .isNull : .isEqual(value)
+        case .isIn(let values):
+            let known = values.compactMap(indexValue)
+            // A statement has room for so many values and no more.
+            guard known.count == values.count, known.count <= 500, !known.contains(.null) else { return nil }
+            return .isIn(known.filter { $0 != incomparable })
+        case .isBetween(let lower, let upper):
+            return range(lower, upper)
+        case .beginsWith(let start):
+            guard case .text(let start)? = IndexValue(normalizing: start) else { return nil }
+            return .beginsWith(start)
+        case .hasElement: return nil
+        }
+    }
+
+    private func range(_ lower: PropertyRelation.Bound?, _ upper: PropertyRelation.Bound?) -> ColumnTest.Relation? {
+        var bounds: [IndexBound?] = []
+        for bound in [lower, upper] {
+            guard let bound else {
+                bounds.append(nil)
+                continue
+            }
+            guard let value = indexValue(bound.value) else { return nil }
+            if value == incomparable || value == .null { return .isIn([]) }
+            bounds.append(IndexBound(value, isIncluded: bound.isIncluded))
+        }
+        // What compares with nothing comes before everything else, and is in no range.
+        if bounds[0] == nil, let incomparable { bounds[0] = IndexBound(incomparable, isIncluded: false) }
+        return .isBetween(lower: bounds[0], upper: bounds[1])
+    }
+}

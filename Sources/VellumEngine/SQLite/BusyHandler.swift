@@ -1,0 +1,59 @@
+internal import Foundation
+internal import VellumCore
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// For how long a connection waits for another process, and how: often at first, because most locks are held for microseconds.
+///
+/// SQLite's own way to wait (`sqlite3_busy_timeout`) sleeps for whole milliseconds, up to a hundred, and so leaves a lock unused that two
+/// processes want all the time.
+final class BusyHandler {
+    private let state: UnsafeMutablePointer<State>
+
+    private struct State {
+        /// In milliseconds.
+        var longest: Int64
+        var began: Int64 = 0
+    }
+
+    /// - Parameter milliseconds: How long to wait at most.
+    init(milliseconds: Int64) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: State(longest: milliseconds))
+    }
+
+    deinit { state.deallocate() }
+
+    /// How long to wait at most, in milliseconds.
+    var milliseconds: Int64 {
+        get { state.pointee.longest }
+        set { state.pointee.longest = newValue }
+    }
+
+    /// Lets a connection wait like this. The value must live as long as the connection is open.
+    func attach(to connection: OpaquePointer) {
+        sqlite3_busy_handler(
+            connection,
+            { context, count in
+                guard let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
+                let now = CoarseClock.milliseconds
+                if count == 0 { state.pointee.began = now }
+                guard now - state.pointee.began < state.pointee.longest else { return 0 }
+                // 20 µs, 40, … a millisecond.
+                usleep(count > 5 ? 1000 : 20 << UInt32(count))
+                return 1
+            }, state)
+    }
+}

@@ -1,0 +1,162 @@
+internal import Foundation
+internal import VellumCore
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// A prepared statement: bound, stepped and reset by the one thread that holds its connection.
+final class Statement {
+    private let pointer: OpaquePointer
+    /// Stays open for as long as it has a statement, or SQLite would close it later than whoever released it knows.
+    private let owner: Connection
+    /// Why a value could not be bound: too large, or no memory. Run like this, the statement would take NULL for it.
+    private var failure = SQLITE_OK
+
+    init(_ sql: String, on owner: Connection, _ connection: OpaquePointer) throws(SQLiteError) {
+        var pointer: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        guard code == SQLITE_OK, let pointer else { throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection))) }
+        self.pointer = pointer
+        self.owner = owner
+    }
+
+    deinit { sqlite3_finalize(pointer) }
+
+    // MARK: Binding
+
+    private func check(_ code: Int32) {
+        if code != SQLITE_OK { failure = code }
+    }
+
+    func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
+
+    func bind(_ value: Int64?, at index: Int32) {
+        if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
+    }
+
+    /// Binds bytes that must stay where they are until the statement is reset.
+    func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+        if let start = bytes.baseAddress, bytes.count > 0 {
+            check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), nil))
+        } else {
+            check(sqlite3_bind_zeroblob(pointer, index, 0))  // A null pointer would bind NULL.
+        }
+    }
+
+    /// Binds bytes that need not stay.
+    func bind(copying data: Data, at index: Int32) {
+        data.withUnsafeBytes { bytes in
+            if let start = bytes.baseAddress, bytes.count > 0 {
+                check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), Self.copied))
+            } else {
+                check(sqlite3_bind_zeroblob(pointer, index, 0))
+            }
+        }
+    }
+
+    func bind(_ text: String?, at index: Int32) {
+        guard var text else {
+            check(sqlite3_bind_null(pointer, index))
+            return
+        }
+        text.withUTF8 { bind(text: $0, at: index) }
+    }
+
+    /// Binds a text by its bytes, which need not stay.
+    func bind(text: some Collection<UInt8>, at index: Int32) {
+        guard !text.isEmpty else {
+            check(sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8)))  // A null pointer would bind NULL.
+            return
+        }
+        let isBound: Void? = text.withContiguousStorageIfAvailable { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                check(
+                    sqlite3_bind_text64(
+                        pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8)))
+            }
+        }
+        precondition(isBound != nil, "A text to bind must be contiguous.")
+    }
+
+    /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
+    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+    // MARK: Running
+
+    /// Goes on to the next row. Returns whether there is one.
+    func step() throws(SQLiteError) -> Bool {
+        guard failure == SQLITE_OK else {
+            defer { clear() }
+            throw SQLiteError(code: failure, message: "A value could not be bound.")
+        }
+        let code = sqlite3_step(pointer)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let connection = sqlite3_db_handle(pointer)
+            let error = SQLiteError(code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)))
+            sqlite3_reset(pointer)
+            throw error
+        }
+    }
+
+    /// Runs to the end and resets.
+    func run() throws(SQLiteError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Makes the statement ready to be bound and run again. What was read by pointer is gone.
+    func reset() { sqlite3_reset(pointer) }
+
+    /// Resets, and lets go of what is bound.
+    func clear() {
+        failure = SQLITE_OK
+        sqlite3_reset(pointer)
+        sqlite3_clear_bindings(pointer)
+    }
+
+    // MARK: Reading the row
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+
+    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
+
+    func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
+
+    func text(_ column: Int32) -> String? {
+        guard let start = sqlite3_column_text(pointer, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(pointer, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// Whether the column is this text, to the byte.
+    func isText(_ text: String, at column: Int32) -> Bool {
+        guard let start = sqlite3_column_text(pointer, column) else { return false }
+        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
+        return text.utf8.elementsEqual(bytes)
+    }
+
+    /// The bytes of the column; valid until the next step or reset.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(pointer, column)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))
+    }
+
+    func data(_ column: Int32) -> Data { Data(bytes(column)) }
+
+    func indexValue(_ column: Int32) -> IndexValue {
+        switch sqlite3_column_type(pointer, column) {
+        case SQLITE_INTEGER: .integer(int(column))
+        case SQLITE_TEXT: .text(text(column) ?? "")
+        case SQLITE_BLOB: .bytes(data(column))
+        default: .null
+        }
+    }
+}

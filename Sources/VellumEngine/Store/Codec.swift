@@ -1,0 +1,39 @@
+public import Foundation
+public import VellumCore
+
+/// Turns values into bytes and back.
+///
+/// A store encodes once per write and decodes at most once per read, on the caller's thread and never under a lock.
+@usableFromInline package protocol Codec<Value>: Sendable {
+    associatedtype Value
+
+    func encode(_ value: Value) throws -> Data
+    func decode(_ bytes: Data) throws -> Value
+}
+
+/// A codec for anything `Codable`, which writes one format and reads them all.
+@usableFromInline package struct CodableCodec<Value: Codable>: Codec {
+    /// What is written.
+    @usableFromInline package let format: CodableFormat
+
+    @usableFromInline package init(_ format: CodableFormat = .cbor) { self.format = format }
+
+    @usableFromInline package func encode(_ value: Value) throws -> Data { try format.encode(value) }
+    @usableFromInline package func decode(_ bytes: Data) throws -> Value { try CodableFormat.decode(Value.self, from: bytes) }
+}
+
+/// A codec for anything `Codable` that is JSON and nothing else: JSON of Foundation, with numbers that are not finite spelled out.
+@usableFromInline package struct JSONCodec<Value: Codable>: Codec {
+    @usableFromInline package init() {}
+
+    @usableFromInline package func encode(_ value: Value) throws -> Data { try JSONCoders.encoder.encode(value) }
+    @usableFromInline package func decode(_ bytes: Data) throws -> Value { try JSONCoders.decoder.decode(Value.self, from: bytes) }
+}
+
+/// A codec for bytes: they are their own encoding.
+@usableFromInline package struct IdentityCodec: Codec {
+    @usableFromInline package init() {}
+
+    @usableFromInline package func encode(_ value: Data) -> Data { value }
+    @usableFromInline package func decode(_ bytes: Data) -> Data { bytes }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct EntryKeyTests {
+    /// P4, P54: one key for one text, however it was typed.
+    @Test(arguments: [
+        ("\u{E9}", "e\u{301}"), ("\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"), ("한글", "한글".decomposedStringWithCanonicalMapping),
+    ])
+    func canonicallyEquivalentStringsAreOneKey(_ left: String, _ right: String) {
+        #expect(EntryKey(left) == EntryKey(right))
+        #expect(EntryKey(left).hashValue == EntryKey(right).hashValue)
+    }
+
+    @Test(arguments: [("a", "A"), ("", "\0"), ("a", "a\0"), ("ﬁ", "fi"), ("é", "e"), ("/", "//"), ("12345678", "123456789")])
+    func otherStringsAreOtherKeys(_ left: String, _ right: String) {
+        #expect(EntryKey(left) != EntryKey(right))
+    }
+
+    /// P54: the fast path must not call normal what is not.
+    @Test func theFastPathAgreesWithTheNormalForm() {
+        for scalar in (0..<0x3000).compactMap(Unicode.Scalar.init) {
+            for text in ["\(Character(scalar))", "e\(Character(scalar))", "\(Character(scalar))\u{301}", "12345678\(Character(scalar))"] {
+                #expect(Array(EntryKey(text).normalized.utf8) == Array(text.precomposedStringWithCanonicalMapping.utf8))
+            }
+        }
+    }
+
+    /// P1, P2: nothing is too long or too strange.
+    @Test func anyStringKeepsItsBytes() {
+        for text in ["", "\0", "..", "a/b", "😀", String(repeating: "k", count: 65_536), "trailing dot.", "trailing space "] {
+            #expect(EntryKey(text).withBytes { Array($0) } == Array(text.utf8))
+        }
+    }
+
+    /// P3: keys that share a hash are still two keys.
+    @Test func equalityDoesNotTrustTheHash() {
+        let keys = (0..<5000).map { EntryKey("\($0)") }
+        var dictionary: [EntryKey: Int] = [:]
+        for (number, key) in keys.enumerated() { dictionary[key] = number }
+        #expect(dictionary.count == 5000)
+        #expect(keys.enumerated().allSatisfy { dictionary[$1] == $0 })
+    }
+
+    @Test func equalKeysHashAlikeWhateverTheirStorage() {
+        for count in 0..<70 {
+            let text = String(repeating: "é", count: count % 7) + String(repeating: "k", count: count)
+            var grown = String(repeating: "x", count: 100)
+            grown.replaceSubrange(grown.startIndex..., with: text.decomposedStringWithCanonicalMapping)
+            #expect(EntryKey(text) == EntryKey(grown))
+            #expect(EntryKey(text)._rawHashValue(seed: 7) == EntryKey(grown)._rawHashValue(seed: 7))
+        }
+    }
+
+    /// Keys that differ in one place only, at every place and length, fall evenly into the buckets of a table.
+    @Test func hashesOfSimilarKeysAreSpread() {
+        var buckets = [Int](repeating: 0, count: 256)
+        var whole: Set<Int> = []
+        var count = 0
+        for length in 1...40 {
+            for place in 0..<length {
+                for digit in 0..<10 {
+                    var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+                    text[place] = UInt8(ascii: "0") + UInt8(digit)
+                    let hash = EntryKey(String(decoding: text, as: UTF8.self))._rawHashValue(seed: 1)
+                    buckets[hash & 255] += 1
+                    whole.insert(hash)
+                    count += 1
+                }
+            }
+        }
+        #expect(whole.count == count)
+        #expect(buckets.max()! < 3 * count / 256)
+    }
+
+    @Test func aKeyIsNotPrinted() {
+        #expect("\(EntryKey("secret"))" == "key of 6 bytes")
+        #expect(String(reflecting: EntryKey("secret")).contains("secret"))
+    }
+
+    /// The error a user sees when one escapes is that of a key's own closure, unchanged.
+    @Test func anErrorOfTheClosurePassesThrough() {
+        struct Oops: Error {}
+        #expect(throws: Oops.self) { try EntryKey("a").withBytes { _ throws(Oops) in throw Oops() } }
+    }
+
+    /// Foundation's normal form makes these the same.
+    @Test(arguments: [
+        (String(repeating: "\u{344}", count: 40), String(repeating: "\u{344}", count: 100)),
+        ("a\u{F73}\u{F73}", "a\u{F71}\u{F72}\u{F71}\u{F72}"),
+    ])
+    func stringsThatDifferAreNeverOneKey(one: String, other: String) {
+        #expect((one == other) == (EntryKey(one) == EntryKey(other)))
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct LockedConcurrencyTests {
+    /// Fails under ThreadSanitizer, and by its count, when `withLock` does not lock.
+    @Test func countsOfManyThreadsAddUp() async {
+        let shared = Shared()
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<10_000 { shared.count.withLock { $0 += 1 } }
+                }
+            }
+        }
+        #expect(shared.count.withLock { $0 } == 80_000)
+    }
+
+    private final class Shared: Sendable {
+        let count = Locked(0)
+    }
+
+    /// P26: an error leaves the lock open.
+    @Test func anErrorReleasesTheLock() {
+        struct Oops: Error {}
+        let value = Locked(1)
+        #expect(throws: Oops.self) { try value.withLock { _ throws(Oops) in throw Oops() } }
+        #expect(value.withLock { $0 } == 1)
+    }
+
+    @Test func aLockThatIsTakenIsNotWaitedFor() {
+        let value = Locked(1)
+        value.withLock { _ in
+            let inside = value.withLockIfAvailable { $0 }
+            #expect(inside == nil)
+        }
+        #expect(value.withLockIfAvailable { $0 } == 1)
+    }
+
+    @Test func whatALockGuardsIsReleasedWithIt() {
+        final class Guarded: Sendable {}
+        weak var guarded: Guarded?
+        do {
+            let value = Guarded()
+            guarded = value
+            let lock = Locked(value)
+            lock.withLock { _ in }
+        }
+        #expect(guarded == nil)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+@testable import VellumCore
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct PolicyTests {
+    /// P9: a limit that holds nothing is an error, not a switch that turns limits off.
+    @Test(arguments: [0, -1, Int.min])
+    func aLimitOfNothingIsRefused(_ limit: Int) {
+        #expect(throws: StoreError.self) { try Capacity(DataSize(bytes: limit)) }
+        #expect(throws: StoreError.self) { try Capacity(1.megaByte, entries: limit) }
+    }
+
+    /// P20: durations that are negative or not a number.
+    @Test(arguments: [-1.0, -Double.infinity, Double.nan, -Double.leastNonzeroMagnitude])
+    func anInvalidAgeIsRefused(_ seconds: Double) {
+        let error = #expect(throws: StoreError.self) { try Expiration(validatingSeconds: seconds) }
+        #expect(error?.code == .invalidDuration)
+    }
+
+    @Test func anInvalidPartOfAnAgeIsRefused() {
+        func code(_ make: () throws(StoreError) -> Expiration) -> StoreError.Code? {
+            do throws(StoreError) {
+                _ = try make()
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code { () throws(StoreError) in try Expiration(validating: .seconds(-1)) } == .invalidDuration)
+        #expect(code { () throws(StoreError) in try Expiration(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
+        for jitter in [-0.1, 1.1, .nan] {
+            #expect(code { () throws(StoreError) in try Expiration(validating: .seconds(1), jitter: jitter) } == .invalidDuration)
+            #expect(code { () throws(StoreError) in try Expiration(validatingSeconds: 1, jitter: jitter) } == .invalidDuration)
+        }
+    }
+
+    @Test func aValidatedExpirationIsTheOneOfTheFactories() throws {
+        #expect(try Expiration(validating: .seconds(60)) == .after(.seconds(60)))
+        #expect(try Expiration(validatingSeconds: 60, jitter: 0.5) == .after(seconds: 60).jittered(by: 0.5))
+        #expect(try Expiration(validating: nil, unusedFor: .seconds(2)) == .unused(for: .seconds(2)))
+        #expect(try Expiration(validating: .seconds(3), unusedFor: .seconds(2)) == .unused(for: .seconds(2), atMost: .seconds(3)))
+    }
+
+    @Test func infinityAndWhatComesNearItIsForEver() {
+        #expect(Expiration.after(seconds: .infinity) == .never)
+        #expect(Expiration.after(seconds: 1e300) == .never)
+        #expect(Expiration.after(.seconds(Int64.max)) == .never)
+        #expect(Expiration.unused(for: .seconds(Int64.max)) == .never)
+    }
+
+    /// P20: seconds are seconds, and a year is a year.
+    @Test func agesAreCountedInSeconds() {
+        #expect(Expiration.after(seconds: 1.5).age == 1500)
+        #expect(Expiration.after(.milliseconds(1)).age == 1)
+        #expect(Expiration.after(.nanoseconds(1)).age == 1)
+        #expect(Expiration.after(seconds: 365 * 24 * 3600).age == 31_536_000_000)
+        #expect(Expiration.after(.zero).age == 0)
+        #expect(Expiration.unused(for: .seconds(2), atMost: .seconds(3)).idle == 2000)
+    }
+
+    /// P19, C12: the clock may go back.
+    @Test func anEntryDatedInTheFutureIsExpiredButForASlack() {
+        let written = WallInstant(rawValue: 10_000_000)
+        let validity = Validity(written: written, expires: written.advanced(byMilliseconds: 1000))
+        func isValid(_ milliseconds: Int64, _ validity: Validity, under expiration: Expiration = .never) -> Bool {
+            validity.contains(written.advanced(byMilliseconds: milliseconds), "a", lastUse: .never, under: expiration)
+        }
+        #expect(isValid(0, validity) && isValid(999, validity) && isValid(-Validity.slack, validity))
+        #expect(!isValid(1000, validity) && !isValid(-Validity.slack - 1, validity))
+
+        let plain = Validity(written: written, expires: nil)
+        #expect(isValid(.min / 2, plain) && isValid(.max / 2, plain))
+        #expect(isValid(999, plain, under: Expiration(age: 1000)) && !isValid(1000, plain, under: Expiration(age: 1000)))
+        #expect(!isValid(-Validity.slack - 1, plain, under: Expiration(age: 1000)))
+
+        // An age of its own is all that counts, also where it is for ever.
+        let immortal = Validity(written: written, expires: .never)
+        #expect(isValid(.max / 2, immortal, under: Expiration(age: 0)))
+    }
+
+    @Test func durabilitiesAreOrderedByWhatTheySurvive() {
+        #expect(Durability.relaxed < .crashSafe && .crashSafe < Durability.powerSafe)
+    }
+}

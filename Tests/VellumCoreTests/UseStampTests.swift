@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct UseStampTests {
+    @Test func stampsRiseWhileTheClockStandsStillOrGoesBack() {
+        var last = UseStamp.never
+        for instant in [1000, 1000, 1000, 500, 0, 1001].map({ WallInstant(rawValue: $0) }) {
+            let next = UseStamp(after: last, at: instant)
+            #expect(next > last)
+            last = next
+        }
+        #expect(last.instant == WallInstant(rawValue: 1001))
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, Int64.max])
+    func absurdClocksGiveStampsThatCanStillRise(_ milliseconds: Int64) {
+        let first = UseStamp(after: .never, at: WallInstant(rawValue: milliseconds))
+        #expect(UseStamp(after: first, at: WallInstant(rawValue: milliseconds)) > first)
+    }
+
+    /// P20: the ends of time are instants, too.
+    @Test(arguments: [Date.distantFuture, .distantPast, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: -.infinity)])
+    func anyDateIsAnInstant(_ date: Date) {
+        let instant = WallInstant(date)
+        #expect((instant.rawValue > 0) == (date > .now))
+        #expect(instant.advanced(byMilliseconds: .max) >= instant)
+        #expect(instant.advanced(byMilliseconds: .min) <= instant)
+    }
+
+    @Test func theSystemsClockTellsTheTime() {
+        #expect(abs(WallClock.system.now().date.timeIntervalSinceNow) < 1)
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import RawDatabase
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct HoldTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    /// Another process may put a mended file in the place of a damaged one while this one opens it.
+    @Test func openingTriesAgainWhenTheFileVanishes() throws {
+        var tries = 0
+        let hold = try StoreHold<Data>.open { () throws(StoreError) in
+            tries += 1
+            if tries < 4 { throw .vanished }
+            return try DatabaseFile.open(at: setup.url).hold(named: "a", codec: IdentityCodec())
+        }
+        #expect(tries == 4)
+        try hold.store.record(Data(count: 1), forKey: "k")
+        try hold.close()
+    }
+
+    @Test func anotherFailureIsNotTriedAgain() throws {
+        var tries = 0
+        let error = #expect(throws: StoreError.self) {
+            _ = try StoreHold<Data>.open { () throws(StoreError) in
+                tries += 1
+                throw StoreError(.diskFull, "")
+            }
+        }
+        #expect(error?.code == .diskFull && tries == 1)
+    }
+
+    /// C10: there is never a second store beside one whose closing failed.
+    @Test func aStoreThatCouldNotBeClosedIsTheOneThatOthersGet() throws {
+        let file = try setup.open()
+        func open() throws -> StoreHold<Data> { try file.hold(named: "a", codec: IdentityCodec()) }
+        let hold = try open()
+        try hold.store.record(Data(count: 1), forKey: "k")
+        // A use is to be written, and another connection has the lock.
+        _ = try hold.store.value(forKey: "k")
+        let other = try RawDatabase(setup.url)
+        try other.execute("BEGIN IMMEDIATE")
+        let error = #expect(throws: StoreError.self) { try hold.close() }
+        #expect(error?.code == .busy)
+        #expect(!hold.mark.isClosed)
+        try other.execute("ROLLBACK")
+        #expect(try open().store === hold.store)
+        try hold.close()
+        #expect(try open().store !== hold.store)
+        try file.close()
+    }
+
+    /// A limit of entries is kept, too, when it is changed.
+    @Test func aLimitOfEntriesIsKeptWhenItIsChanged() throws {
+        let tier = try setup.open().archive(named: "a", capacity: .unlimited)
+        let driver = ArchiveHarness(tier)
+        for number in 0..<10 { try driver.store([UInt8(number)], EntryKey("\(number)")) }
+        #expect(try tier.resize(to: Capacity(1.megaByte, entries: 4)).count == 6)
+        #expect(try tier.totals().entries == 4)
+        try driver.store([1], "new")
+        #expect(try tier.totals().entries == 4)
+    }
+
+    /// Each folder that is made is a name in the one above it, which power loss must not take.
+    @Test func everyFolderThatIsMadeIsFollowedByASyncOfTheOneAbove() throws {
+        var synced: [String] = []
+        let base = setup.folder.url.path
+        try FileSystem.makeFolder(base + "/a/b/c") { synced.append(($0 as NSString).lastPathComponent) }
+        #expect(synced == ["a", "b", "c"])
+        try FileSystem.makeFolder(base + "/a/b/c") { synced.append($0) }
+        #expect(synced.count == 3)
+        #expect(throws: POSIXError.self) { try FileSystem.makeFolder(base + "/d") { _ in throw POSIXError(.EIO) } }
+    }
+
+    #if os(Linux)
+        /// Closing one connection must not drop the locks of another (sqlite.org/howtocorrupt.html, 2.2).
+        @Test func theWalIndexIsClosedWithTheLastConnectionOnly() throws {
+            let store = try setup.store()
+            try store.record(Data(count: 1), forKey: "k")
+            let identity = try #require(FileIdentity(path: setup.url.path))
+            func descriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == setup.url.path + "-shm"
+                }
+            }
+            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .nobody)
+            // SQLite's and ours.
+            #expect(try descriptors() == 2)
+            do {
+                let other = try Connection(path: setup.url.path)
+                _ = try other.int(SQL.tableCount)
+            }
+            #expect(try descriptors() == 2)
+            try setup.close()
+            #expect(try descriptors() == 0)
+            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unknown)
+        }
+    #endif
+
+    // MARK: Tries to begin the log anew
+
+    @Test func triesToBeginTheLogAnewBackOffAndTellOnce() {
+        var backoff = RestartBackoff()
+        var (now, told, tries): (Int64, Int, Int) = (0, 0, 0)
+        #expect(backoff.patience(isLong: true) == 250)
+        while now < 60_000 {
+            if backoff.fail(at: now, copied: 7) { told += 1 }
+            tries += 1
+            #expect(backoff.nextTry > now && backoff.nextTry <= now + RestartBackoff.longest)
+            now = backoff.nextTry
+        }
+        #expect(told == 1)
+        #expect(tries < 40)
+        #expect(backoff.patience(isLong: true) == 2)
+        backoff.succeed()
+        #expect(backoff == RestartBackoff())
+    }
+
+    /// One that is only slow must not let the log grow.
+    @Test func triesGoOnWhileReadersMoveOn() {
+        var backoff = RestartBackoff()
+        for number in 0..<100 {
+            let isTold = backoff.fail(at: Int64(number), copied: number)
+            #expect(!isTold)
+            #expect(backoff.nextTry <= Int64(number) + 2)
+            #expect(backoff.patience(isLong: true) == 250)
+        }
+    }
+
+    // MARK: Stored limits
+
+    @Test func aLimitThatNobodyGaveOnlyGrows() throws {
+        let stored = StoredLimit(bytes: 100, isGiven: 0)
+        #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 10) == stored)
+        #expect(try stored.opened(given: nil, otherwise: Capacity(500), holding: 10).bytes == 500)
+        #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 300)
+        #expect(try stored.opened(given: Capacity(7), otherwise: Capacity(50), holding: 300) == StoredLimit(bytes: 7, isGiven: 1))
+        #expect(try StoredLimit(bytes: 7, isGiven: 1).opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 7)
+    }
+
+    /// A new version of a cache has the limit of the one before it.
+    @Test func anArchiveThatReplacesAnotherTakesItsLimit() throws {
+        let file = try setup.open()
+        let first = try file.store(named: "v1", codec: IdentityCodec(), inVersionGroup: "f", disk: Capacity(100_000))
+        for number in 0..<50 { try first.record(Data(count: 1000), forKey: EntryKey("\(number)")) }
+        try first.close()
+        let second = try file.store(
+            named: "v2", codec: IdentityCodec(), inVersionGroup: "f", defaults: .init(memory: .unlimited, disk: Capacity(2000)))
+        #expect(second.capacities.disk.bytes == 100_000)
+        try second.close()
+        #expect(try file.store(named: "v1", codec: IdentityCodec(), inVersionGroup: "f").count() == 50)
+        try file.close()
+    }
+
+    /// What is salvaged keeps the limit of the archive.
+    @Test func salvagedArchivesKeepTheirLimits() throws {
+        let store = try setup.open().store(named: "a", codec: IdentityCodec(), disk: Capacity(5000))
+        try store.record(Data(count: 1), forKey: "k")
+        try store.close()
+        try setup.close()
+        try Data().write(to: URL(fileURLWithPath: setup.url.path + "-damaged"))
+        try Data("x".utf8).write(to: URL(fileURLWithPath: setup.url.path + "-damaged"))
+        #expect(
+            try setup.open().store(
+                named: "a", codec: IdentityCodec(), defaults: .init(memory: .unlimited, disk: Capacity(100))
+            ).capacities.disk.bytes == 5000)
+    }
+}

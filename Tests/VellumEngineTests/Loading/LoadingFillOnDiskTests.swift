@@ -1,0 +1,151 @@
+import Foundation
+import RawDatabase
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+/// What was loaded is written to the file only where nobody wrote or removed anything meanwhile.
+@Suite(.timeLimit(.minutes(60)))
+struct LoadingFillOnDiskTests {
+    let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    /// Loads "a", with a step while the loader runs.
+    private func load(_ store: Store<Data>, while step: @escaping @Sendable () throws -> Void) async throws {
+        let value = try await store.value(forKey: "a") {
+            try step()
+            return Data("loaded".utf8)
+        }
+        #expect(value == Data("loaded".utf8))
+    }
+
+    /// What the file holds, whatever memory remembers.
+    private func stored(_ store: Store<Data>) throws -> String? {
+        store.trimMemory(to: 0)
+        return try store.value(forKey: "a").map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test(arguments: [Durability.relaxed, .crashSafe, .powerSafe])
+    func whatIsLoadedLiesInTheFile(_ durability: Durability) async throws {
+        let store = try setup.store(durability: durability)
+        try await load(store) {}
+        #expect(try stored(store) == "loaded")
+    }
+
+    @Test(arguments: [Durability.relaxed, .crashSafe])
+    func aValueRemovedWhileItsLoaderRunsIsNotBroughtBack(_ durability: Durability) async throws {
+        let store = try setup.store(durability: durability)
+        try await load(store) { try store.remove("a") }
+        #expect(try stored(store) == nil)
+        try await load(store) { try store.removeAll() }
+        #expect(try stored(store) == nil)
+    }
+
+    @Test(arguments: [Durability.relaxed, .crashSafe])
+    func aValueOverwrittenWhileItsLoaderRunsStays(_ durability: Durability) async throws {
+        let store = try setup.store(durability: durability)
+        try await load(store) { try store.record(Data("newer".utf8), forKey: "a") }
+        #expect(try stored(store) == "newer")
+    }
+
+    @Test func anExpiredValueIsReplacedAlsoWhenItIsEvictedMeanwhile() async throws {
+        let store = try setup.store(disk: 100)
+        try store.record(Data("old".utf8), forKey: "a", expiration: .after(.seconds(1)))
+        setup.clock.advance(by: .seconds(2))
+        try await load(store) { try store.record(Data(1, count: 98), forKey: "b") }
+        #expect(try stored(store) == "loaded")
+    }
+
+    /// As far as the file can tell: another connection writes the row.
+    @Test func whatAnotherProcessWroteMeanwhileStays() async throws {
+        let store = try setup.store()
+        let other = try RawDatabase(setup.url)
+        try store.record(Data("theirs".utf8), forKey: "a")
+        try other.execute("CREATE TEMP TABLE theirs AS SELECT * FROM entries_1")
+        try store.record(Data("old".utf8), forKey: "a", expiration: .after(.seconds(1)))
+        setup.clock.advance(by: .seconds(2))
+        let value = try await store.value(forKey: "a") { Data("loaded".utf8) }
+        #expect(value == Data("loaded".utf8))
+        #expect(try stored(store) == "loaded")
+
+        try store.record(Data("old".utf8), forKey: "a", expiration: .after(.seconds(1)))
+        setup.clock.advance(by: .seconds(2))
+        let gate = Gate(other)
+        try await load(store) {
+            // What expired may have been swept up already: an update would find nothing.
+            try gate.database.execute("INSERT OR REPLACE INTO entries_1 SELECT * FROM theirs")
+        }
+        #expect(try stored(store) == "theirs")
+        #expect(try store.statistics().failures == 0)
+    }
+
+    /// Unchecked because the connection is protected by its one user: the loader, for whose end the test waits.
+    private final class Gate: @unchecked Sendable {
+        let database: RawDatabase
+        init(_ database: RawDatabase) { self.database = database }
+    }
+
+    @Test func nothingThatWasLoadedIsLostWithTheProcess() async throws {
+        try await load(try setup.store()) {}
+        try setup.close()
+        #expect(try stored(try setup.store()) == "loaded")
+    }
+}
+
+/// The same from many tasks, over a real file.
+@Suite(.timeLimit(.minutes(60)))
+struct LoadingFillConcurrencyTests {
+    @Test(arguments: [Durability.relaxed, .crashSafe])
+    func whatWasRemovedStaysRemovedWhileManyLoadIt(_ durability: Durability) async throws {
+        let setup = try Setup()
+        let store = try setup.store(durability: durability)
+        let version = Version()
+        await withTaskGroup { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    for round in 0..<100 {
+                        let task = Task {
+                            try await store.value(forKey: "a") {
+                                let now = version.now
+                                await Task.yield()
+                                return Data("\(now)".utf8)
+                            }
+                        }
+                        if round % 5 == 0 { task.cancel() }
+                        _ = await task.result
+                    }
+                }
+            }
+            group.addTask {
+                do {
+                    for _ in 0..<150 {
+                        let round = version.advance()
+                        try store.remove("a")
+                        await Task.yield()
+                        if round % 3 == 0 { store.trimMemory(to: 0) }
+                        guard let found = try store.value(forKey: "a"), let old = Int(String(decoding: found, as: UTF8.self))
+                        else { continue }
+                        #expect(old >= round)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+    }
+
+    private final class Version: Sendable {
+        private let number = Locked(0)
+
+        var now: Int { number.withLock { $0 } }
+
+        func advance() -> Int {
+            number.withLock { number in
+                number += 1
+                return number
+            }
+        }
+    }
+}

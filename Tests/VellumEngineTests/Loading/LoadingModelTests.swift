@@ -1,0 +1,213 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+/// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
+@Suite(.timeLimit(.minutes(60)))
+struct LoadingModelTests {
+    @Test(arguments: UInt64(0)..<60)
+    func aRandomScheduleGoesAsTheModelSays(_ seed: UInt64) async throws {
+        var schedule = try Schedule(seed: seed)
+        for _ in 0..<120 { try await schedule.step() }
+        try await schedule.finish()
+    }
+}
+
+/// Sources that answer by number, when they are told to.
+private final class Desk: Sendable {
+    private let open = Locked<[Int: CheckedContinuation<String?, any Error>]>([:])
+
+    func load(_ number: Int) async throws -> String? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                open.withLock { $0[number] = continuation }
+                if Task.isCancelled { answer(number, .failure(CancellationError())) }
+            }
+        } onCancel: {
+            answer(number, .failure(CancellationError()))
+        }
+    }
+
+    func isOpen(_ number: Int) -> Bool { open.withLock { $0[number] != nil } }
+
+    func answer(_ number: Int, _ result: Result<String?, any Error>) {
+        open.withLock { $0.removeValue(forKey: number) }?.resume(with: result)
+    }
+}
+
+private struct Schedule {
+    struct Held {
+        var value: String
+        var end: Int
+    }
+
+    struct Waiter {
+        var task: Task<Loaded<String?>, any Error>
+        var takesStaleIfError: Bool
+    }
+
+    struct Flight {
+        /// The number by which the desk knows it.
+        var number: Int
+        var waiters: [Waiter]
+        var isKept: Bool
+        var isOvertaken = false
+    }
+
+    let seed: UInt64
+    let setup: LoadingSetup
+    let desk = Desk()
+    var random: SeededGenerator
+    var now = 0
+    var held: [EntryKey: Held] = [:]
+    var flights: [EntryKey: Flight] = [:]
+    var next = 0
+
+    static let keys: [EntryKey] = ["a", "b", "c"]
+    /// How long values are valid, and for how long after that they are still taken, in seconds.
+    static let (age, staleWindow) = (10, 15)
+
+    init(seed: UInt64) throws {
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        setup = try LoadingSetup()
+    }
+
+    private mutating func chance(_ part: Int) -> Bool { Int.random(in: 0..<part, using: &random) == 0 }
+
+    mutating func step() async throws {
+        let key = Self.keys.randomElement(using: &random) ?? "a"
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<7: try await ask(key)
+        case 7..<11: try await answer(key)
+        case 11..<13: try await cancel(key)
+        case 13: try record(key)
+        case 14: try remove(key)
+        case 15 where chance(3): try removeAll()
+        case 16: try sweep(key)
+        case 17: setup.store.trimMemory(to: 0)
+        default:
+            let seconds = Int.random(in: 1..<8, using: &random)
+            now += seconds
+            setup.clock.advance(by: .seconds(seconds))
+        }
+        try compare()
+    }
+
+    mutating func finish() async throws {
+        for key in Self.keys where flights[key] != nil { try await answer(key) }
+        try compare()
+        setup.store.loads.checkInvariants()
+        #expect(setup.store.memory.isWatchingNothing, "seed \(seed)")
+    }
+
+    private func compare() throws {
+        for key in Self.keys {
+            let expected = held[key].flatMap { now < $0.end ? $0.value : nil }
+            #expect(try setup.store.value(forKey: key) == expected, "seed \(seed), at \(now)")
+        }
+        #expect(setup.store.loads.count == flights.count, "seed \(seed)")
+    }
+
+    // MARK: Steps
+
+    private mutating func ask(_ key: EntryKey) async throws {
+        next += 1
+        let (number, store, desk) = (next, setup.store, desk)
+        let (takesStale, takesStaleIfError, isKept) = (chance(3), chance(3), chance(4))
+        let options = LoadOptions(
+            expiration: .after(.seconds(Self.age)), whenAbandoned: isKept ? .finish : .cancel)
+        let task = Task {
+            try await store.load(
+                key, staleWhileRevalidate: .seconds(takesStale ? Self.staleWindow : 0),
+                staleIfError: .seconds(takesStaleIfError ? Self.staleWindow : 0),
+                options: options
+            ) { try await desk.load(number) }
+        }
+        if let held = held[key], now < held.end {
+            #expect(try await task.value == Loaded(held.value, .cached), "seed \(seed)")
+        } else if takesStale, let held = held[key], now < held.end + Self.staleWindow {
+            #expect(try await task.value == Loaded(held.value, .staleWhileRevalidate), "seed \(seed)")
+            guard flights[key] == nil else { return }
+            flights[key] = Flight(number: number, waiters: [], isKept: true)
+            while !desk.isOpen(number) { await Task.yield() }
+        } else {
+            let isFirst = flights[key] == nil
+            if isFirst { flights[key] = Flight(number: number, waiters: [], isKept: false) }
+            flights[key]?.waiters.append(Waiter(task: task, takesStaleIfError: takesStaleIfError))
+            if isKept { flights[key]?.isKept = true }
+            let waiters = flights.values.reduce(0) { $0 + $1.waiters.count }
+            while store.loads.waiterCount != waiters || isFirst && !desk.isOpen(number) { await Task.yield() }
+        }
+    }
+
+    private mutating func answer(_ key: EntryKey) async throws {
+        guard let flight = flights.removeValue(forKey: key) else { return }
+        let value = chance(4) ? nil : "loaded \(next)"
+        if chance(4) {
+            desk.answer(flight.number, .failure(Outage()))
+            await landing()
+            for waiter in flight.waiters { try await check(waiter, failed: key) }
+            return
+        }
+        desk.answer(flight.number, .success(value))
+        for waiter in flight.waiters { #expect(try await waiter.task.value == Loaded(value, .loaded), "seed \(seed)") }
+        await landing()
+        guard !flight.isOvertaken else { return }
+        held[key] = value.map { Held(value: $0, end: now + Self.age) }
+    }
+
+    private func check(_ waiter: Waiter, failed key: EntryKey) async throws {
+        if waiter.takesStaleIfError, let held = held[key], now < held.end + Self.staleWindow {
+            let source = now < held.end ? LoadSource.cached : .staleIfError
+            #expect(try await waiter.task.value == Loaded(held.value, source), "seed \(seed)")
+        } else {
+            await #expect(throws: Outage.self, "seed \(seed)") { try await waiter.task.value }
+        }
+    }
+
+    private mutating func cancel(_ key: EntryKey) async throws {
+        guard var flight = flights[key], !flight.waiters.isEmpty else { return }
+        let waiter = flight.waiters.remove(at: .random(in: 0..<flight.waiters.count, using: &random))
+        waiter.task.cancel()
+        await #expect(throws: CancellationError.self, "seed \(seed)") { try await waiter.task.value }
+        flights[key] = flight.waiters.isEmpty && !flight.isKept ? nil : flight
+        while flights[key] == nil, desk.isOpen(flight.number) { await Task.yield() }
+        await landing()
+    }
+
+    /// Waits until only those loads are under way that the model knows of.
+    private func landing() async {
+        while setup.store.loads.count != flights.count { await Task.yield() }
+    }
+
+    private mutating func record(_ key: EntryKey) throws {
+        next += 1
+        try setup.store.record("recorded \(next)", forKey: key, expiration: .after(.seconds(Self.age)))
+        held[key] = Held(value: "recorded \(next)", end: now + Self.age)
+        flights[key]?.isOvertaken = true
+    }
+
+    private mutating func remove(_ key: EntryKey) throws {
+        try setup.store.remove(key)
+        held[key] = nil
+        flights[key]?.isOvertaken = true
+    }
+
+    private mutating func removeAll() throws {
+        try setup.store.removeAll()
+        held = [:]
+        for key in flights.keys { flights[key]?.isOvertaken = true }
+    }
+
+    /// What is past its age leaves, and stops no load.
+    private mutating func sweep(_ key: EntryKey) throws {
+        guard let old = held[key], now >= old.end else { return }
+        try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).write(key, .remove)
+        setup.store.release(setup.store.memory.remove(key))
+        held[key] = nil
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+/// P43 and P46: `nil` is an answer, and neither a stored `nil` nor an empty value.
+@Suite(.timeLimit(.minutes(60)))
+struct LoadingNothingTests {
+    let setup: LoadingSetup
+    let counter = Counter()
+    var store: Store<String> { setup.store }
+    let caching = LoadOptions(negativeMaxAge: .seconds(10))
+
+    init() throws { setup = try LoadingSetup() }
+
+    /// Asks a source that has nothing.
+    private func ask(_ options: LoadOptions = LoadOptions(), staleWhileRevalidate: Duration = .zero) async throws -> Loaded<String?> {
+        try await store.load("a", staleWhileRevalidate: staleWhileRevalidate, options: options) { [counter] () async throws -> String? in
+            counter.increment()
+            return nil
+        }
+    }
+
+    @Test func nothingIsAnAnswerAndIsNotRememberedUnlessAsked() async throws {
+        for _ in 0..<2 { #expect(try await ask() == Loaded(nil, .loaded)) }
+        #expect(counter.value == 2)
+        #expect(try store.value(forKey: "a") == nil)
+    }
+
+    @Test func nothingIsRememberedForAsLongAsAsked() async throws {
+        #expect(try await ask(caching) == Loaded(nil, .loaded))
+        setup.clock.advance(by: .seconds(9))
+        #expect(try await ask(caching) == Loaded(nil, .cached))
+        #expect(counter.value == 1)
+        setup.clock.advance(by: .seconds(1))
+        #expect(try await ask(caching) == Loaded(nil, .loaded))
+    }
+
+    @Test func whoTakesNoNothingHasItsOwnLoaderAsked() async throws {
+        _ = try await ask(caching)
+        #expect(try await store.load("a") { "something" } == Loaded("something", .loaded))
+        #expect(try await ask(caching) == Loaded("something", .cached))
+    }
+
+    @Test func whoTakesNoNothingAndWaitsForALoaderThatFindsNoneAsksItsOwn() async throws {
+        let gate = Source()
+        let first = Task { [store] in
+            try await store.value(forKey: "a") { () async throws -> String? in
+                _ = try await gate.load()
+                return nil
+            }
+        }
+        await gate.wasAsked()
+        let second = Task { [store] in try await store.value(forKey: "a") { "something" } }
+        await setup.waiters(2)
+        gate.answer("")
+        #expect(try await first.value == nil)
+        #expect(try await second.value == "something")
+    }
+
+    @Test func rememberedNothingIsForgottenWhenTheKeyIsWrittenOrRemoved() async throws {
+        _ = try await ask(caching)
+        try store.record("there", forKey: "a")
+        #expect(try await ask(caching) == Loaded("there", .cached))
+        try store.remove("a")
+        #expect(try await ask(caching) == Loaded(nil, .loaded))
+        try store.removeAll()
+        #expect(try await ask(caching) == Loaded(nil, .loaded))
+        #expect(counter.value == 3)
+    }
+
+    @Test func nothingTakesThePlaceOfAnOldValue() async throws {
+        try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
+        setup.clock.advance(by: .seconds(2))
+        #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded("old", .staleWhileRevalidate))
+        await setup.landing()
+        #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded(nil, .loaded))
+        #expect(try store.statistics().removals == [.expired: 1])
+    }
+
+    @Test func whatWasWrittenWhileALoaderFoundNothingStays() async throws {
+        let gate = Source()
+        let ask = Task { [store, caching] in
+            try await store.value(forKey: "a", options: caching) { () async throws -> String? in
+                _ = try await gate.load()
+                return nil
+            }
+        }
+        await gate.wasAsked()
+        try store.record("new", forKey: "a")
+        gate.answer("")
+        #expect(try await ask.value == nil)
+        #expect(try store.value(forKey: "a") == "new")
+    }
+
+    /// P43
+    @Test func aStoredNilAndAnEmptyValueAreValues() async throws {
+        let store: Store<String?> = try setup.disk.file.store(
+            named: "optionals", codec: JSONCodec(), memory: .unlimited, caching: .values)
+        for stored in [String?.none, .some("")] {
+            try store.record(stored, forKey: "a")
+            store.trimMemory(to: 0)
+            let found = try await store.load("a") { () async throws -> String? in throw Outage() }
+            #expect(found.value == stored && found.source == .cached)
+        }
+        // A loader that returns a `nil` of the value's type has it recorded.
+        #expect(try await store.value(forKey: "b") { nil as String? } == nil)
+        #expect(try store.value(forKey: "b") == .some(nil))
+        // One that returns no value at all has not.
+        let none = try await store.value(forKey: "c") { () async throws -> String?? in .none }
+        #expect(none == .none)
+        #expect(try store.value(forKey: "c") == nil)
+    }
+
+    // MARK: Written down
+
+    private func load(
+        staleWhileRevalidate: Duration = .zero, takesNothing: Bool = true, _ options: LoadOptions? = nil,
+        _ answer: @escaping @Sendable () async throws -> String?
+    ) async throws -> Loaded<String?> {
+        try await store.load(
+            "a", under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: .zero, options: options ?? caching,
+            absence: Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }, takesNothing: takesNothing, orLoad: answer)
+    }
+
+    @Test func nothingIsWrittenDownAsWhatStandsForIt() async throws {
+        #expect(try await load { nil } == Loaded(nil, .loaded))
+        store.trimMemory(to: 0)
+        #expect(try await load { "something" } == Loaded(nil, .cached))
+        setup.clock.advance(by: .seconds(10))
+        #expect(try await load { "something" } == Loaded("something", .loaded))
+    }
+
+    @Test func nothingThatIsPastItsAgeIsNoOldValue() async throws {
+        _ = try await load { nil }
+        setup.clock.advance(by: .seconds(10))
+        #expect(try await load(staleWhileRevalidate: .seconds(60)) { "something" } == Loaded("something", .loaded))
+    }
+
+    @Test func nothingThatIsWrittenDownIsReplacedForWhoTakesNone() async throws {
+        _ = try await load { nil }
+        #expect(try await load(takesNothing: false) { "something" } == Loaded("something", .loaded))
+        #expect(try await load { nil } == Loaded("something", .cached))
+    }
+
+    @Test func nothingIsNotWrittenDownUnlessAsked() async throws {
+        for _ in 0..<2 { #expect(try await load(LoadOptions()) { nil } == Loaded(nil, .loaded)) }
+        #expect(try store.count() == 0)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+/// Values past their age: served while they are loaded anew, or when that fails.
+@Suite(.timeLimit(.minutes(60)))
+struct LoadingOldValueTests {
+    let setup: LoadingSetup
+    let source = Source()
+    var store: Store<String> { setup.store }
+    let age: Expiration
+
+    init() throws {
+        setup = try LoadingSetup()
+        age = .after(.seconds(10))
+    }
+
+    private func fail() async throws -> String { throw Outage() }
+
+    /// Asks for a value that may be old for five seconds, and is loaded from the source.
+    private func askForStale(_ options: LoadOptions = LoadOptions()) async throws -> String {
+        try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), options: options) { [source] in try await source.load() }
+    }
+
+    /// Records an old value whose age ended so many seconds ago.
+    private func recordOld(endedFor seconds: Int = 0, onDisk: Bool = false) throws {
+        try store.record("old", forKey: "a", expiration: age)
+        setup.clock.advance(by: .seconds(10 + seconds))
+        if onDisk { store.trimMemory(to: 0) }
+    }
+
+    // MARK: Stale while it is loaded anew
+
+    @Test(arguments: [false, true])
+    func theOldValueComesAtOnceAndTheNewOneBehindIt(_ onDisk: Bool) async throws {
+        try recordOld(endedFor: 5, onDisk: onDisk)
+        let answer = try await store.load("a", staleWhileRevalidate: .seconds(6)) { [source] in try await source.load() }
+        #expect(answer == Loaded("old", .staleWhileRevalidate))
+        await source.wasAsked()
+        source.answer("new")
+        await setup.landing()
+        #expect(try await store.load("a", staleWhileRevalidate: .seconds(6), orLoad: fail) == Loaded("new", .cached))
+    }
+
+    @Test func thereIsOneRefreshAtATime() async throws {
+        try recordOld()
+        for _ in 0..<10 {
+            #expect(try await askForStale() == "old")
+        }
+        await source.wasAsked()
+        source.answer("new")
+        await setup.landing()
+        #expect(source.asked == 1)
+    }
+
+    @Test func whoTakesNoOldValueWaitsForTheRefreshThatIsUnderWay() async throws {
+        try recordOld()
+        #expect(try await askForStale() == "old")
+        let ask = Task { [store] in try await store.value(forKey: "a") { "another" } }
+        await setup.waiters(1)
+        source.answer("new")
+        #expect(try await ask.value == "new")
+    }
+
+    @Test func afterItsWindowAnOldValueIsWaitedForLikeAMiss() async throws {
+        try recordOld(endedFor: 5)
+        #expect(try await store.load("a", staleWhileRevalidate: .seconds(5)) { "new" } == Loaded("new", .loaded))
+    }
+
+    @Test func theWindowBeginsWhereTheReadersOwnAgeEnds() async throws {
+        try store.record("old", forKey: "a")
+        setup.clock.advance(by: .seconds(12))
+        let answer = try await store.load("a", under: age, staleWhileRevalidate: .seconds(5)) { "new" }
+        #expect(answer == Loaded("old", .staleWhileRevalidate))
+    }
+
+    @Test func aRefreshThatFailsIsReportedAndTheNextReaderTriesAgain() async throws {
+        try recordOld()
+        let events = store.events.events()
+        #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) == "old")
+        var iterator = events.makeAsyncIterator()
+        guard case .failure(let error) = await iterator.next() else { throw Unexpected() }
+        #expect(error.code == .loadFailed && error.cause is Outage)
+        #expect(!error.description.contains("Outage"))
+        await setup.landing()
+        #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5)) { "new" } == "old")
+        await setup.landing()
+        #expect(try store.value(forKey: "a") == "new")
+    }
+
+    @Test func servingAnOldValueIsNoUseOfIt() async throws {
+        try store.record("old", forKey: "a", expiration: .unused(for: .seconds(10)))
+        setup.clock.advance(by: .seconds(10))
+        for _ in 0..<5 {
+            #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) == "old")
+            await setup.landing()
+            setup.clock.advance(by: .seconds(1))
+        }
+        await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) }
+    }
+
+    @Test func anEntryDatedInTheFutureIsNotServedForAnOldOne() async throws {
+        try recordOld()
+        setup.clock.advance(by: .seconds(-3600))
+        #expect(try await store.load("a", staleWhileRevalidate: .seconds(7200)) { "new" } == Loaded("new", .loaded))
+    }
+
+    /// P24: what takes longer to load than it is valid lands all the same.
+    @Test func aRefreshThatTakesLongerThanTheAgeLands() async throws {
+        try recordOld()
+        let options = LoadOptions(expiration: age)
+        #expect(try await askForStale(options) == "old")
+        await source.wasAsked()
+        setup.clock.advance(by: .seconds(100))
+        source.answer("new")
+        await setup.landing()
+        #expect(try await store.load("a", options: options) { "newer" } == Loaded("new", .cached))
+    }
+
+    // MARK: When the loader fails
+
+    @Test(arguments: [false, true])
+    func theOldValueStandsInForALoaderThatFailsWithinItsWindow(_ onDisk: Bool) async throws {
+        try recordOld(onDisk: onDisk)
+        let events = store.events.events()
+        setup.clock.advance(by: .seconds(59))
+        #expect(try await store.load("a", staleIfError: .seconds(60), orLoad: fail) == Loaded("old", .staleIfError))
+        var iterator = events.makeAsyncIterator()
+        guard case .failure(let error) = await iterator.next() else { throw Unexpected() }
+        #expect(error.code == .loadFailed && error.cause is Outage)
+        setup.clock.advance(by: .seconds(1))
+        await #expect(throws: Outage.self) { try await store.load("a", staleIfError: .seconds(60), orLoad: fail) }
+    }
+
+    @Test func withoutAnOldValueTheErrorIsThrown() async throws {
+        await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleIfError: .seconds(60), orLoad: fail) }
+    }
+
+    @Test func aLoaderThatSucceedsNeedsNoOldValue() async throws {
+        try recordOld()
+        #expect(try await store.load("a", staleIfError: .seconds(60)) { "new" } == Loaded("new", .loaded))
+    }
+
+    @Test func anOldValueThatIsRemovedWhileTheLoaderRunsDoesNotStandIn() async throws {
+        try recordOld()
+        let ask = Task { [store, source] in
+            try await store.value(forKey: "a", staleIfError: .seconds(60)) { try await source.load() }
+        }
+        await source.wasAsked()
+        try store.remove("a")
+        source.answer(.failure(Outage()))
+        await #expect(throws: Outage.self) { try await ask.value }
+    }
+
+    @Test func whileAnErrorIsRememberedTheOldValueComesWithoutTheLoader() async throws {
+        try recordOld()
+        let counter = Counter()
+        @Sendable func fail() async throws -> String {
+            counter.increment()
+            throw Outage()
+        }
+        let options = LoadOptions(errorMaxAge: .seconds(30))
+        for _ in 0..<3 {
+            let answer = try await store.load("a", staleIfError: .seconds(60), options: options, orLoad: fail)
+            #expect(answer == Loaded("old", .staleIfError))
+        }
+        #expect(
+            try await store.load("a", staleWhileRevalidate: .seconds(60), options: options, orLoad: fail)
+                == Loaded("old", .staleWhileRevalidate))
+        await #expect(throws: Outage.self) { try await store.load("a", orLoad: fail) }
+        #expect(counter.value == 1)
+        setup.clock.advance(by: .seconds(30))
+        #expect(try await store.load("a", staleIfError: .seconds(60), options: options, orLoad: fail) == Loaded("old", .staleIfError))
+        #expect(counter.value == 2)
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumTestSupport
+
+@testable import VellumEngine
+
+/// Another process that shares a file with this one, and what it announces on the page of changes.
+private final class OtherProcess: Sendable {
+    private let folder: TemporaryDirectory
+    private let own: ChangesFile
+    private let other: ChangesFile
+    let changes: ArchiveChanges
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        own = try ChangesFile(besides: folder.file("Archives.sqlite").path)
+        other = try ChangesFile(besides: folder.file("Archives.sqlite").path)
+        changes = ArchiveChanges(own, archive: 1)
+    }
+
+    /// Announces a change of these keys, or of everything, that is not committed yet.
+    func announce(_ keys: [EntryKey]?) -> UInt64 {
+        other.page.announce([.init(archive: 1, keys: keys?.map(\.sharedHash))], by: other.author, of: 1).last
+    }
+
+    func finish(_ number: UInt64) { other.page.finish(number) }
+
+    func change(_ keys: [EntryKey]?) { finish(announce(keys)) }
+
+    /// A change of this process: the cache knows of it.
+    func changeHere(_ key: EntryKey = "own") throws -> OwnChange {
+        let (last, changes) = own.page.announce([.init(archive: 1, keys: [key.sharedHash])], by: own.author, of: own.process)
+        own.page.finish(last)
+        return try #require(changes.first)
+    }
+}
+
+@Suite(.timeLimit(.minutes(60)))
+struct InvalidationTests {
+    private let others: OtherProcess
+    private let cache: MemoryCache<Int>
+    private let now = WallInstant(rawValue: 1_767_225_600_000)
+
+    init() throws {
+        others = try OtherProcess()
+        cache = MemoryCache(capacity: try Capacity(1000), following: others.changes)
+    }
+
+    private func put(_ payload: Int, _ key: EntryKey, change: OwnChange? = nil) {
+        _ = cache.store(
+            payload, forKey: key, cost: 1, stamp: cache.stamp(at: now), row: Int64(payload), validity: .forever, wasPresent: false,
+            change: change)
+    }
+
+    private func value(_ key: EntryKey) -> Int? {
+        var notifiesDisk = false
+        return cache.use(key, at: now, notifiesDisk: &notifiesDisk)
+    }
+
+    @Test func whatAnotherChangedIsForgottenAndNothingElse() {
+        for (number, key) in ["a", "b", "c"].enumerated() { put(number + 1, EntryKey(key)) }
+        others.change(["b"])
+        #expect(value("b") == nil)
+        #expect(value("a") == 1)
+        #expect(value("c") == 3)
+        others.change(["c", "unknown"])
+        #expect(cache.peek("c") == nil)
+        #expect(cache.newest(.max).map(\.key) == ["a"])
+    }
+
+    /// P48: on any gap, drop everything.
+    @Test func moreThanCanBeKnownEmptiesTheTier() {
+        put(1, "a")
+        others.change(nil)
+        #expect(value("a") == nil)
+        #expect(cache.totals() == StorageUsage())
+        put(2, "a")
+        #expect(value("a") == 2)
+    }
+
+    @Test func entriesThatCameAfterTheFirstChangeAreFollowed() {
+        put(1, "a")
+        others.change(["unknown"])
+        #expect(value("a") == 1)
+        put(2, "later")
+        others.change(["later"])
+        #expect(value("later") == nil)
+    }
+
+    @Test func aUseOfWhatAnotherOverwroteIsStillTold() {
+        put(5, "a")
+        #expect(value("a") == 5)
+        others.change(["a"])
+        #expect(value("a") == nil)
+        #expect(cache.pendingTouches().map(\.row) == [5])
+    }
+
+    /// P18: what was read before another's change is not put over it.
+    @Test func whatWasReadBeforeAnotherChangedItIsNotRemembered() {
+        let ticket = cache.ticket(forMissed: "a")
+        others.change(["a"])
+        #expect(value("b") == nil)  // Someone else hears of it first.
+        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        #expect(value("a") == nil)
+    }
+
+    @Test func whatWasReadBeforeIsForgottenWhenTheChangeIsHeardOf() {
+        let ticket = cache.ticket(forMissed: "a")
+        others.change(["a"])
+        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        #expect(value("a") == nil)
+    }
+
+    /// Announced and not committed: the disk may say either.
+    @Test func whatIsReadWhileAnotherChangesItIsNotRemembered() {
+        let announced = others.announce(["a"])
+        let ticket = cache.ticket(forMissed: "a")
+        let other = cache.ticket(forMissed: "b")
+        others.finish(announced)
+        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        _ = cache.fill(2, forKey: "b", cost: 1, row: 2, validity: .forever, ticket: other, at: now)
+        #expect(value("a") == nil)
+        #expect(value("b") == 2)
+    }
+
+    /// Committed, then overwritten by another before memory took it.
+    @Test func whatAnotherHasOverwrittenMeanwhileIsNotRemembered() throws {
+        let own = try others.changeHere()
+        others.change(["a"])
+        #expect(value("b") == nil)
+        put(1, "a", change: own)
+        #expect(value("a") == nil)
+    }
+
+    @Test func changesOfItsOwnForgetNothing() throws {
+        put(1, "a", change: try others.changeHere())
+        put(2, "b", change: try others.changeHere())
+        #expect(value("a") == 1)
+        #expect(value("b") == 2)
+    }
+
+    @Test func aTierThatFollowsNobodyIsAlwaysFresh() throws {
+        let memoryOnly = MemoryCache<Int>(capacity: try Capacity(10))
+        _ = memoryOnly.store(1, forKey: "a", cost: 1, stamp: memoryOnly.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
+        #expect(memoryOnly.peek("a")?.payload == 1)
+    }
+}

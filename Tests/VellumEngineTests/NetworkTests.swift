@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+import VellumCore
+
+/// A table of mounts tells what lies on another machine.
+@Suite(.timeLimit(.minutes(60)))
+struct NetworkTests {
+    private static let mounts = """
+        /dev/vda / ext4 rw 0 0
+        tmpfs /dev/shm tmpfs rw 0 0
+        server:/home /home nfs4 rw 0 0
+        /dev/vdb /home/local ext4 rw 0 0
+        //server/share /mnt/share cifs rw 0 0
+        host /mnt/host 9p rw 0 0
+        user@host: /mnt/ssh fuse.sshfs rw 0 0
+        """
+
+    @Test(arguments: [
+        ("/var/lib/a.sqlite", false), ("/home/ann/a.sqlite", true), ("/home/local/a.sqlite", false), ("/homes/a.sqlite", false),
+        ("/mnt/share/deep/a.sqlite", true), ("/mnt/host/a", true), ("/mnt/ssh/a", true), ("/dev/shm/a", false),
+    ])
+    func aFileOfAnotherMachineIsRecognised(_ path: String, _ isOnNetwork: Bool) {
+        #expect(FileSystem.isOnNetwork(path, mounts: Self.mounts) == isOnNetwork)
+    }
+}

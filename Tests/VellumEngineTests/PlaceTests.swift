@@ -1,0 +1,119 @@
+import Foundation
+import Synchronization
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+@testable import VellumEngine
+
+/// P7: files that go away while they are open.
+@Suite(.timeLimit(.minutes(60)))
+struct PlaceTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    /// As after a few milliseconds.
+    private func forgetLastLook(_ file: DatabaseFile) { file.lastLook.store(.min / 2, ordering: .relaxed) }
+
+    /// The log goes with the last who has it open: then nothing was lost.
+    @Test func aFileThatWasClosedIsClosedAndHasNotVanished() throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        forgetLastLook(file)
+        try store.record(Data("two".utf8), forKey: "b")
+        try file.close()
+        forgetLastLook(file)
+        #expect(code { try store.record(Data("three".utf8), forKey: "c") } == .closed)
+        #expect(code { _ = try store.count() } == .closed)
+        try file.close()
+        let hasVanished = file.hasVanished.load(ordering: .acquiring)
+        #expect(!hasVanished)
+        #expect(try setup.store().value(forKey: "b") == Data("two".utf8))
+    }
+
+    enum Loss: CaseIterable {
+        case database, folder, everyFile, replaced
+
+        var leavesLog: Bool { self == .database || self == .replaced }
+
+        func happen(to setup: Setup) throws {
+            let manager = FileManager.default
+            switch self {
+            case .database: try manager.removeItem(at: setup.url)
+            case .folder: try manager.removeItem(at: setup.folder.url)
+            case .everyFile:
+                for name in try manager.contentsOfDirectory(atPath: setup.folder.url.path) {
+                    try manager.removeItem(at: setup.folder.file(name))
+                }
+            case .replaced:
+                try manager.moveItem(at: setup.url, to: setup.folder.file("elsewhere"))
+                try Data().write(to: setup.url)
+            }
+        }
+    }
+
+    @Test(arguments: Loss.allCases)
+    func aFileThatWentAwayIsToldAndCanBeOpenedAnew(_ loss: Loss) throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        try loss.happen(to: setup)
+        forgetLastLook(file)
+        #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
+        #expect(code { _ = try store.value(forKey: "a") } == .vanished)
+        #expect(code { _ = try store.count() } == .vanished)
+        #expect(store.isClosed)
+        // Nothing of the old one comes to the new one, also when its last handle goes; but where the log was left it is salvaged.
+        let new = try setup.store()
+        #expect(try new.count() == (loss.leavesLog ? 1 : 0))
+        #expect(try new.value(forKey: "a") == (loss.leavesLog ? Data("one".utf8) : nil))
+        try new.record(Data("new".utf8), forKey: "a")
+        try new.flush()
+        withExtendedLifetime(store) {}
+        #expect(try new.value(forKey: "a") == Data("new".utf8))
+        #expect(try setup.open().verify().isIntact)
+    }
+
+    @Test func whatALogHeldIsKeptThatWasDeletedWhileItWasOpen() throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        _ = try store.count()
+        forgetLastLook(file)
+        _ = try store.count()
+        try FileManager.default.removeItem(atPath: setup.url.path + "-wal")
+        forgetLastLook(file)
+        #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
+        #expect(try setup.store().value(forKey: "a") == Data("one".utf8))
+    }
+
+    /// Others must hear of what is written here, also when someone removed the page by which they do.
+    @Test func aPageOfChangesThatWasDeletedIsMadeAnew() throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        try FileManager.default.removeItem(atPath: setup.url.path + "-changes")
+        forgetLastLook(file)
+        try store.record(Data("two".utf8), forKey: "b")
+        // As another process would open it.
+        let other = try ChangesFile(besides: file.path)
+        let before = other.page.generation(of: 1).value
+        try store.record(Data("three".utf8), forKey: "c")
+        #expect(
+            other.page.changes(of: 1, after: before, through: other.page.generation(of: 1).value, notBy: other.author)
+                == .keys([EntryKey("c").sharedHash]))
+        #expect(try store.value(forKey: "a") == Data("one".utf8))
+    }
+
+    @Test func aFileThatAnotherProcessSetAsideTakesNothingMore() throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        try ChangesFile.retire(besides: file.path)
+        #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
+        #expect(code { _ = try store.value(forKey: "a") } == .vanished)
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+@testable import VellumCore
+@testable import VellumEngine
+
+extension Store<Person> {
+    /// The names of the people of whom the index does not hold what it should.
+    func disagreements() throws -> [String] {
+        let catalog = try #require(self.catalog)
+        return try disk.read { (archive) throws(SQLiteError) in
+            var wrong: [String] = []
+            for stored in try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)) {
+                let held = try archive.indexed(stored.entry.row, catalog.shape)
+                let person = try? JSONDecoder().decode(Person.self, from: stored.entry.bytes)
+                if held != person.flatMap(catalog.values(of:)) { wrong.append(stored.key.normalized) }
+            }
+            return wrong
+        }
+    }
+
+    func waitForIndex() throws { disk.file.waitForHousekeeping() }
+
+    func names(_ steps: QueryDescription<Person>.Step...) throws -> [String] { try fetch(QueryDescription(steps)).map(\.name) }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import RawDatabase
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct IndexBuildingTests {
+    let setup: Setup
+    let people = Person.crowd(2000)
+
+    init() throws { setup = try Setup() }
+
+    /// Records everyone in an archive that has no index yet.
+    private func fillWithoutIndex() throws {
+        try setup.people(IndexCatalog()).record(people)
+        try setup.close()
+    }
+
+    private func expectRightAnswers(_ store: Store<Person>, _ people: [Person]) throws {
+        for steps in IndexedStoreTests.questions {
+            #expect(try store.fetch(QueryDescription(steps)) == people.answering(steps), "\(QueryDescription(steps).steps.map(\.words))")
+            #expect(try store.count(QueryDescription(steps)) == people.answering(steps).count)
+        }
+    }
+
+    @Test func anIndexIsBuiltFromWhatIsThere() throws {
+        try fillWithoutIndex()
+        let store = try setup.people()
+        try store.waitForIndex()
+        #expect(try store.indexProgress() == IndexProgress(indexed: 2000, total: 2000, isComplete: true))
+        #expect(try store.disagreements() == [])
+        try expectRightAnswers(store, people)
+        let explanation = try store.explain(QueryDescription([.filter(Question.age(30))]))
+        #expect(explanation.usesIndex && explanation.unindexedObjects == 0 && explanation.remaining.isEmpty)
+        #expect(explanation.decodedObjects == explanation.results)
+    }
+
+    /// What a builder has found out for one index is nothing to another that was declared meanwhile.
+    @Test func anIndexThatIsDeclaredWhileAnotherIsBuiltHoldsItsOwn() throws {
+        try fillWithoutIndex()
+        let gate = DecodingGate(open: 100)
+        var ages = IndexCatalog<Person>()
+        ages.addIndex([ages.addColumn(\.age, name: "age")])
+        let first = try setup.people(ages, codec: gate)
+        gate.waitUntilClosed()
+        gate.letOthersPass = true
+        try first.close()
+        let store = try setup.people()
+        gate.open()
+        try store.waitForIndex()
+        #expect(try store.disagreements() == [])
+        try expectRightAnswers(store, people)
+    }
+
+    @Test func queriesAreRightWhileAnIndexIsBuilt() throws {
+        try fillWithoutIndex()
+        let gate = DecodingGate(open: 700)
+        let store = try setup.people(codec: gate)
+        gate.waitUntilClosed()
+        let progress = try store.indexProgress()
+        #expect(!progress.isComplete && progress.indexed < 2000)
+        gate.letOthersPass = true
+        try expectRightAnswers(store, people)
+        try store.record(Person("person 3", age: 99), forKey: "person 3")
+        try store.record(Person("late", age: 98), forKey: "late")
+        try store.remove("person 1999")
+        #expect(try store.names(.filter(Question.older(than: 97))) == ["person 3", "late"])
+        gate.open()
+        try store.waitForIndex()
+        #expect(try store.indexProgress().isComplete)
+        #expect(try store.disagreements() == [])
+        #expect(try store.names(.filter(Question.older(than: 97))) == ["person 3", "late"])
+        #expect(try setup.open().verify().isIntact)
+    }
+
+    @Test func buildingGoesOnWhereItStopped() throws {
+        try fillWithoutIndex()
+        let gate = DecodingGate(open: 700)
+        do {
+            let store = try setup.people(codec: gate)
+            gate.waitUntilClosed()
+            let built = try store.indexProgress().indexed
+            #expect(built > 0 && built < 2000)
+        }
+        try setup.close()
+        gate.open()
+        let counting = DecodingGate(open: .max)
+        let store = try setup.people(codec: counting)
+        try store.waitForIndex()
+        #expect(try store.indexProgress().isComplete)
+        #expect(counting.decoded < 2000)
+        try expectRightAnswers(store, people)
+    }
+
+    @Test func anotherListIsAnotherIndex() throws {
+        try setup.people().record(people)
+        try setup.close()
+        var other = IndexCatalog<Person>()
+        other.addIndex([other.addColumn(\.height, name: "height"), other.addColumn(\.age, name: "age")])
+        let store = try setup.people(other)
+        try store.waitForIndex()
+        #expect(try store.disagreements() == [])
+        try expectRightAnswers(store, people)
+        #expect(try store.explain(QueryDescription([.filter(Question.tagged("mod3"))])).statement == nil)
+    }
+
+    @Test func anIndexThatIsNoLongerDeclaredDisappears() throws {
+        try setup.people().record(people)
+        try setup.close()
+        let store = try setup.people(IndexCatalog())
+        try expectRightAnswers(store, people)
+        try setup.close()
+        let tables = try RawDatabase(setup.url).int(
+            "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'columns%' OR name LIKE 'elements%' OR name LIKE 'unindexedRows%'")
+        #expect(tables == 0)
+    }
+
+    @Test func whoDoesNotKnowTheIndexLeavesItRight() throws {
+        try setup.people().record(people)
+        try setup.close()
+        do {
+            let ignorant = try setup.people(nil)
+            try ignorant.record(Person("person 3", age: 99, tags: ["mod7"]), forKey: "person 3")
+            try ignorant.record(Person("late", age: 98), forKey: "late")
+            try ignorant.remove("person 1999")
+        }
+        try setup.close()
+        let gate = DecodingGate(open: 0)
+        let store = try setup.people(codec: gate)
+        gate.letOthersPass = true
+        #expect(try store.names(.filter(Question.older(than: 97))) == ["person 3", "late"])
+        #expect(try store.names(.sort([Question.byAge(descending: true)]), .limit(2)) == ["person 3", "late"])
+        gate.open()
+        try store.waitForIndex()
+        #expect(try store.disagreements() == [])
+        #expect(try store.names(.filter(Question.tagged("mod7"))) == ["person 3"])
+        #expect(try setup.open().verify().isIntact)
+    }
+
+    @Test func aPropertyThatChangedItsMeaningIsIndexedAnew() throws {
+        var first = IndexCatalog<Person>()
+        first.addIndex([first.addColumn(\.age, name: "<computed Int>")])
+        try setup.people(first).record(people)
+        try setup.close()
+        var second = IndexCatalog<Person>()
+        second.addIndex([second.addColumn(\.name.count, name: "<computed Int>")])
+        let store = try setup.people(second)
+        try store.waitForIndex()
+        #expect(try store.disagreements() == [])
+    }
+
+    @Test func anObjectThatCannotBeDecodedHidesNoOther() throws {
+        try setup.people(IndexCatalog()).record(people)
+        try setup.close()
+        let picky = PickyCodec(refusing: ["person 5", "person 77"])
+        let store = try setup.people(codec: picky)
+        try store.waitForIndex()
+        let rest = people.filter { !picky.refused.contains($0.name) }
+        try expectRightAnswers(store, rest)
+        #expect(try store.explain(QueryDescription([.filter(Question.age(5))])).unindexedObjects == 0)
+        try setup.close()
+        // A later version of the program can.
+        let later = try setup.people()
+        try later.waitForIndex()
+        try expectRightAnswers(later, people)
+        #expect(try later.disagreements() == [])
+    }
+
+    @Test func aStringOfUnknownCharactersIsFoundAllTheSame() throws {
+        let store = try setup.people()
+        let strange = Person("a\u{378}", age: 40, tags: ["b\u{378}"])
+        try store.record([Person("b", age: 41), strange, Person("c", age: 39)])
+        #expect(try store.names(.filter(Question.age(40))) == [strange.name])
+        #expect(try store.names(.filter(Question.tagged("b\u{378}"))) == [strange.name])
+        #expect(try store.names(.sort([Question.byAge()])) == ["c", strange.name, "b"])
+        #expect(try store.names(.sort([Question.byAge()]), .skip(1), .limit(1)) == [strange.name])
+        try store.record(Person("a\u{378}", age: 12), forKey: EntryKey(strange.name))
+        #expect(try store.count(QueryDescription([.filter(Question.age(40))])) == 0)
+        #expect(try setup.open().verify().isIntact)
+    }
+}
+
+/// A codec of people that stops the builder after so many objects.
+final class DecodingGate: Codec, Sendable {
+    private let json = JSONCodec<Person>()
+    private let state: Locked<State>
+
+    private struct State {
+        var left: Int
+        var decoded = 0
+        var letsOthersPass = false
+        var isWaiting = false
+    }
+
+    init(open count: Int) { state = Locked(State(left: count)) }
+
+    var decoded: Int { state.withLock { $0.decoded } }
+
+    /// Whether threads that come from now on are not held up; those that wait go on waiting.
+    var letOthersPass: Bool {
+        get { state.withLock { $0.letsOthersPass } }
+        set { state.withLock { $0.letsOthersPass = newValue } }
+    }
+
+    func open() { state.withLock { $0.left = .max } }
+    func waitUntilClosed() { while !state.withLock({ $0.isWaiting }) { sched_yield() } }
+
+    func encode(_ person: Person) throws -> Data { try json.encode(person) }
+
+    func decode(_ bytes: Data) throws -> Person {
+        if state.withLock({ $0.letsOthersPass }) { return try json.decode(bytes) }
+        while state.withLock({ $0.left == 0 }) {
+            state.withLock { $0.isWaiting = true }
+            sched_yield()
+        }
+        state.withLock { state in
+            state.left -= 1
+            state.decoded += 1
+        }
+        return try json.decode(bytes)
+    }
+}
+
+/// A codec of people that cannot decode some.
+struct PickyCodec: Codec {
+    let refused: Set<String>
+
+    init(refusing refused: Set<String>) { self.refused = refused }
+
+    func encode(_ person: Person) throws -> Data { try JSONEncoder().encode(person) }
+
+    func decode(_ bytes: Data) throws -> Person {
+        let person = try JSONDecoder().decode(Person.self, from: bytes)
+        if refused.contains(person.name) { throw CocoaError(.coderReadCorrupt) }
+        return person
+    }
+}

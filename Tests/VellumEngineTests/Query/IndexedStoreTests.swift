@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct IndexedStoreTests {
+    static var questions: [[QueryDescription<Person>.Step]] {
+        [
+            [.filter(Question.age(30))],
+            [.filter(Question.older(than: 80))],
+            [.filter(.not(Question.older(than: 5)))],
+            [.filter(Question.city(nil))],
+            [.filter(Question.city("city 3"))],
+            [.filter(.not(Question.city("city 3")))],
+            [.filter(Question.tagged("mod3"))],
+            [.filter(.all([Question.tagged("mod3"), Question.tagged("all"), Question.older(than: 40)]))],
+            [.filter(.any([Question.tagged("mod3"), Question.age(7)]))],
+            [.filter(.not(Question.tagged("mod3")))],
+            [.filter(Question.begins("person 1"))],
+            [.filter(Question.isEvenlyNamed())],
+            [.filter(.all([Question.isEvenlyNamed(), Question.older(than: 50)])), .limit(3)],
+            [.filter(.any([Question.isEvenlyNamed(), Question.older(than: 50)]))],
+            [.sort([Question.byAge()])],
+            [.sort([Question.byAge(descending: true)]), .limit(10)],
+            [.sort([Question.byAge(descending: true)]), .skip(5), .limit(10)],
+            [.limit(20), .filter(Question.older(than: 10))],
+            [.limit(20), .sort([Question.byAge(descending: true)])],
+            [.filter(Question.older(than: 10)), .sort([Question.byAge()]), .limit(7), .filter(Question.isEvenlyNamed())],
+            [.filter(Question.isEvenlyNamed()), .sort([Question.byAge()]), .limit(7)],
+            [.filter(.all([]))], [.filter(.any([]))], [.limit(0)], [.skip(1000)], [],
+        ]
+    }
+
+    @Test(arguments: Self.questions.indices)
+    func anIndexGivesTheAnswerOfAnArray(_ number: Int) throws {
+        let question = QueryDescription(Self.questions[number])
+        let people = Person.crowd(400)
+        let expected = try people.answering(question.steps)
+        for catalog in [Person.catalog, nil] {
+            let setup = try Setup()
+            let store = try setup.people(catalog)
+            try store.record(people)
+            #expect(try store.fetch(question) == expected)
+            #expect(try store.count(question) == expected.count)
+            #expect(try store.first(question) == expected.first)
+            #expect(try store.exists(question) == !expected.isEmpty)
+            let cursor = QueryCursor(question, in: store, atOnce: 7)
+            var streamed: [Person] = []
+            while case let some = try cursor.next(), !some.isEmpty { streamed += some }
+            #expect(streamed == expected)
+        }
+    }
+}

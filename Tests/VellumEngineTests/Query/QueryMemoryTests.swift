@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct QueryMemoryTests {
+    /// A query that is over holds nothing any more.
+    @Test func aQueryThatIsOverIsReleased() throws {
+        let setup = try Setup()
+        let store = try setup.people()
+        try store.record(Person.crowd(10))
+        weak var execution: QueryExecution<Person>?
+        weak var source: QuerySource<Person>?
+        for steps in IndexedStoreTests.questions {
+            do {
+                let query = QueryExecution(QueryDescription(steps), in: store, isLazy: true)
+                (execution, source) = (query, query.source)
+                _ = try query.next()
+            }
+            #expect(execution == nil && source == nil)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+/// C4: the order of use, in memory and on disk.
+@Suite(.timeLimit(.minutes(60)))
+struct RecencyModelTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    @Test func anAccessIsAUseForTheDisk() throws {
+        let store = try setup.store(memory: 1, disk: 300)
+        for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+        _ = try store.value(forKey: "a")
+        try store.record(Data(1, count: 100), forKey: "d")
+        #expect(try store.keys() == ["d", "a", "c"])
+    }
+
+    /// P15: listing, counting and metadata are no uses.
+    @Test func lookingIsNotAUse() throws {
+        let store = try setup.store(memory: 1, disk: 300)
+        for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+        _ = try store.values()
+        _ = try store.keys()
+        _ = try store.count()
+        _ = try store.metadata(forKey: "a")
+        _ = try store.contains("a")
+        _ = try store.statistics()
+        try store.record(Data(1, count: 100), forKey: "d")
+        #expect(try store.keys() == ["d", "c", "b"])
+    }
+
+    /// The order survives the store, whether or not memory kept what was used.
+    @Test(arguments: [1, 150, 1_000_000])
+    func usesSurviveTheStore(_ memory: Int) throws {
+        do {
+            let store = try setup.store(memory: DataSize(bytes: memory))
+            for number in 0..<10 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+            for number in [3, 1, 4, 1, 5] { _ = try store.value(forKey: EntryKey("\(number)")) }
+            try store.record(Data(9, count: 50), forKey: "2")
+        }
+        let store = try setup.store(memory: DataSize(bytes: memory))
+        #expect(try store.keys().map(\.normalized) == ["2", "5", "1", "4", "3", "9", "8", "7", "6", "0"])
+        let few = try setup.open().store(
+            named: "strings", codec: IdentityCodec(), memory: Capacity(DataSize(bytes: memory)), disk: Capacity(100.megaByte),
+            whenDifferent: .share)
+        #expect(try few.keys(limit: 3) == ["2", "5", "1"])
+    }
+
+    /// P21, V12: the file's dates mean nothing.
+    @Test func theInstantOfAUseIsThatOfTheClock() throws {
+        let store = try setup.store()
+        try store.record(Data(1, count: 1), forKey: "a")
+        setup.clock.advance(by: .seconds(100))
+        #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date.addingTimeInterval(-100))
+        _ = try store.value(forKey: "a")
+        #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date)
+        store.trimMemory(to: 0)
+        #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date)
+        try store.flush()
+        #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date)
+        #expect(try store.metadata(forKey: "a")?.written == setup.clock.now.date.addingTimeInterval(-100))
+    }
+
+    /// V1: what is stale goes and what is fresh stays, whichever tier knows.
+    @Test func whatWasNotUsedForAWhileGoes() throws {
+        let store = try setup.store(memory: 250)
+        for key in ["a", "b", "c", "d"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+        setup.clock.advance(by: .seconds(60))
+        _ = try store.value(forKey: "a")
+        _ = try store.value(forKey: "c")
+        #expect(try store.removeUnused(since: setup.clock.now.date.addingTimeInterval(-30)) == 2)
+        #expect(try store.keys() == ["c", "a"])
+        #expect(try store.value(forKey: "b") == nil)
+        #expect(try store.value(forKey: "d") == nil)
+    }
+
+    /// A model of both tiers: every access, record and removal, with flushes and reopenings at random.
+    @Test(arguments: UInt64(1)...12)
+    func theDiskEvictsInTheExactOrderOfUse(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let limit = 12
+        let memory = DataSize(bytes: [1, 35, 60, 10_000].randomElement(using: &random)!)
+        var store: Store<Data>? = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
+        var model: [String] = []
+        for step in 0..<1500 {
+            guard let open = store else { break }
+            let key = "\(Int.random(in: 0..<30, using: &random))"
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<45:
+                try open.record(Data(step, count: 10), forKey: EntryKey(key))
+                model.removeAll { $0 == key }
+                model.insert(key, at: 0)
+            case 45..<85:
+                _ = try open.value(forKey: EntryKey(key))
+                if model.contains(key) {
+                    model.removeAll { $0 == key }
+                    model.insert(key, at: 0)
+                }
+            case 85..<92:
+                #expect(try open.remove(EntryKey(key)) == model.contains(key))
+                model.removeAll { $0 == key }
+            case 92..<96: try open.flush()
+            case 96..<98: open.trimMemory(to: 20)
+            case 98:
+                store = nil
+                store = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
+            default: setup.clock.advance(by: .milliseconds(Int.random(in: -5...50, using: &random)))
+            }
+            // Memory may hold more than the disk does: then what the disk evicts is still found there.
+            if memory.bytes < limit * 10 {
+                model = Array(model.prefix(limit))
+                #expect(try store?.keys().map(\.normalized) == model, "seed \(seed), step \(step), memory \(memory)")
+            }
+            let totals = try store?.statistics().disk
+            #expect((totals?.bytes ?? 0) <= limit * 10)
+            if memory.bytes >= limit * 10, store != nil, step % 50 == 49 {
+                store = nil
+                store = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
+                model = try #require(try store?.keys().map(\.normalized))
+            }
+        }
+    }
+}
+
+/// C12: the clock may go back between two openings.
+@Suite(.timeLimit(.minutes(60)))
+struct ClockTests {
+    @Test func whatIsRecordedAfterTheClockWentBackIsTheNewestAllTheSame() throws {
+        let setup = try Setup()
+        do {
+            let store = try setup.store(memory: 1, disk: 300)
+            for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+            _ = try store.value(forKey: "a")
+            try store.flush()
+            try store.close()
+        }
+        setup.clock.advance(by: .seconds(-86_400))
+        let store = try setup.store(memory: 1, disk: 300)
+        try store.record(Data(1, count: 100), forKey: "d")
+        #expect(try store.keys() == ["d", "a", "c"])
+        _ = try store.value(forKey: "c")
+        try store.record(Data(1, count: 100), forKey: "e")
+        #expect(try store.keys() == ["e", "c", "d"])
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import RawDatabase
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+/// C14: damage is found, told, and hides nothing else.
+@Suite(.timeLimit(.minutes(60)))
+struct RecoveryTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    private func fill(_ count: Int) throws {
+        let store = try setup.store()
+        for number in 0..<count { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
+        try setup.close()
+    }
+
+    @Test(arguments: [
+        "UPDATE entries_1 SET bytes = zeroblob(200) WHERE id = 5",
+        "UPDATE entries_1 SET written = written + 1 WHERE id = 5",
+        "UPDATE entries_1 SET expires = 99999999999999 WHERE id = 5",
+        "UPDATE entries_1 SET idle = 5 WHERE id = 5",
+        "UPDATE entries_1 SET bytes = (SELECT bytes FROM entries_1 WHERE id = 6) WHERE id = 5",
+    ])
+    func anEntryThatWasChangedIsDamagedAndHidesNoOther(_ sql: String) async throws {
+        try fill(10)
+        try RawDatabase(setup.url).execute(sql)
+        let store = try setup.store()
+        let events = store.events.events()
+        let error = #expect(throws: StoreError.self) { try store.value(forKey: "4") }
+        #expect(error?.code == .damagedEntry)
+        #expect(try store.values().count == 9)
+        var iterator = events.makeAsyncIterator()
+        guard case .damagedEntry("4", _) = await iterator.next() else {
+            Issue.record("No one was told.")
+            return
+        }
+        try store.record(Data("new".utf8), forKey: "4")
+        store.trimMemory(to: 0)
+        #expect(try store.value(forKey: "4") == Data("new".utf8))
+    }
+
+    /// P3: an entry that is moved to another key, or to another archive, is no value of that.
+    @Test func anEntryUnderAnotherKeyIsDamaged() throws {
+        try fill(3)
+        _ = try setup.store("other")
+        try RawDatabase(setup.url).execute("UPDATE entries_1 SET key = CAST('x' AS BLOB) WHERE id = 1")
+        try RawDatabase(setup.url).execute("INSERT INTO entries_2 SELECT * FROM entries_1 WHERE id = 2")
+        #expect(throws: StoreError.self) { try setup.store().value(forKey: "x") }
+        #expect(throws: StoreError.self) { try setup.store("other").value(forKey: "1") }
+        #expect(try setup.store().value(forKey: "1") != nil)
+    }
+
+    /// P35: a log that stayed behind would be replayed over the new file.
+    @Test func aFileWhoseFirstPageIsDamagedIsSetAsideWithItsLog() throws {
+        try fill(500)
+        var bytes = try Data(contentsOf: setup.url)
+        // Behind the header of the file: the table of tables.
+        bytes.replaceSubrange(100..<4096, with: Data(repeating: 0xEE, count: 3996))
+        try bytes.write(to: setup.url)
+        try Data("stale log".utf8).write(to: URL(fileURLWithPath: setup.url.path + "-wal"))
+        do {
+            let store = try setup.store()
+            #expect(try store.count() == 0)
+            try store.record(Data("new".utf8), forKey: "a")
+        }
+        #expect(try setup.store().value(forKey: "a") == Data("new".utf8))
+        let names = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
+        let aside = names.filter { $0.contains(".damaged-") }.sorted()
+        #expect(aside.count { name in !["-wal", "-shm", "-changes", "-damaged"].contains { name.hasSuffix($0) } } == 1)
+        #expect(!names.contains("Archives.sqlite-damaged"))
+    }
+
+    /// Damage that is found while the archive is open is mended, as far as it can be, when it is opened again.
+    @Test func damageThatWasFoundIsSalvagedByTheNextOpening() async throws {
+        try fill(2000)
+        try setup.store("second").record(Data("two".utf8), forKey: "b")
+        try setup.close()
+        var bytes = try Data(contentsOf: setup.url)
+        let root = try RawDatabase(setup.url).int("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_1_1'")
+        bytes.replaceSubrange((root - 1) * 4096..<root * 4096, with: Data(repeating: 0xEE, count: 4096))
+        try bytes.write(to: setup.url)
+        do {
+            let store = try setup.store()
+            let error = #expect(throws: StoreError.self) { try store.value(forKey: "77") }
+            #expect(error?.code == .damagedFile)
+            let file = try setup.open()
+            #expect(try !file.verify().isIntact)
+            try file.close()
+        }
+        let store = try setup.store()
+        #expect(try store.count() == 2000)
+        #expect(try store.value(forKey: "77") == Data(77, count: 200))
+        #expect(try setup.store("second").value(forKey: "b") == Data("two".utf8))
+        #expect(try setup.open().verify().isIntact)
+    }
+
+    @Test func whatIsSalvagedIsTold() async throws {
+        try fill(2000)
+        var bytes = try Data(contentsOf: setup.url)
+        let leaf = bytes.count / 4096 / 2
+        bytes.replaceSubrange(leaf * 4096..<(leaf + 1) * 4096, with: Data(repeating: 0xEE, count: 4096))
+        try bytes.write(to: setup.url)
+        let damaged = try setup.open()
+        #expect(try !damaged.verify().isIntact)
+        try damaged.close()
+        let file = try setup.open()
+        let pendingEvents = Listener()
+        let tier = try file.archive(named: "strings", capacity: .unlimited)
+        tier.attach(to: pendingEvents)
+        guard case .setAside(let url, let salvaged) = pendingEvents.events.withLock({ $0.first }) else {
+            Issue.record("No one was told.")
+            return
+        }
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        let kept = try tier.totals().entries
+        #expect(salvaged > 1900 && salvaged == kept)
+    }
+
+    private final class Listener: DiskArchiveDelegate {
+        let events = Locked<[StoreEvent]>([])
+        func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { nil }
+        func uses(areLaterThan stamp: UseStamp) {}
+        func takeTouches(limit: Int) -> [Touch] { [] }
+        func finishTouches(written: Bool) {}
+        func pendingTouches() -> [Touch] { [] }
+        var pendingTouchCount: Int { 0 }
+        func archiveDidReport(_ event: StoreEvent) { events.withLock { $0.append(event) } }
+        func archiveDidLoseWrites(_ error: StoreError) {}
+    }
+
+    @Test(arguments: UInt64(1)...20)
+    func aFileWithAnyPageDestroyedOpensAndReturnsOnlyWhatWasRecorded(_ seed: UInt64) throws {
+        try fill(600)
+        var random = SeededGenerator(seed: seed)
+        var bytes = try Data(contentsOf: setup.url)
+        let page = Int.random(in: 0..<bytes.count / 4096, using: &random)
+        let start = page * 4096 + (page == 0 ? 100 : 0)
+        bytes.replaceSubrange(
+            start..<(page + 1) * 4096, with: (start..<(page + 1) * 4096).map { _ in UInt8.random(in: 0...255, using: &random) })
+        try bytes.write(to: setup.url)
+        do {
+            let store = try setup.store()
+            for number in 0..<600 {
+                do throws(StoreError) {
+                    if let value = try store.value(forKey: EntryKey("\(number)")) { #expect(value == Data(number, count: 200)) }
+                } catch {
+                    #expect([.damagedEntry, .damagedFile].contains(error.code), "\(error)")
+                }
+            }
+        } catch let error as StoreError {
+            #expect(error.code == .damagedFile, "seed \(seed): \(error)")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import RawDatabase
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+@Suite(.timeLimit(.minutes(60)))
+struct SQLiteFileOpeningTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    // MARK: One store for a file
+
+    /// C10: however the path is spelled.
+    @Test func handlesOnOneFileShareOneStore() throws {
+        let file = try setup.open()
+        let link = setup.folder.file("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: setup.folder.url)
+        let fileLink = setup.folder.file("other.sqlite")
+        try FileManager.default.createSymbolicLink(at: fileLink, withDestinationURL: setup.url)
+        let spellings = [
+            setup.url, link.appendingPathComponent("Archives.sqlite"), fileLink,
+            setup.folder.url.appendingPathComponent("x/../Archives.sqlite"), URL(fileURLWithPath: setup.url.path + "/"),
+        ]
+        try FileManager.default.createDirectory(at: setup.folder.file("x"), withIntermediateDirectories: true)
+        for url in spellings { #expect(try DatabaseFile.open(at: url) === file, "\(url)") }
+        #expect(try setup.store() === setup.store())
+    }
+
+    @Test func openingAgainAfterTheLastHandleIsGoneFindsEverything() throws {
+        try setup.store().record(Data("value".utf8), forKey: "a")
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+        #expect(try setup.store().statistics().disk == StorageUsage(entries: 1, bytes: 5))
+    }
+
+    @Test func smallerLimitsForAnOpenArchiveAreRefusedOrSharedAndLargerOnesAreGranted() throws {
+        let store = try setup.store(disk: 1.megaByte)
+        #expect(code { _ = try setup.store(disk: 1.kiloByte) } == .contradiction)
+        let shared = try setup.open().store(
+            named: "strings", codec: IdentityCodec(), memory: Capacity(1.byte), disk: Capacity(2.megaByte), whenDifferent: .share)
+        #expect(shared === store)
+        #expect(store.capacities.disk == (try Capacity(2.megaByte)))
+    }
+
+    @Test func anArchiveThatIsOpenForAnotherTypeIsRefused() throws {
+        let store = try setup.store()
+        #expect(
+            code {
+                _ = try setup.open().store(
+                    named: "strings", codec: JSONCodec<Int>(), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte))
+            } == .contradiction)
+        withExtendedLifetime(store) {}
+    }
+
+    /// P5: archives of one file never meet.
+    @Test func archivesOfOneFileHoldTheirOwn() throws {
+        let names = ["a", "A", "", "a'; DROP TABLE archives; --", "é", String(repeating: "n", count: 5000)]
+        for (number, name) in names.enumerated() { try setup.store(name).record(Data(number, count: 3), forKey: "key") }
+        for (number, name) in names.enumerated() { #expect(try setup.store(name).value(forKey: "key") == Data(number, count: 3)) }
+        #expect(try setup.open().archiveNames() == names)
+    }
+
+    // MARK: Files that are not ours
+
+    @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs() throws {
+        let text = Data("This is a letter, not a database. ".utf8) + Data(count: 5000)
+        try text.write(to: setup.url)
+        #expect(code { _ = try setup.open() } == .notADatabase)
+        #expect(try Data(contentsOf: setup.url) == text)
+    }
+
+    @Test func aFileThatIsNoDatabaseIsSetAsideWhereAsked() throws {
+        let text = Data("xyz".utf8)
+        try text.write(to: setup.url)
+        let file = try DatabaseFile.open(at: setup.url, ifNotADatabase: .setAside)
+        _ = try file.archive(named: "a", capacity: .unlimited)
+        let aside = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path).filter {
+            $0.contains(".damaged-")
+        }
+        #expect(aside.count == 1)
+        #expect(try Data(contentsOf: setup.folder.file(aside[0])) == text)
+    }
+
+    @Test func aDatabaseOfAnotherProgramIsRefusedAndLeftAsItIs() throws {
+        try RawDatabase(setup.url).execute("CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
+        let before = try Data(contentsOf: setup.url)
+        #expect(code { _ = try setup.open() } == .foreignFile)
+        #expect(code { _ = try DatabaseFile.open(at: setup.url, ifNotADatabase: .setAside) } == .foreignFile)
+        #expect(try Data(contentsOf: setup.url) == before)
+    }
+
+    @Test func aNewerFormatIsRefusedAndLeftAsItIs() throws {
+        try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
+        try RawDatabase(setup.url).execute("PRAGMA user_version = 1000")
+        let before = try Data(contentsOf: setup.url)
+        #expect(code { _ = try setup.open() } == .newerFormat)
+        #expect(try Data(contentsOf: setup.url) == before)
+        try RawDatabase(setup.url).execute("PRAGMA user_version = 6")
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+    }
+
+    // MARK: Places
+
+    @Test func aFolderThatCannotBeMadeIsAnError() throws {
+        let blocker = setup.folder.file("file")
+        try Data().write(to: blocker)
+        #expect(code { _ = try DatabaseFile.open(at: blocker.appendingPathComponent("sub/Archives.sqlite")) } == .cannotOpen)
+        #expect(code { _ = try DatabaseFile.open(at: URL(string: "https://example.org/a.sqlite")!) } == .cannotOpen)
+        let folder = setup.folder.file("folder.sqlite")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        #expect(code { _ = try DatabaseFile.open(at: folder) } == .cannotOpen)
+    }
+
+    /// C11.
+    @Test func filesAreTheirOwnersAlone() throws {
+        let url = setup.folder.file("new/Archives.sqlite")
+        let file = try DatabaseFile.open(at: url)
+        let driver = ArchiveHarness(try file.archive(named: "a", capacity: .unlimited))
+        try driver.store([1], "a")
+        func mode(_ path: String) throws -> Int? {
+            (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+        }
+        #expect(try mode(url.path) == 0o600)
+        #expect(try mode(url.path + "-wal") == 0o600)
+        #expect(try mode(url.path + "-shm") == 0o600)
+        #expect(try mode(url.deletingLastPathComponent().path) == 0o700)
+    }
+
+    /// P39: a first opening by many at once.
+    @Test func manyThreadsMayOpenOneFileAtOnce() async throws {
+        let url = setup.url
+        try await withThrowingTaskGroup(of: DatabaseFile.self) { group in
+            for _ in 0..<16 { group.addTask { try DatabaseFile.open(at: url) } }
+            var files: [DatabaseFile] = []
+            for try await file in group { files.append(file) }
+            #expect(files.allSatisfy { $0 === files[0] })
+        }
+    }
+
+    // MARK: Ending
+
+    @Test func whatIsClosedSaysSoAndClosingTwiceIsClosingOnce() throws {
+        let store = try setup.store()
+        try store.record(Data("value".utf8), forKey: "a")
+        try store.close()
+        try store.close()
+        #expect(code { _ = try store.value(forKey: "a") } == .closed)
+        #expect(code { try store.record(Data(), forKey: "b") } == .closed)
+        #expect(code { try store.remove("a") } == .closed)
+        #expect(code { _ = try store.keys() } == .closed)
+        #expect(code { _ = try store.statistics() } == .closed)
+        #expect(code { try store.flush() } == .closed)
+        #expect(code { try store.removeUnused(since: .now) } == .closed)
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+    }
+
+    /// And the page of changes, which nobody may remove who does not know whether others have it open.
+    @Test func aCleanEndLeavesOneFile() throws {
+        try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
+        #expect(names.sorted() == ["Archives.sqlite", "Archives.sqlite-changes"])
+    }
+
+    /// P10: a limit that shrank is kept from the first moment.
+    @Test func aSmallerLimitIsKeptWhenTheArchiveOpens() throws {
+        do {
+            let store = try setup.store()
+            for number in 0..<2000 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+        }
+        let store = try setup.store(disk: 1000)
+        #expect(try store.statistics().disk == StorageUsage(entries: 10, bytes: 1000))
+        #expect(try store.keys().map(\.normalized) == (1990..<2000).reversed().map(String.init))
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+/// A store of strings over a file in a folder of its own.
+final class Setup: Sendable {
+    let folder: TemporaryDirectory
+    let clock = ManualClock()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    var url: URL { folder.file("Archives.sqlite") }
+
+    func open() throws -> DatabaseFile { try DatabaseFile.open(at: url, clock: clock.wallClock) }
+
+    /// Ends everything, so that the file may be looked at and changed behind the store's back: a chore may keep it open for
+    /// a moment after its last handle is gone.
+    func close() throws { try open().close() }
+
+    func store(
+        _ name: String = "strings", memory: DataSize = 1.megaByte, disk: DataSize = 100.megaByte, durability: Durability = .crashSafe
+    ) throws -> Store<Data> {
+        try open().store(
+            named: name, codec: IdentityCodec(), memory: Capacity(memory), disk: Capacity(disk), caching: .values,
+            durability: durability)
+    }
+}
+
+extension Data {
+    /// So many bytes that differ from key to key.
+    init(_ number: Int, count: Int) { self.init(repeating: UInt8(truncatingIfNeeded: number), count: count) }
+}
+
+/// The code of the error with which `body` fails, if it does.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}

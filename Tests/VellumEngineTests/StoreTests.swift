@@ -1,0 +1,243 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+@Suite(.timeLimit(.minutes(60)))
+struct StoreTests {
+    /// A store over tiers in memory, with everything in between at hand.
+    private struct Setup {
+        let clock = ManualClock()
+        let codec = CountingCodec<String>(JSONCodec<String>())
+        let disk: DiskArchive
+        let faults: ArchiveFaults
+        let store: Store<String>
+
+        init(memory: DataSize = 1.megaByte, disk limit: DataSize = 1.megaByte, caching: CachePolicy<String> = .values) throws {
+            let folder = try TemporaryDirectory()
+            faults = ArchiveFaults(in: folder)
+            disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
+                .archive(named: "archive", capacity: Capacity(limit), interceptedBy: faults)
+            store = Store(
+                disk: disk, codec: codec, memory: try Capacity(memory), caching: caching, clock: clock.wallClock)
+            // What expires stays in the file: nothing here may depend on when it is swept.
+            try store.setRetention(.never, staleWindow: .seconds(86_400))
+        }
+    }
+
+    private func text(_ count: Int) -> String { String(repeating: "x", count: count - 2) }
+
+    // MARK: C1
+
+    @Test func aWriteEncodesOnceAndAHitOfAValueDecodesNothing() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        #expect(setup.codec.counts.encodes == 1)
+        for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
+        #expect(setup.codec.counts == .init(encodes: 1, decodes: 0))
+        #expect(!setup.faults.calls.contains(.entry("a")))
+    }
+
+    @Test func aReadOfTheDiskDecodesOnceAndThenMemoryAnswers() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
+        #expect(setup.codec.counts == .init(encodes: 1, decodes: 1))
+        #expect(setup.faults.calls.filter { $0 == .entry("a") }.count == 1)
+    }
+
+    @Test func whereMemoryKeepsBytesAHitDecodesOnceAndAsksNoDisk() throws {
+        let setup = try Setup(caching: .bytes)
+        try setup.store.record("value", forKey: "a")
+        for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
+        #expect(setup.codec.counts == .init(encodes: 1, decodes: 3))
+        #expect(!setup.faults.calls.contains(.entry("a")))
+    }
+
+    // MARK: C3
+
+    @Test func whatFitsNoTierIsAnErrorAndTheOldValueStays() throws {
+        let setup = try Setup(memory: 100, disk: 200)
+        try setup.store.record("old", forKey: "a")
+        let error = #expect(throws: StoreError.self) { try setup.store.record(text(201), forKey: "a") }
+        #expect(error?.code == .tooLarge)
+        #expect(try setup.store.value(forKey: "a") == "old")
+    }
+
+    @Test func whatIsTooLargeForMemoryLivesOnDiskAndEvictsNothingFromMemory() throws {
+        let setup = try Setup(memory: 100, disk: 1000)
+        try setup.store.record(text(60), forKey: "a")
+        try setup.store.record(text(500), forKey: "b")
+        #expect(try setup.store.value(forKey: "b") == text(500))
+        #expect(try setup.store.statistics().memory == StorageUsage(entries: 1, bytes: 60))
+    }
+
+    /// P16: and what it replaced there is gone.
+    @Test func whatIsTooLargeForDiskLivesInMemoryAloneAndTheOldValueDoesNotComeBack() throws {
+        let setup = try Setup(memory: 1000, disk: 100)
+        try setup.store.record("old", forKey: "a")
+        try setup.store.record(text(500), forKey: "a")
+        #expect(try setup.store.value(forKey: "a") == text(500))
+        #expect(try setup.store.count() == 1)
+        #expect(try setup.store.keys() == ["a"])
+        setup.store.trimMemory(to: 0)
+        #expect(try setup.store.value(forKey: "a") == nil)
+        #expect(try setup.store.statistics().removals == [.evicted: 1])
+    }
+
+    // MARK: C5
+
+    @Test func aFailingDiskIsAnErrorAndNotAMiss() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        setup.faults.fail(.read, with: StoreError(.inputOutput, "Broken."))
+        let error = #expect(throws: StoreError.self) { try setup.store.value(forKey: "a") }
+        #expect(error?.code == .inputOutput)
+        setup.faults.heal()
+        #expect(try setup.store.value(forKey: "a") == "value")
+    }
+
+    @Test func aWriteThatFailsChangesNothing() throws {
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.faults.fail(.commit, with: StoreError(.diskFull, "Full."))
+        #expect(throws: StoreError.self) { try setup.store.record("new", forKey: "a") }
+        #expect(throws: StoreError.self) { try setup.store.remove("a") }
+        #expect(throws: StoreError.self) { try setup.store.removeAll() }
+        #expect(try setup.store.value(forKey: "a") == "old")
+    }
+
+    @Test func aValueThatCannotBeEncodedChangesNothing() throws {
+        struct Oops: Error {}
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.codec.fail(with: Oops())
+        let error = #expect(throws: StoreError.self) { try setup.store.record("new", forKey: "a") }
+        #expect(error?.code == .notEncodable && error?.cause is Oops)
+        setup.codec.fail(with: nil)
+        #expect(try setup.store.value(forKey: "a") == "old")
+    }
+
+    /// P37: one that cannot be decoded hides no other, and is told of.
+    @Test func whatCannotBeDecodedIsReportedAndHidesNoOther() async throws {
+        let setup = try Setup()
+        for key in ["a", "b", "c"] { try setup.store.record(key, forKey: EntryKey(key)) }
+        let driver = ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false)
+        setup.store.trimMemory(to: 0)
+        try driver.store(Array("no JSON".utf8), "b")
+        let events = setup.store.events.events()
+        #expect(Set(try setup.store.values()) == ["a", "c"])
+        var iterator = events.makeAsyncIterator()
+        guard case .damagedEntry(let key, let error) = await iterator.next() else { throw Unexpected() }
+        #expect(key == "b" && error.code == .notDecodable)
+    }
+
+    // MARK: Promotion
+
+    /// P18: a removal while a read is on its way up is not undone by it.
+    @Test func aValueRemovedWhileItIsReadIsNotPromoted() throws {
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        setup.faults.interrupt { [store = setup.store, faults = setup.faults] call in
+            guard case .entry = call else { return }
+            faults.interrupt(nil)
+            do { try store.remove("a") } catch { Issue.record(error) }
+        }
+        #expect(try setup.store.value(forKey: "a") == "old")
+        #expect(try setup.store.value(forKey: "a") == nil)
+    }
+
+    @Test func aValueReplacedWhileItIsReadIsNotPutBack() throws {
+        let setup = try Setup()
+        try setup.store.record("old", forKey: "a")
+        setup.store.trimMemory(to: 0)
+        setup.faults.interrupt { [store = setup.store, faults = setup.faults] call in
+            guard case .entry = call else { return }
+            faults.interrupt(nil)
+            do { try store.record("new", forKey: "a") } catch { Issue.record(error) }
+        }
+        #expect(try setup.store.value(forKey: "a") == "old")
+        #expect(try setup.store.value(forKey: "a") == "new")
+    }
+
+    // MARK: Expiry
+
+    @Test func whatHasExpiredIsAMissOnEveryPath() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a", expiration: .after(seconds: 10))
+        setup.clock.advance(by: .seconds(9))
+        #expect(try setup.store.value(forKey: "a") == "value")
+        setup.clock.advance(by: .seconds(1))
+        #expect(try setup.store.value(forKey: "a") == nil)
+        #expect(try !setup.store.contains("a"))
+        #expect(try setup.store.keys() == [])
+        #expect(try setup.store.values() == [])
+        // P22: recording it again revives it.
+        try setup.store.record("new", forKey: "a", expiration: .after(seconds: 10))
+        #expect(try setup.store.value(forKey: "a") == "new")
+    }
+
+    /// P22: promotion and reads do not lengthen a life.
+    @Test func readingDoesNotLengthenALife() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a", expiration: .after(seconds: 10))
+        setup.clock.advance(by: .seconds(9))
+        setup.store.trimMemory(to: 0)
+        #expect(try setup.store.value(forKey: "a") == "value")
+        setup.clock.advance(by: .seconds(1))
+        #expect(try setup.store.value(forKey: "a") == nil)
+    }
+
+    // MARK: Transactions and events
+
+    @Test func aTransactionThatFailsHalfWayChangesNothing() throws {
+        let setup = try Setup(memory: 100, disk: 100)
+        try setup.store.record("old", forKey: "a")
+        var transaction = StoreTransaction()
+        try transaction.record("new", forKey: "a", in: setup.store)
+        transaction.remove("b", in: setup.store)
+        #expect(throws: StoreError.self) { try transaction.record(text(500), forKey: "c", in: setup.store) }
+        #expect(try setup.store.value(forKey: "a") == "old")
+        #expect(try transaction.commit() == [true, false])
+        #expect(try setup.store.value(forKey: "a") == "new")
+    }
+
+    @Test func observersHearWhatHappensAndWhy() async throws {
+        let setup = try Setup(memory: 100, disk: 100)
+        let events = setup.store.events.events()
+        try setup.store.record(text(60), forKey: "a")
+        try setup.store.record(text(60), forKey: "b")
+        try setup.store.remove("b")
+        try setup.store.removeAll()
+        try setup.store.close()
+        var heard: [String] = []
+        for await event in events {
+            switch event {
+            case .recorded(let key): heard.append("recorded \(key.normalized)")
+            case .removed(let key, let cause): heard.append("\(cause) \(key.normalized)")
+            case .removedAll: heard.append("all")
+            default: heard.append("else")
+            }
+        }
+        #expect(heard == ["recorded a", "evicted a", "recorded b", "explicit b", "all"])
+    }
+
+    @Test func statisticsCountWhatHappened() throws {
+        let setup = try Setup()
+        try setup.store.record("value", forKey: "a")
+        _ = try setup.store.value(forKey: "a")
+        setup.store.trimMemory(to: 0)
+        _ = try setup.store.value(forKey: "a")
+        _ = try setup.store.value(forKey: "b")
+        let statistics = try setup.store.statistics()
+        #expect(statistics.memoryHits == 1 && statistics.diskHits == 1 && statistics.misses == 1 && statistics.memoryEvictions == 1)
+        #expect(statistics.memory == StorageUsage(entries: 1, bytes: 7) && statistics.disk == StorageUsage(entries: 1, bytes: 7))
+        #expect(statistics.hitRatio == 2.0 / 3.0)
+    }
+}
+
+struct Unexpected: Error {}

@@ -1,0 +1,219 @@
+import Foundation
+import RawDatabase
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+@testable import VellumEngine
+
+/// What once went wrong with ages, claims and families.
+@Suite(.timeLimit(.minutes(60)))
+struct SweepDefectTests {
+    let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    static let day = 86_400
+
+    func store(_ version: String, disk: DataSize = 1000.bytes) throws -> Store<Data> {
+        try setup.open().store(
+            named: "cache \(version)", codec: IdentityCodec(), inVersionGroup: "cache", memory: Capacity(1.megaByte), disk: Capacity(disk),
+            caching: .values)
+    }
+
+    func fill(_ store: Store<Data>, _ count: Int) throws {
+        for number in 0..<count { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+    }
+
+    func sweep() throws { try setup.open().sweepEverything() }
+
+    func find(_ number: String) throws -> Int { try RawDatabase(setup.url).int(number) }
+
+    // MARK: Ages
+
+    /// P22: the uses that a reader's sliding age hangs on are also those that memory has forgotten.
+    @Test(arguments: [1.megaByte, 1.bytes])
+    func aReadersSlidingAgeKnowsUsesThatMemoryDoesNot(memory: DataSize) throws {
+        let expiration = Expiration.unused(for: .seconds(60))
+        let store = try setup.store(memory: memory)
+        try store.setRetention(expiration)
+        try store.record(Data(0, count: 10), forKey: "a")
+        for _ in 0..<3 {
+            setup.clock.advance(by: .seconds(40))
+            #expect(try store.keys(under: expiration) == ["a"])
+            #expect(try store.value(forKey: "a", under: expiration) != nil)
+        }
+        try store.close()
+        try setup.close()
+        setup.clock.advance(by: .seconds(40))
+        #expect(try setup.store().value(forKey: "a", under: expiration) != nil)
+    }
+
+    /// P19: uses that were stamped while the clock was wrong make nothing immortal.
+    static let jumps: [Int64] = [86_400 * 365, .max / 2000]
+
+    @Test(arguments: jumps)
+    func aClockThatWasFarAheadMakesNothingImmortal(seconds: Int64) throws {
+        let store = try setup.store()
+        let start = setup.clock.now
+        setup.clock.now = start.advanced(byMilliseconds: seconds * 1000)
+        try store.record(Data(1, count: 10), forKey: "other")
+        setup.clock.now = start
+        // Every use from now on is stamped later than the last, and so in the far future.
+        try store.record(Data(1, count: 10), forKey: "s", expiration: .unused(for: .seconds(60)))
+        #expect(try store.value(forKey: "s") != nil)
+        setup.clock.advance(by: .seconds(86_400))
+        #expect(try store.value(forKey: "s") == nil)
+        #expect(try store.keys() == ["other"])
+        try sweep()
+        #expect(try store.count() == 1)
+    }
+
+    @Test func theClockMayStandAtTheBeginningOfTime() throws {
+        setup.clock.now = WallInstant(rawValue: .min)
+        let store = try setup.store()
+        try store.record(Data(), forKey: "a", expiration: .after(.seconds(1)))
+        #expect(try store.value(forKey: "a") != nil)
+    }
+
+    @Test func aQueryAgreesAboutASlidingEntryThatWasOverwritten() throws {
+        let store = try setup.people()
+        for _ in 0..<2 {
+            try store.record(Person("ann", age: 3), forKey: "ann", expiration: .unused(for: .seconds(60)))
+            setup.clock.advance(by: .seconds(50))
+        }
+        // As the file is at this moment, whatever memory knows.
+        let copy = setup.folder.file("Copy.sqlite")
+        try RawDatabase(setup.url).execute("VACUUM INTO '\(copy.path)'")
+        let other = try DatabaseFile.open(at: copy, clock: setup.clock.wallClock).store(
+            named: "people", codec: JSONCodec<Person>(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values,
+            indexing: Person.catalog)
+        #expect(try other.count(QueryDescription([.filter(Question.age(3))])) == 1)
+        #expect(try other.value(forKey: "ann") != nil)
+    }
+
+    @Test func whatIsSalvagedKeepsItsLastUse() throws {
+        let store = try setup.store()
+        try store.record(Data(1, count: 10), forKey: "s", expiration: .unused(for: .seconds(60)))
+        setup.clock.advance(by: .seconds(50))
+        #expect(try store.value(forKey: "s") != nil)
+        try store.close()
+        try setup.close()
+        setup.clock.advance(by: .seconds(20))
+        try #require(FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil))
+        let salvaged = try setup.store()
+        #expect(try salvaged.value(forKey: "s") != nil)
+    }
+
+    // MARK: Claims
+
+    @Test func theGraceOfAnEarlierRunCounts() throws {
+        let store = try setup.store()
+        try store.setRetention(.after(.seconds(60)), staleWindow: .seconds(3600))
+        try store.record(Data(1, count: 10), forKey: "a")
+        try store.close()
+        try setup.close()
+        let again = try setup.store()
+        try again.setRetention(.after(.seconds(60)))
+        setup.clock.advance(by: .seconds(90))
+        try sweep()
+        #expect(try again.count() == 1)
+    }
+
+    @Test func whoIsThereForLongSaysSoDayByDay() async throws {
+        let store = try store("1")
+        try store.setRetention(.never)
+        for _ in 0..<3 {
+            setup.clock.advance(by: .seconds(3 * Self.day))
+            let now = Int(setup.clock.now.rawValue)
+            // A write notices that the clock has passed the next look.
+            while try find("SELECT min(seen) FROM (SELECT seen FROM archives UNION ALL SELECT seen FROM retention)") < now {
+                try fill(store, 1)
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test func anOldVersionGoesInALongRun() async throws {
+        try fill(try store("1"), 5)
+        try setup.close()
+        let new = try store("2")
+        setup.clock.advance(by: .seconds(8 * Self.day))
+        while try find("SELECT entries FROM archives WHERE id = 1") > 0 {
+            try fill(new, 1)
+            await Task.yield()
+        }
+    }
+
+    @Test func oneBadArchiveIsNoHarmToTheOthers() throws {
+        let stores = try ["bad", "good", "better"].map { try setup.store($0) }
+        for store in stores { try store.record(Data(), forKey: "a", expiration: .after(.seconds(60))) }
+        try RawDatabase(setup.url).execute("DROP TABLE touches_1")
+        setup.clock.advance(by: .seconds(100))
+        for _ in 0..<3 { try sweep() }
+        #expect(try stores[1].count() == 0)
+        #expect(try stores[2].count() == 0)
+    }
+
+    // MARK: Families
+
+    @Test func openingAVersionAgainAndAgainCountsItOnce() throws {
+        let first = try store("1")
+        try fill(first, 4)
+        for _ in 0..<3 {
+            let second = try store("2")
+            if try second.count() == 0 { try fill(second, 3) }
+            try second.close()
+        }
+        let second = try store("2")
+        try first.record(Data(9, count: 100), forKey: "9")
+        #expect(try second.count() == 3)
+        #expect(try first.count() == 5)
+    }
+
+    @Test func aVersionThatAnotherProcessDroppedIsNoDamage() throws {
+        try fill(try store("1"), 1)
+        try setup.close()
+        let new = try store("2")
+        try fill(new, 1)
+        try RawDatabase(setup.url).execute(
+            "BEGIN IMMEDIATE; DELETE FROM archives WHERE id = 1; DROP TABLE entries_1; DROP TABLE touches_1; DROP TABLE recency_1; COMMIT")
+        try new.record(Data(1, count: 10), forKey: "x")
+        try sweep()
+        #expect(!FileManager.default.fileExists(atPath: setup.url.path + "-damaged"))
+        #expect(try new.count() == 2)
+    }
+
+    @Test func numbersAreNotUsedTwiceAndAnIndexGoesWithItsArchive() throws {
+        func people(_ version: String) throws -> Store<Person> {
+            try setup.open().store(
+                named: "people \(version)", codec: JSONCodec<Person>(), inVersionGroup: "people", memory: Capacity(1.bytes),
+                disk: Capacity(1.megaByte), caching: .values, indexing: Person.catalog)
+        }
+        try people("0").record(Person("zoe", age: 1), forKey: "zoe")
+        let one = try people("1")
+        try people("2").record(Person.crowd(10))
+        setup.clock.advance(by: .seconds(29 * Self.day))
+        try sweep()
+        // The last stays, empty, so that no number is used twice.
+        #expect(try setup.open().archiveNames() == ["people 1", "people 2"])
+        #expect(try find("SELECT count(*) FROM indexes") == 2)
+        #expect(try find("SELECT count(*) FROM sqlite_schema WHERE name LIKE '%\\_1' ESCAPE '\\' AND type = 'table'") == 0)
+        let three = try people("3")
+        try three.record(Person("ann", age: 3), forKey: "ann")
+        #expect(try three.fetch(QueryDescription([.filter(Question.age(3))])).count == 1)
+        #expect(try one.count() == 0)
+        #expect(try setup.open().verify().isIntact)
+    }
+
+    @Test func aTransactionOverTwoVersionsKnowsWhatIsOnDisk() throws {
+        let (first, second) = (try store("1"), try store("2"))
+        try second.record(Data(1, count: 600), forKey: "k")
+        var transaction = StoreTransaction()
+        try transaction.record(Data(2, count: 600), forKey: "x", in: first)
+        try transaction.record(Data(3, count: 100), forKey: "k", in: second)
+        try transaction.commit()
+        #expect(try second.count() == 1)
+        #expect(try second.keys() == ["k"])
+    }
+}

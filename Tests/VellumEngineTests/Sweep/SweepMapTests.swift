@@ -1,0 +1,83 @@
+import Testing
+import VellumCore
+import VellumEngine
+@testable import VellumEngine
+
+/// Where in an archive something will be unwanted, and when.
+@Suite(.timeLimit(.minutes(60)))
+struct SweepMapTests {
+    func moment(_ milliseconds: Int64) -> WallInstant { WallInstant(rawValue: milliseconds) }
+
+    @Test func aBlockIsDueWhenTheFirstInItHasEnded() {
+        var map = SweepMap()
+        map.note(row: 7, end: moment(100))
+        map.note(row: 8, end: moment(50))
+        #expect(map.earliest == moment(50))
+        #expect(map.takeDue(at: moment(49)) == nil)
+        #expect(map.takeDue(at: moment(50)) == 0)
+        #expect(map.takeDue(at: moment(100)) == nil, "What is in it must be noted again by whoever took it.")
+        #expect(map.earliest == .never)
+    }
+
+    @Test func whatNeverEndsIsNotNoted() {
+        var map = SweepMap()
+        map.note(row: 1, end: .never)
+        #expect(map == SweepMap())
+    }
+
+    @Test func whatWasNeverReadIsReadOnce() {
+        var map = SweepMap()
+        map.readAnew(through: SweepMap.blockSize * 2)
+        #expect(map.hasUnread)
+        #expect((0..<3).map { _ in map.takeDue(at: moment(0)) } == [0, 1, 2])
+        #expect(map.takeDue(at: moment(0)) == nil)
+        #expect(!map.hasUnread)
+    }
+
+    @Test func theEarliestIsThatOfTheBlocksThatAreLeft() {
+        var map = SweepMap()
+        for block in Int64(0)..<10 { map.note(row: block * SweepMap.blockSize, end: moment(100 + block)) }
+        for block in Int64(0)..<10 {
+            #expect(map.earliest == moment(100 + block))
+            #expect(map.takeDue(at: moment(100 + block)) == block)
+        }
+    }
+}
+
+/// Until when an entry is wanted by anyone.
+@Suite(.timeLimit(.minutes(60)))
+struct RetentionTests {
+    let written = WallInstant(rawValue: 1_000_000_000_000)
+
+    func end(_ retention: Retention, expires: Int64? = nil, idle: Int64? = nil, used: Int64 = 0) -> Int64? {
+        let validity = Validity(written: written, expires: expires.map { written.advanced(byMilliseconds: $0) }, idle: idle)
+        let end = retention.end(
+            validity, lastUse: UseStamp(startOf: written.advanced(byMilliseconds: used)), at: written.advanced(byMilliseconds: used))
+        return end == .never ? nil : end.rawValue - written.rawValue
+    }
+
+    func setRetention(age: Int64 = .max, idle: Int64 = .max, staleWindow: Int64 = 0, seen: Int64? = nil) -> RetentionPolicy {
+        RetentionPolicy(age: age, idle: idle, staleWindow: staleWindow, seen: seen.map { written.advanced(byMilliseconds: $0) } ?? .never)
+    }
+
+    @Test func anAgeOfItsOwnIsAllThatCountsAndTheLongestGraceIsAddedToIt() {
+        let retention = Retention(policies: [setRetention(age: 5, staleWindow: 30), setRetention(age: 500, staleWindow: 20)])
+        #expect(end(Retention(), expires: 100) == 100)
+        #expect(end(retention, expires: 100) == 130)
+        #expect(end(retention, expires: 100, idle: 10, used: 40) == 80)
+        #expect(end(Retention(), idle: 10, used: 40) == 50)
+    }
+
+    @Test func withoutAnAgeOfItsOwnAnEntryIsWantedAsLongAsAnyoneWantsIt() {
+        #expect(end(Retention()) == nil)
+        #expect(end(Retention(policies: [setRetention(age: 100), setRetention(age: 300), setRetention(age: 200, staleWindow: 50)])) == 300)
+        #expect(end(Retention(policies: [setRetention(age: 100, staleWindow: 50)])) == 150)
+        #expect(end(Retention(policies: [setRetention(age: 100), setRetention()])) == nil)
+        #expect(end(Retention(policies: [setRetention(age: 100, idle: 10)]), used: 30) == 40)
+    }
+
+    @Test func whoWasNotThereForAWeekWantsNothingAnyMore() {
+        #expect(end(Retention(policies: [setRetention(age: 100), setRetention(seen: 50)])) == 50 + Retention.week)
+        #expect(end(Retention(policies: [setRetention(age: 100), setRetention(age: 200, seen: 50)])) == 200)
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import VellumEngine
+
+/// Who syncs, who waits, and who need not.
+@Suite(.timeLimit(.minutes(60)))
+struct SyncQueueTests {
+    private var queue = SyncQueue()
+
+    private func word(_ place: SyncQueue.FileLocation) -> String {
+        switch place {
+        case .covered: "covered"
+        case .leads: "leads"
+        case .waits: "waits"
+        case .failed: "failed"
+        }
+    }
+
+    @Test mutating func oneLeadsAndTheOthersWait() {
+        #expect([1, 2, 3].map { word(queue.join(for: $0)) } == ["leads", "waits", "waits"])
+        #expect(queue.end(through: 2).count == 2)
+        #expect([2, 3, 4].map { word(queue.join(for: $0)) } == ["covered", "leads", "waits"])
+    }
+
+    @Test mutating func whatNeverBeganIsTriedByTheNext() {
+        _ = queue.join(for: 1)
+        _ = queue.join(for: 1)
+        #expect(queue.end().count == 1)
+        #expect(word(queue.join(for: 1)) == "leads")
+    }
+
+    @Test mutating func afterAFailureNoneIsBelieved() {
+        _ = queue.join(for: 2)
+        _ = queue.end(through: 1)
+        _ = queue.join(for: 2)
+        _ = queue.end(failing: SQLiteError(code: 10, message: "test"))
+        #expect(word(queue.join(for: 1)) == "failed")
+        _ = queue.end(through: 9)
+        #expect(word(queue.join(for: 2)) == "failed")
+    }
+}

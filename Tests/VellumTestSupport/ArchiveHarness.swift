@@ -1,0 +1,104 @@
+internal import Foundation
+package import VellumCore
+package import VellumEngine
+
+/// A store in miniature: writes to a tier one entry at a time, and answers what a tier asks its owner.
+///
+/// The laws go through it. Its uses are never handed out, so a tier must ask for each.
+package final class ArchiveHarness: DiskArchiveDelegate {
+    package let archive: DiskArchive
+    package let clock: ManualClock
+    private let state = Locked(State())
+
+    private struct State {
+        var last = UseStamp.never
+        var uses: [Int64: UseStamp] = [:]
+    }
+
+    package init(_ archive: DiskArchive, clock: ManualClock = ManualClock(), isDelegate: Bool = true) {
+        self.archive = archive
+        self.clock = clock
+        if isDelegate { archive.attach(to: self) }
+    }
+
+    @discardableResult
+    package func store(
+        _ bytes: some Sequence<UInt8>, _ key: EntryKey, expires: WallInstant? = nil, idle: Int64? = nil, onlyIfAbsent: Bool = false
+    ) throws(StoreError) -> WriteOutcome {
+        let entry = Entry(bytes: Data(bytes), written: clock.now, expires: expires, idle: idle)
+        return try write(key, onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry))
+    }
+
+    /// Stores so many bytes.
+    @discardableResult
+    package func store(count: Int, _ key: EntryKey) throws(StoreError) -> WriteOutcome {
+        try store(repeatElement(UInt8(ascii: "x"), count: count), key)
+    }
+
+    @discardableResult
+    package func write(_ key: EntryKey, _ change: ArchiveWrite.Change) throws(StoreError) -> WriteOutcome {
+        try write([(key, change)])[0]
+    }
+
+    /// Applies all the changes in one transaction, if what is under the key of the first is still what it was, or is not valid.
+    func write(
+        _ changes: [(EntryKey, ArchiveWrite.Change)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
+    ) throws(StoreError) -> [WriteOutcome] {
+        let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) { isOvertaken }
+        return try commit(
+            changes.enumerated().map { index, change in
+                let condition = index == 0 ? condition : WriteCondition(following: condition)
+                return ArchiveWrite(archive: archive, key: change.0, change: change.1, stamp: stamp(), condition: condition)
+            })
+    }
+
+    /// Applies all the changes in one transaction.
+    package func write(_ changes: [(EntryKey, ArchiveWrite.Change)]) throws(StoreError) -> [WriteOutcome] {
+        try commit(changes.map { ArchiveWrite(archive: archive, key: $0.0, change: $0.1, stamp: stamp()) })
+    }
+
+    private func commit(_ writes: [ArchiveWrite]) throws(StoreError) -> [WriteOutcome] {
+        var outcomes: [WriteOutcome] = []
+        try archive.commit(writes, durability: .crashSafe) { outcomes = $0 }
+        state.withLock { state in
+            for (write, outcome) in zip(writes, outcomes) where outcome.row != 0 { state.uses[outcome.row] = write.stamp }
+        }
+        return outcomes
+    }
+
+    package func bytes(_ key: EntryKey) throws(StoreError) -> [UInt8]? {
+        try archive.entry(forKey: key).map { Array($0.bytes) }
+    }
+
+    /// The keys, most recently used first.
+    package func keys() throws(StoreError) -> [String] {
+        try archive.keysByUse(limit: .max, validAt: clock.now, under: .never).map(\.key.normalized)
+    }
+
+    /// A stamp for a use that happens now.
+    package func stamp() -> UseStamp {
+        let now = clock.now
+        return state.withLock { state in
+            state.last = UseStamp(after: state.last, at: now)
+            return state.last
+        }
+    }
+
+    // MARK: DiskArchiveDelegate
+
+    package func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { state.withLock { $0.uses[row] } }
+
+    package func uses(areLaterThan stamp: UseStamp) { state.withLock { $0.last = max($0.last, stamp) } }
+
+    package func takeTouches(limit: Int) -> [Touch] { [] }
+
+    package func finishTouches(written: Bool) {}
+
+    package func pendingTouches() -> [Touch] { state.withLock { $0.uses.map { Touch(row: $0.key, stamp: $0.value) } } }
+
+    package var pendingTouchCount: Int { 0 }
+
+    package func archiveDidReport(_ event: StoreEvent) {}
+
+    package func archiveDidLoseWrites(_ error: StoreError) {}
+}

@@ -1,0 +1,49 @@
+package import Foundation
+internal import VellumCore
+package import VellumEngine
+
+/// A codec that counts what it is asked for, and fails when told to.
+package final class CountingCodec<Value>: Codec {
+    /// What was asked for so far.
+    package struct Counts: Hashable, Sendable {
+        package var encodes = 0
+        package var decodes = 0
+
+        package init(encodes: Int = 0, decodes: Int = 0) {
+            self.encodes = encodes
+            self.decodes = decodes
+        }
+    }
+
+    private let base: any Codec<Value>
+    private let state = Locked((counts: Counts(), failure: (any Error)?.none))
+
+    package init(_ base: any Codec<Value>) {
+        self.base = base
+    }
+
+    package var counts: Counts { state.withLock { $0.counts } }
+
+    package func reset() { state.withLock { $0.counts = Counts() } }
+
+    /// Makes every later call throw the error; `nil` makes the codec work again.
+    package func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
+
+    package func encode(_ value: Value) throws -> Data {
+        try note { $0.encodes += 1 }
+        return try base.encode(value)
+    }
+
+    package func decode(_ bytes: Data) throws -> Value {
+        try note { $0.decodes += 1 }
+        return try base.decode(bytes)
+    }
+
+    private func note(_ count: (inout Counts) -> Void) throws {
+        let failure = state.withLock { state in
+            count(&state.counts)
+            return state.failure
+        }
+        if let failure { throw failure }
+    }
+}
