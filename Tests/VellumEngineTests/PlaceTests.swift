@@ -29,7 +29,7 @@ struct PlaceTests {
         #expect(code { try store.record(Data("three".utf8), forKey: "c") } == .closed)
         #expect(code { _ = try store.count() } == .closed)
         try file.close()
-        let hasVanished = file.hasVanished.load(ordering: .acquiring)
+        let hasVanished = (file.state == .vanished)
         #expect(!hasVanished)
         #expect(try setup.store().value(forKey: "b") == Data("two".utf8))
     }

@@ -7,7 +7,7 @@ import Testing
 struct SyncQueueTests {
     private var queue = SyncQueue()
 
-    private func word(_ place: SyncQueue.FileLocation) -> String {
+    private func word(_ place: SyncQueue.Role) -> String {
         switch place {
         case .covered: "covered"
         case .leads: "leads"

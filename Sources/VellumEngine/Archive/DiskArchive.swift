@@ -204,7 +204,7 @@ public import VellumCore
         guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(StoreError) {
             // What is suspended was committed.
-            if !file.isSuspended.load(ordering: .acquiring) { try file.flush() }
+            if file.state != .suspended { try file.flush() }
         } catch {
             // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
             // And after a sync that failed none is believed.

@@ -19,7 +19,7 @@ extension DatabaseFile {
     func grant<Value>(_ request: StoreRequest, to store: Store<Value>, _ name: String) throws(StoreError) -> StoreError? {
         let (memory, disk, durability) = (request.memory, request.disk, request.durability)
         // Another process may have raised the limit meanwhile.
-        let isKnown = disk == nil || isSuspended.load(ordering: .acquiring)
+        let isKnown = disk == nil || state == .suspended
         let open = isKnown ? store.capacities : try store.currentCapacities()
         let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
         let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
@@ -51,15 +51,14 @@ extension DatabaseFile {
         while isOver {
             let isFirst = outcome == nil
             let step = try retryingWhenFull { () throws(SQLiteError) in
-                try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-                    guard let writer, let archive = writer.archive(diskArchive.number) else { throw .closedArchive }
+                try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
                     archive.entryLimit = diskArchive.mirror.capacity.entries
-                    defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
                     let step = try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
                     diskArchive.mirror.update(step.outcome.after)
                     return step
                 }
             }
+            guard let step else { throw .closedArchive }
             CrashPoint.reached(.shrinkBatchCommitted)
             if isFirst {
                 outcome = step.outcome

@@ -11,14 +11,6 @@ internal import VellumCore
 
 // Whether the files that are open are still those at their path, and in the process that opened them.
 
-/// What was seen at the path of a file when it was last looked at.
-struct FileLocation {
-    /// The log, once there was one.
-    var log: FileIdentity?
-    /// Whether the file is no longer there. It never comes back.
-    var isLost = false
-}
-
 /// A clock that costs next to nothing and stands still for a few milliseconds now and then.
 enum CoarseClock {
     static var milliseconds: Int64 {
@@ -41,14 +33,14 @@ extension DatabaseFile {
     /// - Throws: ``StoreError/Code/forked``, ``StoreError/Code/suspended`` or ``StoreError/Code/vanished``.
     func checkUsable() throws(StoreError) {
         guard forkGuard.isThisProcess else { throw .forked }
-        guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
+        guard state != .suspended else { throw .suspended }
         let now = CoarseClock.milliseconds
         let last = lastLook.load(ordering: .relaxed)
         // A file that is set aside is left at once: what is read there may be old already.
         guard now - last >= Self.trust || changes.page.isRetired,
             lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else {
-            if hasVanished.load(ordering: .acquiring) || changes.page.isRetired { throw .vanished }
+            if state == .vanished || changes.page.isRetired { throw .vanished }
             return
         }
         try checkLocation()
@@ -56,17 +48,17 @@ extension DatabaseFile {
 
     /// Looks whether the files are still there.
     func checkLocation() throws(StoreError) {
-        if hasVanished.load(ordering: .acquiring) { throw .vanished }
+        if state == .vanished { throw .vanished }
         if FileIdentity(path: path) != identity || changes.page.isRetired {
             abandon()
             throw .vanished
         }
-        let isLogLost = place.withLock { place in
-            // Whoever lets go of the file may remove the log.
-            guard !isSuspended.load(ordering: .acquiring) else { return false }
+        let isLogLost = seenLog.withLock { seen in
+            // A process that releases the file may remove the log.
+            guard state != .suspended else { return false }
             let log = FileIdentity(path: path + "-wal")
-            defer { place.log = place.log ?? log }
-            return place.log != nil && place.log != log
+            defer { seen = seen ?? log }
+            return seen != nil && seen != log
         }
         if isLogLost {
             // Whoever closes last removes it: the next step tells that the file is closed.
@@ -84,7 +76,7 @@ extension DatabaseFile {
 
     /// Lets go of a file that is no longer there, without touching what may lie in its place.
     func abandon(keepingLog: Bool = true) {
-        guard !hasVanished.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard move(from: .open, to: .vanished) || move(from: .suspended, to: .vanished) else { return }
         Log.error("An archive file was deleted, replaced or set aside while it was open. It must be opened again.", SQLiteError.vanished)
         checkpointing.withLock { connection in
             if keepingLog { connection?.keepLog() }
@@ -95,13 +87,11 @@ extension DatabaseFile {
             sync = LogSync()
         }
         readers.close(keepingLog: keepingLog)
-        let owners = writer.withLock { writer -> [any DiskArchiveDelegate] in
-            let owners = writer?.owners ?? []
-            if keepingLog { writer?.connection.keepLog() }
-            writer = nil
-            return owners
+        let owners = closeWriter(as: .vanished) { writer in
+            if keepingLog { writer.connection.keepLog() }
+            return writer.owners
         }
         FileRegistry.shared.remove(self, identity)
-        for owner in owners { owner.archiveDidLoseWrites(.vanished) }
+        for owner in owners ?? [] { owner.archiveDidLoseWrites(.vanished) }
     }
 }

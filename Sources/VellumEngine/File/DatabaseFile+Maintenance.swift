@@ -15,14 +15,13 @@ extension DatabaseFile {
 
     /// Does a chore now, and tells of its failure: there is no caller to tell.
     func runMaintenance(_ work: (DatabaseFile) throws(SQLiteError) -> Void) {
-        guard forkGuard.isThisProcess, !isSuspended.load(ordering: .acquiring), !hasVanished.load(ordering: .acquiring) else { return }
+        guard isAtWork else { return }
         do throws(SQLiteError) {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
             let failure = StoreError(classify(error))
-            let owners = writer.withLock { $0?.owners } ?? []
-            for owner in owners { owner.archiveDidReport(.failure(failure)) }
+            for owner in delegates { owner.archiveDidReport(.failure(failure)) }
         }
     }
 
@@ -39,7 +38,7 @@ extension DatabaseFile {
         let hasMoreSpace = try reclaimSpace()
         defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
         let holdUp = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> HoldUp? in
-            guard writer.withLock({ $0 != nil }), !isSuspended.load(ordering: .acquiring) else { return nil }
+            guard state == .open else { return nil }
             // Others may have tried while this thread waited for the lock.
             guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return nil }
             if connection == nil {
@@ -58,7 +57,7 @@ extension DatabaseFile {
         guard let holdUp else { return }
         Log.logHeldBack(path, holdUp)
         let event = StoreEvent.logHeldBack(process: holdUp.process, logSize: holdUp.logSize)
-        for owner in writer.withLock({ $0?.owners }) ?? [] { owner.archiveDidReport(event) }
+        for owner in delegates { owner.archiveDidReport(event) }
     }
 
     /// Tries once more when it is time, where a reader of another process was in the way.
@@ -84,10 +83,8 @@ extension DatabaseFile {
         let patience = restarts.withLock { $0.patience(isLong: pages >= 2 * LogLimit.checkpointAt) }
         let oldest = try readers.withoutLeases { () throws(SQLiteError) in
             // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
-            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> [Int]? in
-                guard let writer else { return nil }
+            try withWriter { (writer) throws(SQLiteError) -> [Int]? in
                 try writer.commitBatch()
-                hasOpenBatch.store(false, ordering: .releasing)
                 do throws(SQLiteError) {
                     CrashPoint.reached(.restartBegins)
                     // The snapshots of other processes last for some milliseconds, or until these have a processor again.
@@ -134,10 +131,8 @@ extension DatabaseFile {
     private func emptyLog() throws(SQLiteError) {
         try checkpointing.withLock { _ throws(SQLiteError) in
             try readers.withoutLeases { () throws(SQLiteError) in
-                try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-                    guard let writer else { return }
+                try withWriter { (writer) throws(SQLiteError) in
                     try writer.commitBatch()
-                    hasOpenBatch.store(false, ordering: .releasing)
                     try writer.connection.restartLog()
                 }
             }
@@ -148,10 +143,8 @@ extension DatabaseFile {
     ///
     /// - Returns: Whether there are more.
     func reclaimSpace() throws(SQLiteError) -> Bool {
-        try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            guard let writer else { return false }
+        let hasMore = try withWriter { (writer) throws(SQLiteError) -> Bool in
             try writer.commitBatch()
-            hasOpenBatch.store(false, ordering: .releasing)
             writer.forgetRemovals()
             let free = try writer.connection.int(SQL.freePageCount) ?? 0
             let pages = try writer.connection.int(SQL.pageCount) ?? 0
@@ -161,6 +154,7 @@ extension DatabaseFile {
             CrashPoint.reached(.spaceReturned)
             return true
         }
+        return hasMore ?? false
     }
 
     // MARK: The order of use
@@ -177,9 +171,7 @@ extension DatabaseFile {
     /// - Returns: Whether there are more.
     @discardableResult
     func writeAllUses() throws(SQLiteError) -> Bool {
-        let archives = writer.withLock { writer in
-            writer?.allArchives.map { ($0.id, $0.owner?.pendingTouchCount ?? 0) } ?? []
-        }
+        let archives = withWriter { $0.allArchives.map { ($0.id, $0.owner?.pendingTouchCount ?? 0) } } ?? []
         var hasMore = false
         for (number, count) in archives {
             var left = count
@@ -193,7 +185,7 @@ extension DatabaseFile {
     /// valid. One that cannot be written is missing for the query, which must not fail for that.
     func writeUsesBeforeQuery(of number: Int64) throws(SQLiteError) {
         do throws(SQLiteError) {
-            var left = writer.withLock { $0?.archive(number)?.owner?.pendingTouchCount ?? 0 }
+            var left = withWriter(of: number) { $1.owner?.pendingTouchCount } ?? 0
             while left > 0, try writeUses(number) { left -= 256 }
         } catch {
             guard [.diskFull, .busy, .readOnly].contains(StoreError(error).code) else { throw error }
@@ -206,32 +198,28 @@ extension DatabaseFile {
     /// - Returns: Whether there may be more.
     func writeUses(_ number: Int64) throws(SQLiteError) -> Bool {
         let limit = 256  // Each may touch a page of its own, and the log is bounded.
-        let (more, state) = try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> (Bool, WriteState?) in
+        let written = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (Bool, WriteState)? in
             // The owner is asked inside the lock, so that no eviction comes between its giving and our writing.
-            guard let writer, let archive = writer.archive(number), let owner = archive.owner else { return (false, nil) }
+            guard let owner = archive.owner else { return nil }
             let uses = owner.takeTouches(limit: limit)
-            guard !uses.isEmpty else { return (false, nil) }
+            guard !uses.isEmpty else { return nil }
             CrashPoint.reached(.usesTaken)
             var isWritten = false
             defer { owner.finishTouches(written: isWritten) }
             try writer.write(uses, of: archive)
             CrashPoint.reached(.usesCommitted)
             isWritten = true
-            hasOpenBatch.store(false, ordering: .releasing)
             return (uses.count == limit, WriteState(writer))
         }
-        if let state { scheduleMaintenance(state) }
+        guard let (more, state) = written else { return false }
+        scheduleMaintenance(state)
         return more
     }
 
     /// Writes down the last uses of an owner that is gone.
     func write(_ uses: [Touch], of number: Int64) {
         runMaintenance { (file) throws(SQLiteError) in
-            try file.writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-                guard let writer, let archive = writer.archive(number) else { return }
-                try writer.write(uses, of: archive)
-                file.hasOpenBatch.store(false, ordering: .releasing)
-            }
+            try file.withWriter(of: number) { (writer, archive) throws(SQLiteError) in try writer.write(uses, of: archive) }
         }
     }
 

@@ -122,9 +122,7 @@ extension DatabaseFile {
         let file = try DatabaseFile(
             path: path, kind: kind, identity: try identity(of: path), connection: connection, changes: changes,
             pendingEvents: pendingEvents, clock: clock)
-        try file.writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            if let writer { try file.waitForOpenBatches(writer) }
-        }
+        try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer) }
         return file
     }
 

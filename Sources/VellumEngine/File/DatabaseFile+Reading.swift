@@ -8,9 +8,8 @@ extension DatabaseFile {
     func read<Result: Sendable>(
         archive number: Int64, _ checksum: Checksum, _ body: (ArchiveReader) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
-        if hasOpenBatch.load(ordering: .acquiring) {
-            return try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> Result? in
-                guard let writer else { return nil }
+        if openBatch.exists.load(ordering: .acquiring) {
+            return try withWriter { (writer) throws(SQLiteError) -> Result? in
                 if let archive = writer.archive(number), writer.batch != nil { try archive.store() }
                 do throws(SQLiteError) {
                     return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
@@ -33,9 +32,9 @@ extension DatabaseFile {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()
-            let commits = writer.withLock { writer in
-                writer?.countForeignCommits()
-                return writer?.commits
+            let commits = withWriter { writer in
+                writer.countForeignCommits()
+                return writer.commits
             }
             guard let commits else { return }
             try syncLog(through: commits)

@@ -171,13 +171,11 @@ extension DatabaseFile {
     ) throws(StoreError) -> (DiskArchive, LimitOutcome) {
         let normal = EntryKey(name).normalized
         let diskArchive = try withUsableFile { () throws(SQLiteError) in
-            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> DiskArchive? in
-                guard let writer else { return nil }
+            try withWriter { (writer) throws(SQLiteError) -> DiskArchive? in
                 let versionGroup = versionGroup.map { EntryKey($0).normalized }
                 let number = try writer.archiveNumber(named: normal, inVersionGroup: versionGroup)
                 // An older writer of the archive may hold totals that relaxed writes have not committed.
                 try writer.commitBatch()
-                hasOpenBatch.store(false, ordering: .releasing)
                 CrashPoint.reached(.archiveCommitted)
                 let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
                 if let versionGroup { try writer.join(versionGroup, archive, at: clock.now()) }
@@ -202,36 +200,34 @@ extension DatabaseFile {
     /// The names of the archives in the file, in the order they were made.
     package func archiveNames() throws(StoreError) -> [String] {
         let names = try withUsableFile { () throws(SQLiteError) in
-            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in try writer?.archiveNames() }
+            try withWriter { (writer) throws(SQLiteError) in try writer.archiveNames() }
         }
         guard let names else { throw .closed }
         return names
     }
 
     func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
-        let (keys, state) = try retryingWhenFull { () throws(SQLiteError) in
-            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> ([EntryKey], WriteState?) in
-                guard let writer, let archive = writer.archive(number) else { throw .closedArchive }
+        let removed = try retryingWhenFull { () throws(SQLiteError) in
+            try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
                 let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
                     try archive.load()
                     var keys: [EntryKey] = []
                     while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
                     return keys
                 }
-                hasOpenBatch.store(false, ordering: .releasing)
                 return (keys, WriteState(writer))
             }
         }
-        if let state { scheduleMaintenance(state) }
+        guard let (keys, state) = removed else { throw .closedArchive }
+        scheduleMaintenance(state)
         return keys
     }
 
     func attach(_ owner: any DiskArchiveDelegate, to diskArchive: DiskArchive) {
         do throws(SQLiteError) {
-            let newest = try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> Int64? in
-                guard let archive = writer?.archive(diskArchive.number) else { return nil }
+            let newest = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
                 archive.owner = owner
-                return try writer?.connection.int(SQL.newestStamp(diskArchive.number))
+                return try writer.connection.int(SQL.newestStamp(diskArchive.number))
             }
             if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
         } catch {
@@ -249,15 +245,14 @@ extension DatabaseFile {
         guard forkGuard.isThisProcess else { return }
         let identity = ObjectIdentifier(diskArchive)
         stores.remove(identity)
-        writer.withLock { writer in
-            // Another tier of the same archive may have come meanwhile.
-            guard let writer, writer.archive(diskArchive.number)?.diskArchive == identity else { return }
+        withWriter(of: diskArchive.number) { writer, archive in
+            // The archive may have been opened again meanwhile.
+            guard archive.diskArchive == identity else { return }
             do throws(SQLiteError) {
                 try writer.commitBatch()  // It may hold writes of this archive, and its totals.
             } catch {
                 Log.error("Relaxed writes could not be kept.", error)
             }
-            hasOpenBatch.store(writer.batch != nil, ordering: .releasing)
             writer.remove(diskArchive.number, at: clock.now())
         }
     }

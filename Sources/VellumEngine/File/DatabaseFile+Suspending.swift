@@ -10,12 +10,12 @@ extension DatabaseFile {
     ///
     /// - Throws: ``StoreError`` if what is open cannot be committed; then the file is not suspended.
     package func suspend() throws(StoreError) {
-        guard !isSuspended.load(ordering: .acquiring) else { return }
+        guard state != .suspended else { return }
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()
         }
-        guard !isSuspended.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard move(from: .open, to: .suspended) else { return }
         do throws(SQLiteError) {
             // In the order in which others take these locks.
             try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
@@ -23,18 +23,17 @@ extension DatabaseFile {
                 try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
                     sync.release()
                     readers.suspend()
-                    try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-                        try writer?.commitBatch()
-                        hasOpenBatch.store(false, ordering: .releasing)
-                        try writer?.release()
+                    try withWriter { (writer) throws(SQLiteError) in
+                        try writer.commitBatch()
+                        try writer.release()
                     }
                 }
             }
             // The last connection to go may have removed the log.
-            place.withLock { $0.log = nil }
+            seenLog.withLock { $0 = nil }
         } catch {
             readers.resume()
-            isSuspended.store(false, ordering: .releasing)
+            move(from: .suspended, to: .open)
             throw StoreError(error)
         }
     }
@@ -44,22 +43,21 @@ extension DatabaseFile {
     /// - Throws: ``StoreError`` if the file cannot be opened again; ``StoreError/Code/vanished`` if it is no longer there.
     package func resume() throws(StoreError) {
         guard forkGuard.isThisProcess else { throw .forked }
-        guard isSuspended.load(ordering: .acquiring) else { return }
+        guard state == .suspended else { return }
         try checkLocation()
         do throws(SQLiteError) {
-            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-                guard isSuspended.load(ordering: .acquiring) else { return }
-                guard let open = writer else { return }
-                try open.reopen(path: path)
-                try waitForOpenBatches(open)
+            try withWriter { (writer) throws(SQLiteError) in
+                guard state == .suspended else { return }
+                try writer.reopen(path: path)
+                try waitForOpenBatches(writer)
                 readers.resume()
-                isSuspended.store(false, ordering: .releasing)
+                move(from: .suspended, to: .open)
             }
         } catch {
             throw StoreError(error)
         }
         scheduleWritingOfUses()
-        if writer.withLock({ $0?.nextSweep }) != nil { scheduleSweep() }
-        if writer.withLock({ $0?.allArchives.contains { $0.index.shape != nil } ?? false }) { scheduleBuilding() }
+        if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }
+        if withWriter({ $0.allArchives.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
     }
 }

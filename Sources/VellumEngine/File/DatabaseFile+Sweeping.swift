@@ -32,7 +32,7 @@ extension DatabaseFile {
             do throws(SQLiteError) {
                 if try file.sweep() {
                     file.scheduleSweep(afterMilliseconds: 10)
-                } else if let end = file.writer.withLock({ $0?.nextSweep }) {
+                } else if let end = file.withWriter({ $0.nextSweep }) {
                     file.scheduleSweep(for: end)
                 }
             } catch {
@@ -60,7 +60,7 @@ extension DatabaseFile {
     func sweep() throws(SQLiteError) -> Bool {
         var hasMore = false
         var failure: SQLiteError?
-        for number in writer.withLock({ $0?.allArchives.compactMap { $0.diskArchive == nil ? nil : $0.id } ?? [] }) {
+        for number in withWriter({ $0.allArchives.compactMap { $0.diskArchive == nil ? nil : $0.id } }) ?? [] {
             do throws(SQLiteError) {
                 if try sweep(number) { hasMore = true }
             } catch {
@@ -77,10 +77,8 @@ extension DatabaseFile {
     }
 
     private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
-        let (more, state) = try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> (Bool, WriteState?) in
-            guard let writer, let archive = writer.archive(number) else { return (false, nil) }
+        let swept = try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             let now = clock.now()
-            defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
             if archive.saysOfItself, !archive.presenceWritten.isRecent(at: now) {
                 if try archive.isPresent(at: now) {
                     archive.presenceWritten = now
@@ -99,7 +97,8 @@ extension DatabaseFile {
             }
             return (more, WriteState(writer))
         }
-        if let state { scheduleMaintenance(state) }
+        guard let (more, state) = swept else { return false }
+        scheduleMaintenance(state)
         return more
     }
 
@@ -125,9 +124,7 @@ extension DatabaseFile {
     func setRetention(_ setRetention: RetentionPolicy, on number: Int64) throws(SQLiteError) {
         let now = clock.now()
         defer { scheduleSweep() }
-        try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            guard let writer, let archive = writer.archive(number) else { return }
-            defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
+        try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             guard !archive.policies.contains(where: { $0.covers(setRetention) }) else { return }
             archive.policies.removeAll { setRetention.covers($0) }
             archive.policies.append(setRetention)

@@ -19,7 +19,7 @@ extension DatabaseFile {
 
     private func leadSync(for commit: UInt64) throws(SQLiteError) {
         // Everything committed until now is in the log, so this sync covers it.
-        let covered = writer.withLock { $0?.commits } ?? commit
+        let covered = withWriter { $0.commits } ?? commit
         let result = Result { () throws(SQLiteError) in try syncLogNow() }
         let waiting = syncQueue.withLock { queue in
             switch result {
@@ -36,9 +36,9 @@ extension DatabaseFile {
     /// - Throws: ``SQLiteError`` if the log cannot be opened now, which says nothing of what was written.
     private func syncLogNow() throws(SQLiteError) -> SQLiteError? {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) -> SQLiteError? in
-            guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
+            guard state != .suspended else { throw .suspended }
             // Whoever closed the file copied the log and synced it.
-            guard writer.withLock({ $0 != nil }) else { return nil }
+            guard !isClosed else { return nil }
             let connection = try sync.openConnection(path: path)
             CrashPoint.reached(.syncBegins)
             do throws(SQLiteError) {
@@ -60,7 +60,7 @@ extension DatabaseFile {
 ///
 /// A pure value: whoever asks inside a lock acts outside.
 struct SyncQueue {
-    enum FileLocation {
+    enum Role {
         case covered, leads
         case waits(DispatchSemaphore)
         case failed(SQLiteError)
@@ -74,7 +74,7 @@ struct SyncQueue {
     private var waiting: [DispatchSemaphore] = []
 
     /// What whoever made this commit has to do.
-    mutating func join(for commit: UInt64) -> FileLocation {
+    mutating func join(for commit: UInt64) -> Role {
         if let failure { return .failed(failure) }
         if coveredThrough >= commit { return .covered }
         guard isLed else {

@@ -10,8 +10,7 @@ extension DatabaseFile {
     ) throws(StoreError) {
         let state = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
-                try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> WriteState? in
-                    guard let writer else { return nil }
+                try withWriter { (writer) throws(SQLiteError) -> WriteState? in
                     // Before anything begins: what shares a transaction must not be lost for this.
                     let archives = try archives(of: writes, writer)
                     let work = { () throws(SQLiteError) -> [WriteOutcome] in
@@ -25,13 +24,11 @@ extension DatabaseFile {
                         return outcomes
                     }
                     if durability == .relaxed {
-                        defer { hasOpenBatch.store(writer.batch != nil, ordering: .releasing) }
                         // It may be refused, and what others share with it must not be lost for this.
                         if writes.contains(where: { !$0.isKeptInMemory }) { try writer.commitBatch() }
                         let bytes = writes.reduce(0) { $0 + $1.size }
                         var outcomes = try writer.relaxedTransaction(bytes: bytes, work)
                         // Before memory forgets an old value: whoever misses there must not read it from disk.
-                        hasOpenBatch.store(true, ordering: .releasing)
                         CrashPoint.reached(.relaxedWriteApplied)
                         // Asked while we hold SQLite's lock: whoever opens the file from now on waits for it (``waitForOpenBatches(_:)``).
                         if isShared {
@@ -45,7 +42,6 @@ extension DatabaseFile {
                         if writer.batch?.isFull ?? false { try writer.commitBatch() }
                     } else {
                         var outcomes = try writer.transaction(work)
-                        hasOpenBatch.store(false, ordering: .releasing)
                         for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                         committed(outcomes)
                         CrashPoint.reached(.memoryHeard)
@@ -128,10 +124,7 @@ extension DatabaseFile {
     }
 
     func commitBatch() throws(SQLiteError) {
-        try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            defer { hasOpenBatch.store(false, ordering: .releasing) }
-            try writer?.commitBatch()
-        }
+        try withWriter { (writer) throws(SQLiteError) in try writer.commitBatch() }
     }
 }
 

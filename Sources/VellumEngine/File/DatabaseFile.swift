@@ -27,15 +27,16 @@ package final class DatabaseFile: Sendable {
     /// Which other processes have the file open.
     let heartbeat: OtherProcesses
     let forkGuard = ForkGuard()
-    let place = Locked(FileLocation())
+    /// What the file is at the moment. ``state`` reads it, ``move(from:to:)`` and ``closeWriter(as:_:)`` change it.
+    let atomicState = Atomic(FileState.open)
+    /// The log that was seen at its path, once there was one.
+    let seenLog: Locked<FileIdentity?> = Locked(nil)
     let lastLook = Atomic(Int64.min / 2)
-    let hasVanished = Atomic(false)
-    let isSuspended = Atomic(false)
+    /// Only ``withWriter(_:)`` and ``closeWriter(as:_:)`` touch it.
     let writer: Locked<WriteConnection?>
     let readers: ReadPool
     let clock: WallClock
-    /// Whether relaxed writes wait in an open transaction that no reader can see.
-    let hasOpenBatch = Atomic(false)
+    let openBatch = OpenBatch()
     let maintenance = Maintenance()
     /// The moment, in milliseconds since 1970, for which the next sweep is due; `.max` while none is.
     let nextSweep = Atomic(Int64.max)
@@ -64,7 +65,7 @@ package final class DatabaseFile: Sendable {
         self.clock = clock
         self.pendingEvents = Locked(pendingEvents)
         readers = ReadPool(path: path, changes: changes)
-        writer = Locked(try WriteConnection(connection, notifying: changes))
+        writer = Locked(try WriteConnection(connection, notifying: changes, openBatch: openBatch))
     }
 
     deinit {
@@ -74,9 +75,6 @@ package final class DatabaseFile: Sendable {
             Log.error("An archive file could not be closed cleanly.", error)
         }
     }
-
-    /// Whether the file was closed; then it must be opened again.
-    package var isClosed: Bool { forkGuard.isThisProcess && writer.withLock { $0 == nil } }
 
     /// Flushes every archive and lets go of the file, for every handle on it: later calls throw ``StoreError/Code/closed``.
     package func close() throws(StoreError) {
@@ -89,8 +87,8 @@ package final class DatabaseFile: Sendable {
     private func shutDown() throws(StoreError) {
         // What belongs to another process must not even be closed here (sqlite.org/howtocorrupt.html, 2.6), and what is no longer there
         // was let go of.
-        guard forkGuard.isThisProcess, !hasVanished.load(ordering: .acquiring), !isClosed else { return }
-        if isSuspended.load(ordering: .acquiring) { return releaseAll() }
+        guard forkGuard.isThisProcess, !isClosed else { return }
+        if state == .suspended { return releaseAll() }
         do throws(StoreError) {
             try checkLocation()
         } catch  where error.code == .vanished {
@@ -117,16 +115,17 @@ package final class DatabaseFile: Sendable {
                     sync = LogSync()
                     readers.close()
                     CrashPoint.reached(.closingReadersClosed)
-                    try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
+                    // The last connection to go copies the log into the database and removes it.
+                    let failure = try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
                         do throws(SQLiteError) {
-                            try writer?.commitBatch()
+                            try writer.commitBatch()
+                            return nil
                         } catch {
                             guard error.isDamage else { throw error }
-                            damage = error
+                            return error
                         }
-                        // The last connection to go copies the log into the database and removes it.
-                        writer = nil
                     }
+                    damage = failure ?? damage
                 }
             }
             FileRegistry.shared.remove(self, identity)
@@ -138,7 +137,7 @@ package final class DatabaseFile: Sendable {
     /// Closes what is suspended: everything is in the file.
     private func releaseAll() {
         readers.close()
-        writer.withLock { $0 = nil }
+        _ = closeWriter(as: .closed) { _ in }
         FileRegistry.shared.remove(self, identity)
     }
 }

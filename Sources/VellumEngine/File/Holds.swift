@@ -103,7 +103,7 @@ package final class StoreHold<Value>: Sendable {
 extension DatabaseFile {
     /// Flushes for a handle that is closed while others go on.
     func flushForClosing() throws(StoreError) {
-        guard forkGuard.isThisProcess, !isSuspended.load(ordering: .acquiring), !hasVanished.load(ordering: .acquiring) else { return }
+        guard isAtWork else { return }
         do throws(StoreError) {
             try flush()
         } catch {

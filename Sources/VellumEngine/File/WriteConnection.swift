@@ -1,5 +1,11 @@
 internal import Foundation
+internal import Synchronization
 internal import VellumCore
+
+/// Whether relaxed writes are held in an open transaction, which no reader can see: read without the writer's lock.
+final class OpenBatch: Sendable {
+    let exists = Atomic(false)
+}
 
 /// The one connection of this process that writes to the file, and its transactions. Used inside one lock.
 final class WriteConnection {
@@ -7,7 +13,10 @@ final class WriteConnection {
     /// Transactions committed so far: what a sync of the log covers.
     private(set) var commits: UInt64 = 0
     /// What the open transaction of relaxed writes holds, if there is one.
-    private(set) var batch: Batch?
+    private(set) var batch: Batch? {
+        didSet { openBatch.exists.store(batch != nil, ordering: .releasing) }
+    }
+    private let openBatch: OpenBatch
 
     /// Where others are told of changes, once the file is open for others, too.
     private let changes: ChangesFile?
@@ -25,8 +34,9 @@ final class WriteConnection {
         var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
     }
 
-    init(_ connection: Connection, notifying changes: ChangesFile? = nil) throws(SQLiteError) {
+    init(_ connection: Connection, notifying changes: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch()) throws(SQLiteError) {
         self.connection = connection
+        self.openBatch = openBatch
         self.changes = changes
         begin = try connection.prepare(SQL.beginWriting)
         commit = try connection.prepare(SQL.commit)

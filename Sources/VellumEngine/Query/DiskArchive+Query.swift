@@ -57,7 +57,7 @@ extension DiskArchive {
     /// long, need not hold the connection that writes.
     private func query<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         try file.withUsableFile { () throws(SQLiteError) in
-            if file.hasOpenBatch.load(ordering: .acquiring) { try file.commitBatch() }
+            if file.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
             // What is valid may hang on uses that only the owner knows of yet.
             if hasSlidingUses.load(ordering: .relaxed) { try file.writeUsesBeforeQuery(of: number) }
         }

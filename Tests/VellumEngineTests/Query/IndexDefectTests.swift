@@ -172,7 +172,7 @@ struct IndexDefectTests {
         gate.waitUntilClosed()
         try store.record(Person("late"), forKey: "late")
         let file = store.disk.file
-        while file.hasOpenBatch.load(ordering: .acquiring) { sched_yield() }
+        while file.openBatch.exists.load(ordering: .acquiring) { sched_yield() }
         #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries_1") == 601)
         gate.open()
     }

@@ -9,13 +9,13 @@ internal import VellumCore
 extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of diskArchive: DiskArchive) throws(SQLiteError) {
         diskArchive.setIndexShape(shape)
-        let isSettled = try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> Bool in
-            guard let writer, let archive = writer.archive(diskArchive.number) else { return true }
+        let settled = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> Bool in
             archive.index.shape = shape
             let coverage = try ArchiveReader(id: diskArchive.number, checksum: archive.checksum, connection: writer.connection).coverage(
                 of: shape)
             return shape.isEmpty ? !coverage.hasIndex : coverage.index.isWhole
         }
+        let isSettled = settled ?? true
         let mustBegin = if isSettled { try disagrees(shape, diskArchive) } else { true }
         if mustBegin { try beginIndex(of: diskArchive, anew: isSettled) }
         if !shape.isEmpty { scheduleBuilding() }
@@ -35,14 +35,12 @@ extension DatabaseFile {
     }
 
     private func beginIndex(of diskArchive: DiskArchive, anew: Bool) throws(SQLiteError) {
-        let state = try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) -> WriteState? in
-            guard let writer, let archive = writer.archive(diskArchive.number) else { return nil }
+        let state = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> WriteState in
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 try archive.index.declare(last: archive.row.next - 1, isEmpty: archive.row.entries == 0, anew: anew)
                 CrashPoint.reached(.indexDeclared)
             }
-            hasOpenBatch.store(false, ordering: .releasing)
             return WriteState(writer)
         }
         if let state { scheduleMaintenance(state) }
@@ -50,13 +48,11 @@ extension DatabaseFile {
 
     /// Rows that could not be decoded can be now.
     func indexAgain(_ rows: [Int64], of number: Int64) throws(SQLiteError) {
-        try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            guard let writer, let archive = writer.archive(number) else { return }
+        try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 try archive.index.lookAgain(at: rows)
             }
-            hasOpenBatch.store(false, ordering: .releasing)
         }
         scheduleBuilding()
     }
@@ -71,16 +67,16 @@ extension DatabaseFile {
 
     /// Builds a little of each index that is not whole. Returns whether there is more to do.
     private func buildIndexes() throws(SQLiteError) -> Bool {
-        let archives = writer.withLock { writer in
-            writer?.allArchives.compactMap { archive in archive.index.shape.map { (archive.id, archive.checksum, $0) } } ?? []
+        let archives = withWriter { writer in
+            writer.allArchives.compactMap { archive in archive.index.shape.map { (archive.id, archive.checksum, $0) } }
         }
         var hasMore = false
-        for (number, checksum, shape) in archives where try buildIndex(number, checksum, shape) { hasMore = true }
+        for (number, checksum, shape) in archives ?? [] where try buildIndex(number, checksum, shape) { hasMore = true }
         return hasMore
     }
 
     private func buildIndex(_ number: Int64, _ checksum: Checksum, _ shape: IndexShape) throws(SQLiteError) -> Bool {
-        guard let owner = writer.withLock({ $0?.archive(number)?.owner }) else { return false }
+        guard let owner = withWriter(of: number, { $1.owner }) else { return false }
         let limit = ReadLimit(entries: 256, bytes: 1 << 20)
         let work = try read(archive: number, checksum) { (archive) throws(SQLiteError) -> BuildingWork? in
             let coverage = try archive.coverage(of: shape)
@@ -121,8 +117,8 @@ extension DatabaseFile {
     /// Tells SQLite how selective the indexes are, once each has something to tell of: it chooses between two by their order of
     /// declaration otherwise.
     private func analyseIndexes() throws(SQLiteError) {
-        try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            guard let writer, writer.batch == nil else { return }
+        try withWriter { (writer) throws(SQLiteError) in
+            guard writer.batch == nil else { return }
             let connection = writer.connection
             for archive in writer.allArchives {
                 guard let shape = archive.index.shape, !shape.isEmpty else { continue }
@@ -141,15 +137,13 @@ extension DatabaseFile {
     private func take(
         _ found: [BuiltRow], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any DiskArchiveDelegate
     ) throws(SQLiteError) {
-        let (state, progress) = try writer.withLock {
-            (writer: inout WriteConnection?) throws(SQLiteError) -> (WriteState?, IndexProgress?) in
+        let taken = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (WriteState, IndexProgress?)? in
             // The archive may have been closed meanwhile, and opened with another index, which has another place for what was found.
-            guard let writer, let archive = writer.archive(number), archive.index.shape == shape else { return (nil, nil) }
+            guard archive.index.shape == shape else { return nil }
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
                 try archive.index.take(found, after: after, isAtEnd: isAtEnd)
             }
-            hasOpenBatch.store(false, ordering: .releasing)
             let progress = archive.index.row.map { row in
                 IndexProgress(
                     indexed: Int(row.through == .max ? archive.row.entries : min(row.built, archive.row.entries)),
@@ -157,9 +151,9 @@ extension DatabaseFile {
             }
             return (WriteState(writer), progress)
         }
-        if let state { scheduleMaintenance(state) }
+        if let state = taken?.0 { scheduleMaintenance(state) }
         CrashPoint.reached(.indexBatchCommitted)
-        if let progress { owner.archiveDidReport(.indexed(progress)) }
+        if let progress = taken?.1 { owner.archiveDidReport(.indexed(progress)) }
     }
 }
 

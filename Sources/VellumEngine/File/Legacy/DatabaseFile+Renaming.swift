@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 package import VellumCore
 
 // Entries of the original MiniCache are taken over before the type of their keys is known. They get their keys when a cache of that type
@@ -32,24 +31,25 @@ extension DatabaseFile {
 
     /// Returns the keys that begin with a prefix, those of the entries written last first.
     private func keys(ofArchive name: String, beginningWith prefix: String) throws(SQLiteError) -> [EntryKey] {
-        try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-            guard let archive = writer?.archive(named: name) else { throw .closedArchive }
-            return try archive.keys(beginningWith: prefix)
+        let keys = try withWriter { (writer) throws(SQLiteError) in
+            try writer.archive(named: name)?.keys(beginningWith: prefix)
         }
+        guard let keys else { throw .closedArchive }
+        return keys
     }
 
     private func rename(_ keys: [(old: EntryKey, new: EntryKey)], ofArchive name: String) throws(SQLiteError) {
         let state = try retryingWhenFull { () throws(SQLiteError) in
-            try writer.withLock { (writer: inout WriteConnection?) throws(SQLiteError) in
-                guard let writer, let archive = writer.archive(named: name) else { throw .closedArchive }
+            try withWriter { (writer) throws(SQLiteError) -> WriteState? in
+                guard let archive = writer.archive(named: name) else { return nil }
                 try writer.transaction { () throws(SQLiteError) in
                     try archive.load()
                     try archive.rename(keys)
                 }
-                hasOpenBatch.store(false, ordering: .releasing)
                 return WriteState(writer)
             }
         }
+        guard let state else { throw .closedArchive }
         CrashPoint.reached(.originalKeysRenamed)
         scheduleMaintenance(state)
     }
