@@ -1,4 +1,4 @@
-// What callers of this module need of the engine, so that `import MiniCache` is enough.
+// The types of the engine that callers of this module use, so that `import MiniCache` is enough.
 
 @_exported public import struct VellumCore.Capacity
 @_exported public import enum VellumCore.CodableFormat

@@ -7,7 +7,7 @@ extension ArchiveStore where Archive: Sendable {
     /// The object under the key, loaded if there is no valid one. A use of it.
     ///
     /// ```swift
-    /// let user = try await users.value(forKey: "ann", staleFor: .seconds(600)) {
+    /// let user = try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(600)) {
     ///     try await download("ann")
     /// }
     /// ```
@@ -29,35 +29,35 @@ extension ArchiveStore where Archive: Sendable {
     ///
     /// - Parameters:
     ///   - key: What is wanted.
-    ///   - staleFor: For how long past its age the caller takes an old object at once, while it is loaded anew behind it. That is
+    ///   - staleWhileRevalidate: For how long past its age the caller takes an old object at once, while it is loaded anew behind it. That is
     ///     no use of it. A loader that fails then is told to observers.
-    ///   - failSafe: For how long past its age the caller takes an old object if the loader fails, which observers are told.
+    ///   - staleIfError: For how long past its age the caller takes an old object if the loader fails, which observers are told.
     ///   - options: What becomes of what is loaded; an age that is not said is that of this handle.
     ///   - load: Asks the source. The object must have the key that is asked for.
     /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
-    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
+    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorMaxAge`` says
     ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk cannot be
     ///   read, a duration is negative, or the loaded object has another key (``StoreError/Code/otherKey``).
     @inlinable
     public func value(
-        forKey key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
         try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return object }
-        return try await loaded(key, staleFor, failSafe, options, load).value
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return object }
+        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
-    /// The same, with a loader that may find that there is nothing, which ``LoadOptions/missAge`` remembers: `nil`.
+    /// The same, with a loader that may find that there is nothing, which ``LoadOptions/negativeMaxAge`` remembers: `nil`.
     @_disfavoredOverload  // A closure whose type does not say is one that finds an object.
     @inlinable
     public func value(
-        forKey key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
         try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return object }
-        return try await loadedIfAny(key, staleFor, failSafe, options, load).value
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return object }
+        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
     /// The object under the key, loaded if there is no valid one, and where it came from.
@@ -65,24 +65,24 @@ extension ArchiveStore where Archive: Sendable {
     /// `value(forKey:)` with a loader, for who wants to know whether it is old.
     @inlinable
     public func load(
-        _ key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
         try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return Loaded(object, .cached) }
-        return try await loaded(key, staleFor, failSafe, options, load)
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return Loaded(object, .cached) }
+        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load)
     }
 
     /// The same, with a loader that may find that there is nothing.
     @_disfavoredOverload  // A closure whose type does not say is one that finds an object.
     @inlinable
     public func load(
-        _ key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return Loaded(object, .cached) }
-        return try await loadedIfAny(key, staleFor, failSafe, options, load)
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return Loaded(object, .cached) }
+        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load)
     }
 
     // MARK: Steps
@@ -93,10 +93,11 @@ extension ArchiveStore where Archive: Sendable {
     }
 
     @inlinable
-    func hit(_ key: String, _ staleFor: Duration, _ failSafe: Duration) throws(VellumError) -> Archive? {
+    func hit(_ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError) -> Archive? {
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            return try engine.hit(forKey: EntryKey(key), under: .never, staleFor: staleFor, failSafe: failSafe)
+            return try engine.hit(
+                forKey: EntryKey(key), under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
         } catch {
             throw VellumError(error)
         }
@@ -104,24 +105,24 @@ extension ArchiveStore where Archive: Sendable {
 
     @usableFromInline
     func loaded(
-        _ key: String, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        let answer = try await load(key, staleFor, failSafe, options, takesNothing: false, loader)
+        let answer = try await load(key, staleWhileRevalidate, staleIfError, options, takesNothing: false, loader)
         guard let object = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
         return Loaded(object, answer.source)
     }
 
     @usableFromInline
     func loadedIfAny(
-        _ key: String, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
-        try await load(key, staleFor, failSafe, options, takesNothing: true, loader)
+        try await load(key, staleWhileRevalidate, staleIfError, options, takesNothing: true, loader)
     }
 
     private func load(
-        _ key: String, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         takesNothing: Bool, _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         let key = EntryKey(key)
@@ -129,7 +130,7 @@ extension ArchiveStore where Archive: Sendable {
         options.expiration = options.expiration ?? expiration
         do {
             return try await engine.load(
-                key, under: .never, staleFor: staleFor, failSafe: failSafe, options: options, absence: nil,
+                key, under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, absence: nil,
                 takesNothing: takesNothing,
                 additions: { [self] (object, transaction) throws(StoreError) in
                     guard !mark.isClosed else { throw .closed }

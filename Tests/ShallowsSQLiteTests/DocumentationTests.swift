@@ -25,7 +25,7 @@ struct DocumentationTests {
         let cities = SQLiteStorage<City>(
             fileURL: temporary.file,
             options: .init(
-                memoryLimit: 2.megaBytes, diskLimit: 1.5.gigaBytes, expiration: try .after(.seconds(3600)).jittered(by: 0.1),
+                memoryLimit: 2.megaBytes, diskLimit: 1.5.gigaBytes, expiration: .after(.seconds(3600)).jittered(by: 0.1),
                 durability: .powerSafe, format: .json, clock: .system))
         do {
             try await cities.open()

@@ -78,7 +78,7 @@ struct ImportableFilesTests {
     }
 
     @Test func anImportedValueExpiresLikeOneThatIsSet() async throws {
-        let storage = temporary.storage(of: Data.self, expiration: try .after(.seconds(60)))
+        let storage = temporary.storage(of: Data.self, expiration: .after(.seconds(60)))
         try await storage.importFiles(FakeFolder(files(0..<1)).importable)
         #expect(try await storage.retrieveIfPresent(forKey: "0") != nil)
         temporary.clock.advance(by: .seconds(60))

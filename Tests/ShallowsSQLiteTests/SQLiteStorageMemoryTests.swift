@@ -99,7 +99,7 @@ struct SQLiteStorageMemoryTests {
     }
 
     @Test func aValueThatExpiredInMemoryIsAMiss() async throws {
-        let storage = temporary.storage(of: Data.self, expiration: try .after(.seconds(60)))
+        let storage = temporary.storage(of: Data.self, expiration: .after(.seconds(60)))
         try await storage.set(data("value"), forKey: "key")
         #expect(inMemory(storage, "key") != nil)
         temporary.clock.advance(by: .seconds(60))

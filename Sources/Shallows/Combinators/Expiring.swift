@@ -27,7 +27,7 @@ extension ErasableStorage where ErasedValue == Data {
                 return dated.value
             },
             out: { value in
-                _ = try Expiration.after(age)
+                _ = try Expiration(validating: age)
                 return DatedBytes(value: value, written: clock.now()).bytes
             })
     }
@@ -58,7 +58,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
                     }
                 },
                 set: { value, key, call in
-                    Outcome.judging(name, key) { try Expiration.after(age) }.then { _ in
+                    Outcome.judging(name, key) { try Expiration(validating: age) }.then { _ in
                         // The time last: a value without it expires too soon, and never too late.
                         operations.set(value, key, call).then { outcome in outcome.then { dates.set(clock.now().date, key, call) } }
                     }
@@ -87,7 +87,7 @@ extension WallInstant {
     /// Whether a value that was written then is not expired.
     fileprivate func isYoung(_ age: Duration, _ clock: WallClock) throws -> Bool {
         let validity = Validity(written: self, expires: nil)
-        return validity.contains(clock.now(), EntryKey(""), lastUse: .never, under: try .after(age))
+        return validity.contains(clock.now(), EntryKey(""), lastUse: .never, under: try Expiration(validating: age))
     }
 }
 

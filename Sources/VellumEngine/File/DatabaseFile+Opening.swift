@@ -96,7 +96,7 @@ extension DatabaseFile {
             if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, pendingEvents: [], clock) }
             return try open(path, kind, pendingEvents: try Recovery.repair(path, kind, at: clock.now()), clock)
         } catch let error as StoreError where error.code == .foreignFile {
-            if let pendingEvents = try takeover?.pendingEvents(try identity(of: path), at: clock.now()) {
+            if let pendingEvents = try takeover?.run(try identity(of: path), at: clock.now()) {
                 return try open(path, kind, pendingEvents: pendingEvents, clock)
             }
             guard policy == .setAsideAlways else { throw error }

@@ -89,8 +89,8 @@ extension Store where Value: Sendable {
         do {
             if let answer {
                 try await BlockingPool.run { try self.fill(answer, request.ownExpiration, request, origin) }
-            } else if let absence = request.absence, request.missAge > 0 {
-                let age = Expiration(age: request.missAge)
+            } else if let absence = request.absence, request.negativeMaxAge > 0 {
+                let age = Expiration(age: request.negativeMaxAge)
                 try await BlockingPool.run { try self.fill(absence.value, age, request, origin) }
             } else {
                 // What is past its age must not be served for stale any more.
@@ -153,9 +153,9 @@ extension Store where Value: Sendable {
             return .init(answer: negative, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
         }
         return switch answer {
-        case .loaded(nil) where request.absence == nil: item(.nothing, for: request.missAge)
+        case .loaded(nil) where request.absence == nil: item(.nothing, for: request.negativeMaxAge)
         // That a loader was cancelled says nothing of its source.
-        case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorAge)
+        case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorMaxAge)
         case .found, .loaded, .failed: nil
         }
     }
