@@ -248,7 +248,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     public func perform<Value: Sendable>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await Offload.run { try work(self) }
+        try await BlockingPool.run { try work(self) }
     }
 
     /// Returns the result of `body`.

@@ -68,13 +68,13 @@ struct ArchiveStoreExpirationTests {
 
     @Test(arguments: [-1, -0.0001, -.infinity, .nan])
     func invalidExpirationsAreErrors(seconds: Double) {
-        let error = #expect(throws: StoreError.self) { _ = try Expiration.after(seconds: seconds) }
+        let error = #expect(throws: StoreError.self) { _ = try Expiration(validatingSeconds: seconds) }
 
         #expect(error?.code == .invalidDuration)
     }
 
-    @Test func anInfiniteExpirationNeverExpires() throws {
-        #expect(try Expiration.after(seconds: .infinity) == .never)
-        #expect(throws: StoreError.self) { _ = try Expiration.after(.seconds(-1)) }
+    @Test func anInfiniteExpirationNeverExpires() {
+        #expect(Expiration.after(seconds: .infinity) == .never)
+        #expect(throws: StoreError.self) { _ = try Expiration(validating: .seconds(-1)) }
     }
 }

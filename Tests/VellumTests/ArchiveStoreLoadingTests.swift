@@ -55,12 +55,12 @@ struct ArchiveStoreLoadingTests {
     @Test func aStaleObjectIsReturnedDuringARefreshAndAfterItsFailure() async throws {
         try users.record(User(name: "ann", age: 1), expiration: .after(.seconds(60)))
         temporary.clock.advance(bySeconds: 70)
-        let safe = try await users.load("ann", failSafe: .seconds(60), orLoad: fail)
-        #expect(safe == Loaded(User(name: "ann", age: 1), .failSafe))
-        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", failSafe: .seconds(5), orLoad: fail) }
-        let stale = try await users.load("ann", staleFor: .seconds(60)) { User(name: "ann", age: 2) }
-        #expect(stale == Loaded(User(name: "ann", age: 1), .stale))
-        while try await users.value(forKey: "ann", staleFor: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
+        let safe = try await users.load("ann", staleIfError: .seconds(60), orLoad: fail)
+        #expect(safe == Loaded(User(name: "ann", age: 1), .staleIfError))
+        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", staleIfError: .seconds(5), orLoad: fail) }
+        let stale = try await users.load("ann", staleWhileRevalidate: .seconds(60)) { User(name: "ann", age: 2) }
+        #expect(stale == Loaded(User(name: "ann", age: 1), .staleWhileRevalidate))
+        while try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
     }
 
     @Test func loadedObjectsHaveTheExpirationOfTheHandleByDefault() async throws {
@@ -73,7 +73,7 @@ struct ArchiveStoreLoadingTests {
     }
 
     @Test func aLoaderMayReturnNilAndTheResultMayBeCached() async throws {
-        let options = LoadOptions(missAge: .seconds(10))
+        let options = LoadOptions(negativeMaxAge: .seconds(10))
         #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .loaded))
         #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .cached))
         #expect(try await users.value(forKey: "ann") { User(name: "ann") } == User(name: "ann"))
@@ -88,7 +88,7 @@ struct ArchiveStoreLoadingTests {
 
     @Test func loadingThrowsVellumError() async throws {
         let negative = await #expect(throws: VellumError.self) {
-            try await users.value(forKey: "ann", staleFor: .seconds(-1)) { User(name: "ann") }
+            try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(-1)) { User(name: "ann") }
         }
         #expect(negative?.code == .invalidDuration)
         let recursive = await #expect(throws: VellumError.self) {

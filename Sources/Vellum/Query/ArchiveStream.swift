@@ -60,7 +60,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         func nextBatch() async throws -> [Archive] {
             let isCancelled = Flag()
             return try await withTaskCancellationHandler {
-                try await Offload.run { Batch(objects: try self.read { isCancelled.isSet }) }.objects
+                try await BlockingPool.run { Batch(objects: try self.read { isCancelled.isSet }) }.objects
             } onCancel: {
                 isCancelled.set()
             }

@@ -1,15 +1,13 @@
 import Benchmark
 import Samples
-import VellumCore
-import VellumEngine
 import Vellum
 
-/// `cache[key]` that the disk answers, beside the engine under it and a table by hand.
+/// `cache[key]` that the disk answers, beside an archive and a table by hand.
 enum CacheDiskHitComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .cacheDiskHit, subject: User.title, scale: scale,
-            sides: [("MiniCache", nil), ("the engine", nil), ("leanest table", nil)]
+            sides: [("MiniCache", nil), ("an archive", nil), ("leanest table", nil)]
         ) { desk in
             let side = try CacheSide(desk, .cacheDiskHit, scale, memory: 1.kiloByte)
             let path = try State<User>(desk: desk, count: scale.rawValue).path(.lean, "cache")
@@ -19,7 +17,7 @@ enum CacheDiskHitComparison {
             return Course(
                 turns: [
                     Turn { blackHole(side.cache[key]) },
-                    Turn { blackHole(try side.engine.find(EntryKey(key))) },
+                    Turn { blackHole(try side.archive.access(archiveWithKey: key)) },
                     Turn { blackHole(try lean.value(key)) },
                 ]
             ) { round in

@@ -1,17 +1,15 @@
 import Benchmark
 import Samples
-import VellumCore
-import VellumEngine
 import Vellum
 
-/// `cache[key]` that memory answers, beside the engine under it.
+/// `cache[key]` that memory answers, beside an archive.
 enum CacheHitComparison {
     static let batch = 1000
 
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .cacheHit, subject: User.title, scale: scale,
-            sides: [("MiniCache", nil), ("the engine", 1.5), ("locked Dictionary", nil)], batch: batch, rounds: 10_000, seconds: 3
+            sides: [("MiniCache", nil), ("an archive", 1.5), ("locked Dictionary", nil)], batch: batch, rounds: 10_000, seconds: 3
         ) { desk in
             let side = try CacheSide(desk, .cacheHit, scale, memory: .everything)
             let dictionary = LockedBox<[String: User]>([:])
@@ -24,7 +22,7 @@ enum CacheHitComparison {
             return Course(
                 turns: [
                     Turn { for key in keys[start..<start + batch] { blackHole(side.cache[key]) } },
-                    Turn { for key in keys[start..<start + batch] { blackHole(try side.engine.find(EntryKey(key))) } },
+                    Turn { for key in keys[start..<start + batch] { blackHole(try side.archive.access(archiveWithKey: key)) } },
                     Turn { for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) } },
                 ]
             ) { _ in

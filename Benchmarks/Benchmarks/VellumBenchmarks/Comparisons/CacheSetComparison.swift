@@ -1,15 +1,13 @@
 import Benchmark
 import Samples
-import VellumCore
-import VellumEngine
 import Vellum
 
-/// `cache[key] = value`, beside the engine under it and SQLite by hand. `beside_diskcache.py` has python-diskcache.
+/// `cache[key] = value`, beside an archive and SQLite by hand. `beside_diskcache.py` has python-diskcache.
 enum CacheSetComparison {
     static func make(_ work: Work, _ scale: Scale) -> Comparison {
         Comparison(
             work: work, subject: User.title, scale: scale,
-            sides: [("MiniCache", nil), ("the engine", nil), ("leanest table", nil)], rounds: 2000, seconds: 5
+            sides: [("MiniCache", nil), ("an archive", nil), ("leanest table", nil)], rounds: 2000, seconds: 5
         ) { desk in
             let side = try CacheSide(desk, work, scale, memory: 16.megaByte)
             let lean = try LeanTable<User>(try State<User>(desk: desk, count: scale.rawValue).path(.lean, "set"), .crashSafe)
@@ -18,7 +16,7 @@ enum CacheSetComparison {
             return Course(
                 turns: [
                     Turn { side.cache[value.primaryKey] = value },
-                    Turn { try side.engine.record(value, forKey: EntryKey(value.primaryKey)) },
+                    Turn { try side.archive.record(value) },
                     Turn { try lean.record(value) },
                 ]
             ) { round in

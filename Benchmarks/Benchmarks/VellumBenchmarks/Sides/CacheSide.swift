@@ -1,16 +1,14 @@
 import Foundation
 import MiniCache
 import Samples
-import VellumCore
-import VellumEngine
 import Vellum
 
-/// A cache of users and the engine by itself, each over a file of its own that holds the same.
+/// A cache of users and an archive of them, each over a file of its own that holds the same.
 struct CacheSide {
     let manager: MiniCacheManager
     let cache: MiniCache<String, User>
-    let file: DatabaseFile
-    let engine: Store<User>
+    let archives: ArchivesFactory
+    let archive: ArchiveStore<User>
 
     /// - Parameter memory: What memory may hold on either side.
     init(_ desk: Desk, _ work: Work, _ scale: Scale, memory: DataSize) throws {
@@ -18,15 +16,14 @@ struct CacheSide {
         manager = MiniCacheManager(name: "Users", directory: folder)
         cache = manager.cache(
             cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(7), memoryLimit: memory, diskLimit: .everything)
-        file = try DatabaseFile.open(at: folder.appendingPathComponent("Engine.sqlite"))
-        engine = try file.store(
-            named: "User", codec: JSONCodec<User>(), memory: Capacity(memory), disk: Capacity(.everything), caching: .values)
+        archives = ArchivesFactory(directory: folder.appendingPathComponent("archives"))
+        archive = try archives.archives(for: User.self, trySetMaxMemorySize: memory, trySetMaxDiskSize: .everything).store
         for index in 0..<scale.rawValue {
             let user = User.make(index)
             try cache.set(user, forKey: user.primaryKey)
-            try engine.record(user, forKey: EntryKey(user.primaryKey))
+            try archive.record(user)
         }
-        try engine.flush()
+        try archive.flush()
         try manager.flush()
     }
 
@@ -35,6 +32,6 @@ struct CacheSide {
 
     func close() throws {
         try manager.close()
-        try file.close()
+        try archives.close()
     }
 }

@@ -88,10 +88,11 @@ enum Recovery {
         for suffix in parts where FileIdentity(path: path + suffix) != nil {
             // Where a killed process had begun, what it moved is there already, and an empty file may have been made in its place.
             guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || !isResumed || FileSystem.size(path) > 0 else { continue }
-            do {
-                try FileSystem.move(path + suffix, to: aside + suffix)
-            } catch let error as POSIXError where error.code == .ENOENT && !suffix.isEmpty {
-                continue  // The last of another process to let go of the file removed it.
+            if suffix.isEmpty {
+                try FileSystem.move(path, to: aside)
+            } else {
+                // SQLite may have removed it when another process closed the file.
+                guard try FileSystem.moveIfPresent(path + suffix, to: aside + suffix) else { continue }
             }
             CrashPoint.reached(.damagedFileMoved)
         }
