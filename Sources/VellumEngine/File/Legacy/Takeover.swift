@@ -45,7 +45,7 @@ struct Takeover {
     }
 
     private func run(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
-        guard try Connection(path: path).int(SQL.originalColumnCount) == 5 else { return nil }
+        guard try Connection(path: path).int(OriginalTable.columnCount) == 5 else { return nil }
         // Another process may take it over before we can: its file is there then.
         guard let source = try openAlone(identity) else { return Outcome() }
         CrashPoint.reached(.originalLocked)
@@ -72,7 +72,7 @@ struct Takeover {
         while FileIdentity(path: path) == identity {
             do throws(SQLiteError) {
                 let source = try Connection(path: path)
-                try source.execute(SQL.endLog)
+                try source.execute(OriginalTable.endLog)
                 try source.execute(SQL.beginWriting)
                 return FileIdentity(path: path) == identity ? source : nil
             } catch {
@@ -91,7 +91,7 @@ struct Takeover {
         let writer = try WriteConnection(target)
         var archives: [String: ArchiveWriter] = [:]
         var outcome = Outcome()
-        let rows = OriginalRows(try source.prepare(SQL.originalEntries))
+        let rows = OriginalRows(try source.prepare(OriginalTable.entries))
         while let batch = rows.next(512) {
             let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
             for case (_, let place?) in placed where archives[place.archive] == nil {
@@ -124,37 +124,22 @@ struct Takeover {
 
 /// The rows of an original file, as far as they can be read.
 private final class OriginalRows {
-    struct Row {
-        var entry: OriginalCache.Entry?
-        var written: WallInstant
-    }
-
     private let statement: Statement
     private var isAtEnd = false
 
     init(_ statement: Statement) { self.statement = statement }
 
     /// The next few; `nil` when there are no more.
-    func next(_ count: Int) -> [Row]? {
-        var rows: [Row] = []
+    func next(_ count: Int) -> [OriginalRow]? {
+        var rows: [OriginalRow] = []
         while !isAtEnd, rows.count < count {
             do throws(SQLiteError) {
-                if try statement.step() { rows.append(row) } else { isAtEnd = true }
+                if try statement.step() { rows.append(OriginalRow(statement)) } else { isAtEnd = true }
             } catch {
                 Log.error("A file of the original MiniCache cannot be read to its end.", error)
                 isAtEnd = true
             }
         }
         return rows.isEmpty ? nil : rows
-    }
-
-    private var row: Row {
-        // Core Data counts seconds from 2001.
-        let date = Date(timeIntervalSinceReferenceDate: statement.double(4))
-        guard
-            let cache = statement.text(0), let version = statement.text(1), let key = statement.text(2), let value = statement.text(3),
-            !statement.isNull(4)
-        else { return Row(entry: nil, written: WallInstant(date)) }
-        return Row(entry: OriginalCache.Entry(cache: cache, version: version, key: key, value: value), written: WallInstant(date))
     }
 }
