@@ -108,7 +108,9 @@ enum ArchiveTable {
     }
 
     /// Makes the archive one of the version group, open at `now`.
-    static func writeHeartbeat(_ id: Int64, in versionGroup: String, at now: WallInstant, on connection: Connection) throws(SQLiteError) {
+    static func writeHeartbeat(
+        _ id: Int64, in versionGroup: String, at now: WallInstant, on connection: Connection
+    ) throws(SQLiteError) {
         let store = try connection.prepare(updateHeartbeat)
         store.bind(id, at: 1)
         store.bind(versionGroup, at: 2)
@@ -116,7 +118,9 @@ enum ArchiveTable {
         try store.run()
     }
 
-    private static let selectSiblings = "SELECT id, name, entries, seen FROM archives WHERE version_group = ?1 AND id <> ?2 ORDER BY seen, id"
+    private static let selectSiblings = """
+        SELECT id, name, entries, seen FROM archives WHERE version_group = ?1 AND id <> ?2 ORDER BY seen, id
+        """
 
     /// Another archive of a version group.
     struct Sibling {

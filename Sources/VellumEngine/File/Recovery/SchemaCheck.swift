@@ -20,7 +20,7 @@ struct SchemaCheck {
     /// - Throws: ``SQLiteError`` for damage if the schema contains anything else.
     func run() throws(SQLiteError) {
         guard items.allSatisfy(isOurs) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The schema of the file contains something that this package did not write.")
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The schema of the file contains foreign definitions.")
         }
     }
 
