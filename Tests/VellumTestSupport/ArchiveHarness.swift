@@ -61,7 +61,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
         var outcomes: [WriteOutcome] = []
         try archive.commit(writes, durability: .crashSafe) { outcomes = $0 }
         state.withLock { state in
-            for (write, outcome) in zip(writes, outcomes) where outcome.row != 0 { state.uses[outcome.row] = write.stamp }
+            for (write, outcome) in zip(writes, outcomes) where outcome.entryID != 0 { state.uses[outcome.entryID] = write.stamp }
         }
         return outcomes
     }

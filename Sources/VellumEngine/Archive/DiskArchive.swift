@@ -2,15 +2,15 @@ internal import Foundation
 internal import Synchronization
 public import VellumCore
 
-/// One archive of an ``DatabaseFile``: the tier that outlives the process.
+/// One archive of a ``DatabaseFile``: entries that outlive the process.
 ///
-/// Made by ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)``, or by
-/// ``DatabaseFile/tier(named:capacity:)`` to stand under a store of one's own.
+/// ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)`` opens one under a
+/// store, ``DatabaseFile/tier(named:capacity:)`` without one.
 ///
-/// Reads run beside writes. A commit is lean: prepared statements, the order of use outside the row's transaction,
-/// checkpoints on a thread of their own.
+/// Reads and writes run at the same time. A commit runs prepared statements only; uses and checkpoints have transactions and threads of
+/// their own.
 @usableFromInline package final class DiskArchive: Sendable {
-    /// The file that the archive lies in.
+    /// The file that holds the archive.
     package let file: DatabaseFile
 
     let number: Int64
@@ -19,19 +19,19 @@ public import VellumCore
     let changes: ArchiveChanges
     private let shape = Locked<IndexShape?>(nil)
     private let closed = Atomic(false)
-    /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
+    /// Whether the validity of an entry depends on uses that may not be in the file yet.
     let hasSlidingUses = Atomic(false)
     private let owner = Locked(WeakOwner())
-    /// The disk limit, which the writer keeps up to date.
+    /// The disk limit, which the writer updates.
     let mirror: LimitMirror
-    /// What happened to the archive while it was opened, for the first owner.
+    /// The outcome of the limit that was set on opening, to report to the first owner.
     private let openingOutcome: Locked<LimitOutcome?> = Locked(nil)
 
     private struct WeakOwner {
         weak var value: (any DiskArchiveDelegate)?
     }
 
-    /// What tests put in the way of calls.
+    /// Intercepts calls in tests.
     let interceptor: (any DiskArchiveInterceptor)?
 
     init(file: DatabaseFile, number: Int64, name: String, entryLimit: Int, interceptor: (any DiskArchiveInterceptor)? = nil) {
@@ -54,7 +54,7 @@ public import VellumCore
     }
 
     @usableFromInline package func raise(to capacity: Capacity) throws(StoreError) {
-        // Most often it is what the archive has.
+        // In most calls nothing changes.
         guard capacity != mirror.capacity || !mirror.isGiven else { return }
         mirror.update(entries: max(capacity.entries, mirror.capacity.entries))
         // Decided inside the transaction: another process may have raised it further.
@@ -94,8 +94,8 @@ public import VellumCore
             try read { (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }
         }
         guard let written else { return nil }
-        guard let told = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
-        return max(told, written.stamp)
+        guard let known = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
+        return max(known, written.stamp)
     }
 
     @usableFromInline package func totals() throws(StoreError) -> StorageUsage {
@@ -122,7 +122,7 @@ public import VellumCore
         return result
     }
 
-    /// What the index is to hold, as far as this process said.
+    /// The index that this process declared, if it did.
     var indexShape: IndexShape? { shape.withLock { $0 } }
 
     func setIndexShape(_ new: IndexShape) { shape.withLock { $0 = new } }
@@ -169,7 +169,7 @@ public import VellumCore
         }
     }
 
-    // MARK: The order of use
+    // MARK: Uses
 
     @usableFromInline package func attach(to owner: any DiskArchiveDelegate) {
         self.owner.withLock { $0.value = owner }
@@ -193,7 +193,7 @@ public import VellumCore
 
     @usableFromInline package func record(uses: [Touch]) { file.write(uses, of: number) }
 
-    // MARK: Ending
+    // MARK: Closing
 
     @usableFromInline package func flush() throws(StoreError) {
         try checkOpen()
@@ -203,11 +203,11 @@ public import VellumCore
     @usableFromInline package func close() throws(StoreError) {
         guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(StoreError) {
-            // What is suspended was committed.
+            // A suspended file has no uncommitted writes.
             if file.state != .suspended { try file.flush() }
         } catch {
-            // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
-            // And after a sync that failed none is believed.
+            // A damaged file cannot be written and is released, so that it can be opened again. The same applies after a failed sync, because
+            // no later sync can be trusted.
             if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }
             throw error
         }

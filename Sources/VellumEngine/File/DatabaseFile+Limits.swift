@@ -84,7 +84,7 @@ extension DatabaseFile {
 
         /// The same with what is to be done outside the lock.
         func afterCommit(of writer: WriteConnection) -> LimitStep {
-            writer.tellOfLosses()
+            writer.reportLosses()
             var step = self
             step.outcome.states = [WriteState(writer)]
             return step
@@ -98,14 +98,14 @@ extension DatabaseFile {
         try writer.commitBatch()
         archive.invalidate()
         try archive.load()
-        var outcome = LimitOutcome(before: archive.row.limit, after: archive.row.limit)
+        var outcome = LimitOutcome(before: archive.totals.limit, after: archive.totals.limit)
         outcome.after = change(outcome.before, Int64(archive.held.bytes))
         guard outcome.after != outcome.before || archive.isOverLimit else { return LimitStep(outcome: outcome) }
         return try writer.transaction { () throws(SQLiteError) in
             try archive.load()
-            outcome.before = archive.row.limit
+            outcome.before = archive.totals.limit
             outcome.after = change(outcome.before, Int64(archive.held.bytes))
-            archive.change { $0.limit = outcome.after }
+            archive.totals.limit = outcome.after
             let held = archive.held
             outcome.removed = try archive.evict(atMost: 512).removed
             outcome.lost = StorageUsage(entries: held.entries - archive.held.entries, bytes: held.bytes - archive.held.bytes)

@@ -179,7 +179,7 @@ extension DatabaseFile {
                 CrashPoint.reached(.archiveCommitted)
                 let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
                 if let versionGroup { try writer.join(versionGroup, archive, at: clock.now()) }
-                try archive.beginSweeping()
+                try archive.prepareSweep()
                 if archive.versionGroup != nil || archive.sweepMap.hasUnread { scheduleSweep() }
                 // Only once nothing can fail any more: a tier that is let go of takes the writer's lock.
                 let diskArchive = DiskArchive(
@@ -212,7 +212,7 @@ extension DatabaseFile {
                 let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
                     try archive.load()
                     var keys: [EntryKey] = []
-                    while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
+                    while keys.count < limit, let key = try archive.removeOldest(before: stamp) { keys.append(key) }
                     return keys
                 }
                 return (keys, WriteState(writer))
@@ -227,7 +227,7 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             let newest = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
                 archive.owner = owner
-                return try writer.connection.int(SQL.newestStamp(diskArchive.number))
+                return try writer.connection.int(RecencyTables.newestStamp(diskArchive.number))
             }
             if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
         } catch {
@@ -247,7 +247,7 @@ extension DatabaseFile {
         stores.remove(identity)
         withWriter(of: diskArchive.number) { writer, archive in
             // The archive may have been opened again meanwhile.
-            guard archive.diskArchive == identity else { return }
+            guard archive.openArchive == identity else { return }
             do throws(SQLiteError) {
                 try writer.commitBatch()  // It may hold writes of this archive, and its totals.
             } catch {
@@ -309,19 +309,13 @@ extension WriteConnection {
     func archiveNumber(
         named name: String, inVersionGroup versionGroup: String? = nil, withLimit limit: StoredLimit = .unknown
     ) throws(SQLiteError) -> Int64 {
-        if let number = try findArchive(name) { return number }
+        if let number = try ArchiveTable.find(name, on: connection) { return number }
         return try transaction { () throws(SQLiteError) in
             // Once more, now that no other process can add it.
-            if let number = try findArchive(name) { return number }
+            if let number = try ArchiveTable.find(name, on: connection) { return number }
             var limit = limit
-            if let versionGroup, let present = try self.limit(ofFamily: versionGroup) { limit = present }
-            let add = try connection.prepare(SQL.addArchive)
-            add.bind(name, at: 1)
-            add.bind(limit.bytes, at: 2)
-            add.bind(limit.isGiven, at: 3)
-            guard try add.step() else { throw .closedArchive }
-            let number = add.int(0)
-            add.reset()
+            if let versionGroup, let present = try self.limit(ofVersionGroup: versionGroup) { limit = present }
+            guard let number = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
             CrashPoint.reached(.archiveAdded)
             for table in SQL.archiveTables(number) { try connection.execute(table) }
             CrashPoint.reached(.archiveCreated)
@@ -329,23 +323,10 @@ extension WriteConnection {
         }
     }
 
-    private func findArchive(_ name: String) throws(SQLiteError) -> Int64? {
-        let find = try connection.prepare(SQL.findArchive)
-        find.bind(name, at: 1)
-        guard try find.step() else { return nil }
-        // The index on names leads to the table, and both must say the same, or another archive would be taken for this one.
-        let confirm = try connection.prepare(SQL.archiveName)
-        confirm.bind(find.int(0), at: 1)
-        guard find.int(0) > 0, try confirm.step(), confirm.isText(name, at: 0) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
-        }
-        return find.int(0)
-    }
-
     func archiveNames() throws(SQLiteError) -> [String] {
-        let list = try connection.prepare(SQL.listArchives)
+        let list = try connection.prepare(ArchiveTable.list)
         var names: [String] = []
-        while try list.step() { names.append(list.text(1) ?? "") }
+        while try list.step() { names.append(ArchiveTable.Listed(list).name ?? "") }
         return names
     }
 }

@@ -37,16 +37,16 @@ extension DatabaseFile {
                         }
                         committed(outcomes)
                         CrashPoint.reached(.relaxedWriteHeard)
-                        writer.tellOfLosses()
-                        writer.forgetUsesInTransaction()
+                        writer.reportLosses()
+                        writer.forgetTouchesInTransaction()
                         if writer.batch?.isFull ?? false { try writer.commitBatch() }
                     } else {
                         var outcomes = try writer.transaction(work)
                         for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                         committed(outcomes)
                         CrashPoint.reached(.memoryHeard)
-                        writer.tellOfLosses()
-                        writer.forgetUsesInTransaction()
+                        writer.reportLosses()
+                        writer.forgetTouchesInTransaction()
                     }
                     return WriteState(writer)
                 }

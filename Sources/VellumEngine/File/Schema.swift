@@ -55,7 +55,7 @@ enum Schema {
             guard version == formatVersion else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid format version.") }
             return true
         }
-        if 1...formatVersion ~= version, try connection.int(SQL.hasOurTables) ?? 0 > 0 {
+        if 1...formatVersion ~= version, try connection.int(ArchiveTable.isPresent) ?? 0 > 0 {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The mark of an archive file is damaged.")
         }
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {

@@ -11,10 +11,10 @@ extension DiskArchive {
 
     package func indexProgress() throws(StoreError) -> IndexProgress {
         try query { (archive) throws(SQLiteError) in
-            let coverage = try archive.coverage(of: self.indexShape)
-            let isComplete = coverage.isUsable && coverage.through == .max
-            let total = Int(coverage.entries)
-            return IndexProgress(indexed: isComplete ? total : min(total, Int(coverage.built)), total: total, isComplete: isComplete)
+            let extent = try archive.extent(of: self.indexShape)
+            let isComplete = extent.isUsable && extent.through == .max
+            let total = Int(extent.entries)
+            return IndexProgress(indexed: isComplete ? total : min(total, Int(extent.built)), total: total, isComplete: isComplete)
         }
     }
 
@@ -40,7 +40,7 @@ extension DiskArchive {
     }
 
     package func lastRow() throws(StoreError) -> Int64 {
-        try query { (archive) throws(SQLiteError) in try archive.coverage(of: nil).lastRow }
+        try query { (archive) throws(SQLiteError) in try archive.extent(of: nil).lastRow }
     }
 
     package func indexAgain(_ rows: [Int64]) throws(StoreError) {

@@ -111,7 +111,7 @@ extension Store {
         add(change, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
             let effects = store.memory.store(
-                cachedForm, forKey: key, cost: cost, stamp: stamp, row: outcome.row, validity: validity, wasPresent: outcome.wasPresent,
+                cachedForm, forKey: key, cost: cost, stamp: stamp, row: outcome.entryID, validity: validity, wasPresent: outcome.wasPresent,
                 change: outcome.change)
             let lost = store.memory.markMemoryOnly(outcome.evicted)
             return Settled(didChange: true) {
@@ -130,7 +130,7 @@ extension Store {
     /// Adds the removal of what a query found, if it is still as it was.
     mutating func remove<Value>(_ origin: QueryOrigin, in store: Store<Value>) {
         let isOnDisk = origin.row > 0 && origin.row < .max
-        remove(origin.key, isOnDisk ? .removeUnchanged(row: origin.row, revision: origin.revision) : .remove, in: store)
+        remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.row, revision: origin.revision) : .remove, in: store)
     }
 
     private mutating func remove<Value>(_ key: EntryKey, _ change: ArchiveWrite.Change, in store: Store<Value>) {
