@@ -48,12 +48,12 @@ public import VellumCore
 
     @usableFromInline package var capacity: Capacity { mirror.capacity }
 
-    @usableFromInline package func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
+    @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [EntryKey] {
         mirror.update(entries: capacity.entries)
         return try setLimit { _, _ in StoredLimit(given: capacity) }.removed.map(\.key)
     }
 
-    @usableFromInline package func raise(to capacity: Capacity) throws(StoreError) {
+    @usableFromInline package func raise(to capacity: Capacity) throws(VellumError) {
         // In most calls nothing changes.
         guard capacity != mirror.capacity || !mirror.isGiven else { return }
         mirror.update(entries: max(capacity.entries, mirror.capacity.entries))
@@ -61,12 +61,12 @@ public import VellumCore
         _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
     }
 
-    @usableFromInline package func currentCapacity() throws(StoreError) -> Capacity {
+    @usableFromInline package func currentCapacity() throws(VellumError) -> Capacity {
         _ = try setLimit { stored, _ in stored }
         return capacity
     }
 
-    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(StoreError) -> LimitOutcome {
+    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(VellumError) -> LimitOutcome {
         try checkOpen()
         let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: self, change) }
         file.finish(outcome, of: self)
@@ -77,8 +77,8 @@ public import VellumCore
 
     // MARK: Reading
 
-    @usableFromInline package func entry(forKey key: EntryKey) throws(StoreError) -> Entry? {
-        try intercepting(.entry(key)) { () throws(StoreError) in
+    @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
+        try intercepting(.entry(key)) { () throws(VellumError) in
             switch try read({ (archive) throws(SQLiteError) in try archive.entry(forKey: key) }) {
             case .entry(let entry):
                 if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }
@@ -89,8 +89,8 @@ public import VellumCore
         }
     }
 
-    @usableFromInline package func lastUse(ofKey key: EntryKey) throws(StoreError) -> UseStamp? {
-        let written = try intercepting(.lastUse(key)) { () throws(StoreError) in
+    @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
+        let written = try intercepting(.lastUse(key)) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }
         }
         guard let written else { return nil }
@@ -98,24 +98,24 @@ public import VellumCore
         return max(known, written.stamp)
     }
 
-    @usableFromInline package func totals() throws(StoreError) -> StorageUsage {
-        try intercepting(.totals) { () throws(StoreError) in
+    @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
+        try intercepting(.totals) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in try archive.totals() }
         }
     }
 
-    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(StoreError)
+    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(VellumError)
         -> [ListedKey]
     {
         let pending = currentOwner?.pendingTouches() ?? []
-        return try intercepting(.keysByUse) { () throws(StoreError) in
+        return try intercepting(.keysByUse) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in
                 try archive.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
             }
         }
     }
 
-    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         try checkOpen()
         let result = try file.withUsableFile { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
         guard let result else { throw .closed }
@@ -131,7 +131,7 @@ public import VellumCore
 
     @usableFromInline package var isClosed: Bool { closed.load(ordering: .acquiring) || file.isClosed }
 
-    func checkOpen() throws(StoreError) {
+    func checkOpen() throws(VellumError) {
         guard !closed.load(ordering: .acquiring) else { throw .closed }
     }
 
@@ -139,29 +139,29 @@ public import VellumCore
 
     @usableFromInline package func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         var last: DiskArchive?
         for write in writes where write.archive !== last {
             last = write.archive
             guard write.archive.file === file else {
-                throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
+                throw VellumError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
             }
             try write.archive.checkOpen()
         }
         if writes.contains(where: \.isSliding) { hasSlidingUses.store(true, ordering: .relaxed) }
-        try intercepting(.commit(writes: writes.count, durability)) { () throws(StoreError) in
+        try intercepting(.commit(writes: writes.count, durability)) { () throws(VellumError) in
             try file.commit(writes, durability: durability, committed: committed)
         }
     }
 
-    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
+    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> [EntryKey] {
         try checkOpen()
-        return try intercepting(.removeUnused) { () throws(StoreError) in
+        return try intercepting(.removeUnused) { () throws(VellumError) in
             try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
         }
     }
 
-    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(StoreError) {
+    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(VellumError) {
         try checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
             try file.setRetention(
@@ -195,14 +195,14 @@ public import VellumCore
 
     // MARK: Closing
 
-    @usableFromInline package func flush() throws(StoreError) {
+    @usableFromInline package func flush() throws(VellumError) {
         try checkOpen()
-        try intercepting(.flush) { () throws(StoreError) in try file.flush() }
+        try intercepting(.flush) { () throws(VellumError) in try file.flush() }
     }
 
-    @usableFromInline package func close() throws(StoreError) {
+    @usableFromInline package func close() throws(VellumError) {
         guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        do throws(StoreError) {
+        do throws(VellumError) {
             // A suspended file has no uncommitted writes.
             if file.state != .suspended { try file.flush() }
         } catch {

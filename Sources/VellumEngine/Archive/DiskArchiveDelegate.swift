@@ -31,7 +31,7 @@ public import VellumCore
     func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause)
 
     /// Reports that writes under ``Durability/relaxed`` were lost, so that the memory cache may differ from the file.
-    func archiveDidLoseWrites(_ error: StoreError)
+    func archiveDidLoseWrites(_ error: VellumError)
 
     /// The entry's values for the index. Decodes the entry, so the archive calls it without holding a lock.
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome

@@ -5,7 +5,7 @@ package import VellumCore
 /// Memory hits do not reach it. Without an interceptor each call costs one comparison with `nil`.
 package protocol DiskArchiveInterceptor: AnyObject, Sendable {
     /// Called before the call is carried out. If it throws, the call fails with that error.
-    func willCarryOut(_ call: DiskArchive.Call) throws(StoreError)
+    func willCarryOut(_ call: DiskArchive.Call) throws(VellumError)
 
     /// Called after the call succeeded, before its result is returned.
     func didCarryOut(_ call: DiskArchive.Call)
@@ -26,7 +26,7 @@ extension DiskArchive {
         case close
     }
 
-    func intercepting<Result>(_ call: Call, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    func intercepting<Result>(_ call: Call, _ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
         guard let interceptor else { return try body() }
         try interceptor.willCarryOut(call)
         let result = try body()

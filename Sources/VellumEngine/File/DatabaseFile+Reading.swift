@@ -28,7 +28,7 @@ extension DatabaseFile {
     }
 
     /// Makes everything acknowledged before it survive power loss, the order of use included.
-    func flush() throws(StoreError) {
+    func flush() throws(VellumError) {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()

@@ -36,7 +36,7 @@ extension DatabaseFile {
     /// than single entries, the next opening salvages what can be read.
     ///
     /// - Complexity: O(size of the file).
-    package func verify() throws(StoreError) -> VerificationReport {
+    package func verify() throws(VellumError) -> VerificationReport {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             let connection = try Connection(path: path)

@@ -7,7 +7,7 @@ extension DatabaseFile {
     /// Carries the writes out and calls `committed` inside the writer's lock, so that memory hears of commits in their order.
     func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         let state = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
                 try withWriter { (writer) throws(SQLiteError) -> WriteState? in

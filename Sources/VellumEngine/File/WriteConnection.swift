@@ -205,7 +205,7 @@ final class WriteConnection {
     private func loseBatch(_ error: SQLiteError) {
         batch = nil
         rollBack()
-        for owner in owners { owner.archiveDidLoseWrites(StoreError(error)) }
+        for owner in owners { owner.archiveDidLoseWrites(VellumError(error)) }
     }
 
     private func beginTransaction() throws(SQLiteError) {

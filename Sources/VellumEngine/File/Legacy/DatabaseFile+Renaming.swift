@@ -19,7 +19,7 @@ extension DatabaseFile {
     /// - Complexity: O(log n) if there are no such entries, and O(k log n) for k of them.
     package func renameEntries(
         ofArchive name: String, withKeyPrefix prefix: String, to newKey: (EntryKey) -> EntryKey?
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         var rest = try withUsableFile { () throws(SQLiteError) in try keys(ofArchive: name, beginningWith: prefix) }[...]
         while !rest.isEmpty {
             let batch = rest.prefix(256).compactMap { old in newKey(old).map { (old: old, new: $0) } }

@@ -21,7 +21,7 @@ struct Takeover {
             var events = [StoreEvent.setAside(to: URL(fileURLWithPath: aside), salvaged: taken)]
             if skipped > 0 {
                 events.append(
-                    .failure(StoreError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
+                    .failure(VellumError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
             }
             return events
         }
@@ -76,7 +76,7 @@ struct Takeover {
                 return FileIdentity(path: path) == identity ? source : nil
             } catch {
                 triesLeft -= 1
-                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
+                guard VellumError(error).code == .busy, triesLeft > 0 else { throw error }
             }
             BusyRetry.milliseconds(.random(in: 2...60))
         }

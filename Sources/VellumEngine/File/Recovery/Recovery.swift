@@ -36,7 +36,7 @@ enum Recovery {
             guard !report.mustBeMadeAnew else { return false }
         } catch let error as SQLiteError where error.isDamage {
             return false
-        } catch let error as StoreError where error.code == .foreignFile {
+        } catch let error as VellumError where error.code == .foreignFile {
             return false
         }
         try FileSystem.remove(path + markSuffix)
