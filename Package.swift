@@ -47,7 +47,7 @@ let package = Package(
         ),
         .target(
             name: "MiniCache",
-            dependencies: ["VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["CBORCoding", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
         .target(name: "Shallows", dependencies: ["VellumCore", .product(name: "Logging", package: "swift-log")]),
         .target(

@@ -33,8 +33,8 @@ enum FuzzTarget: String, CaseIterable {
     case longKeys
     /// Entry keys: equality, hashing and normalization.
     case keys
-    /// Canonical JSON keys of MiniCache.
-    case json
+    /// Keys of MiniCache, and those of the original's file.
+    case cacheKeys
     /// Values of MiniCache.
     case values
     /// The shared page in which processes announce changes.
@@ -57,7 +57,7 @@ enum FuzzTarget: String, CaseIterable {
         case .names: FuzzedReaders.names(input)
         case .longKeys: FuzzedReaders.longKeys(input)
         case .keys: FuzzedReaders.keys(input)
-        case .json: FuzzedReaders.json(input)
+        case .cacheKeys: FuzzedReaders.cacheKeys(input)
         case .values: FuzzedReaders.values(input)
         case .page: FuzzedReaders.page(input)
         case .cbor: FuzzedCoder.run(input)

@@ -1,3 +1,4 @@
+import CBORCoding
 import Foundation
 
 @testable import MiniCache
@@ -16,11 +17,11 @@ enum FuzzedReaders {
 
     static func names(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        for rule in [CaseRule.sensitive, .insensitive] {
+        for rule in [CaseSensitivity.sensitive, .insensitive] {
             // Reads any text as a file name.
             _ = SafeName.text(from: text)
             // Converts any key to a file name.
-            guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
+            guard case .named(let name) = SafeName.location(of: text, rule) else { continue }
             require(name.utf8.count <= SafeName.longest, "A name is not longer than the system allows.")
             require(!name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
             require(!["", ".", ".."].contains(name), "A name is a valid file name.")
@@ -89,12 +90,40 @@ enum FuzzedReaders {
         require(heard == .everything || heard == .keys([99]), "A new announcement is received.")
     }
 
-    static func json(_ input: Data) {
+    static func cacheKeys(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        guard let node = CanonicalNode(json: text) else { return }
-        let json = node.json
-        guard let again = CanonicalNode(json: json) else { fatalError("A canonical key can be parsed.") }
-        require(again.json == json, "Canonicalization is idempotent.")
+        // Decodes any key of the engine as many types.
+        for type in cacheKeyTypes { attemptKey(EntryKey(text), as: type) }
+        attemptKey(EntryKey("\u{1}:" + input.base64EncodedString()), as: CBORValue.self)
+        // Encodes any value as a key.
+        if let value = result({ try CBORDecoder().decode(CBORValue.self, from: input) }) { attemptKey(value) }
+        // Decodes any JSON text as a key of the original's file.
+        guard let waiting = CacheKey.undecoded(originalJSON: text) else { return }
+        func take<Key: Codable>(_ type: Key.Type) { CacheKey.decodingOriginal(waiting, as: type).map { attemptKey($0, as: type) } }
+        for type in cacheKeyTypes { take(type) }
+    }
+
+    private static let cacheKeyTypes: [any Codable.Type] = [
+        String.self, Int.self, Double.self, Bool?.self, Data.self, Date.self, Decimal.self, URL.self, [String: [Double?]].self,
+        [UInt64].self,
+    ]
+
+    private static func attemptKey<Key: Codable>(_ entryKey: EntryKey, as type: Key.Type) {
+        if let key = result({ try CacheKey.decoded(entryKey, as: type) }) { attemptKey(key) }
+    }
+
+    /// Encodes the key, decodes it, and encodes it again.
+    private static func attemptKey<Key: Codable>(_ key: Key) {
+        guard let entryKey = result({ try CacheKey.of(key) }) else { return }
+        do {
+            require(try CacheKey.of(CacheKey.decoded(entryKey, as: Key.self)) == entryKey, "A key round-trips.")
+        } catch {
+            fatalError("A key can be decoded and encoded again: \(error)")
+        }
+    }
+
+    private static func result<Result>(_ body: () throws -> Result) -> Result? {
+        do { return try body() } catch { return nil }
     }
 
     static func values(_ input: Data) {

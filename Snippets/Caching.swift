@@ -15,7 +15,7 @@ let bar = try cache.value(forKey: "bar")
 print(bar ?? 0, try cache.keys().count)
 
 // One load, however many ask; an old value while it is loaded anew, or when that fails.
-let count = try await cache.value(forKey: "visits", staleFor: .seconds(60), failSafe: .seconds(86_400)) {
+let count = try await cache.value(forKey: "visits", staleWhileRevalidate: .seconds(60), staleIfError: .seconds(86_400)) {
     try await countVisits()
 }
 print(count)

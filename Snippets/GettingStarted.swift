@@ -16,7 +16,7 @@ archives.record(User(userName: "ann", fullName: "Ann Example", age: 30))
 let ann = archives.access(archiveWithKey: "ann")
 print(ann?.fullName ?? "no one")
 
-// The same archive, told strictly: a miss is nil, a failure is an error.
+// The same archive with throwing methods: a miss is nil, a failure is an error.
 let users = archives.store
 try users.record(User(userName: "bob", fullName: "Bob Example", age: 40))
 let statistics = try users.statistics()

@@ -62,7 +62,7 @@ func keep(_ city: City, _ key: Filename) async throws {
     do {
         try await named.set(city, forKey: key)
     } catch let error as ShallowsError where error.code == .partiallySet {
-        print("\(error.reached) have the city, the next has not: \(error.cause ?? error)")
+        print("\(error.succeededLayers) have the city, the next has not: \(error.cause ?? error)")
     }
 }
 

@@ -19,7 +19,7 @@ struct Demonstration {
         try await stampede()
         try await hits()
         try await stale()
-        try await failSafe()
+        try await staleIfError()
         try await outage()
         try await nothing()
     }
@@ -59,24 +59,24 @@ struct Demonstration {
     private func stale() async throws {
         ahead.seconds += 90
         let (old, time, _) = try await measured {
-            try await rates.load("USD", staleFor: .seconds(300)) { [server] in try await server.rate(of: "USD") }
+            try await rates.load("USD", staleWhileRevalidate: .seconds(300)) { [server] in try await server.rate(of: "USD") }
         }
-        say("Half a minute past its age, staleFor: 5 min", "\(old.source) after \(time); asked anew behind it")
+        say("Half a minute past its age, staleWhileRevalidate: 5 min", "\(old.source) after \(time); asked anew behind it")
         while try rates.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
         say("A moment later", "the new rate is there, and nobody waited for it")
     }
 
-    private func failSafe() async throws {
+    private func staleIfError() async throws {
         ahead.seconds += 90
         server.isDown = true
         let (old, time, questions) = try await measured {
-            try await rates.load("USD", failSafe: .seconds(3600)) { [server] in try await server.rate(of: "USD") }
+            try await rates.load("USD", staleIfError: .seconds(3600)) { [server] in try await server.rate(of: "USD") }
         }
-        say("The server is down, failSafe: 1 h", "\(old.source) after \(time) and \(questions) question")
+        say("The server is down, staleIfError: 1 h", "\(old.source) after \(time) and \(questions) question")
     }
 
     private func outage() async throws {
-        let options = LoadOptions(errorAge: .seconds(10))
+        let options = LoadOptions(errorMaxAge: .seconds(10))
         let (failures, time, questions) = await measured {
             var failures = 0
             for _ in 0..<100 {
@@ -88,12 +88,12 @@ struct Demonstration {
             }
             return failures
         }
-        say("Still down, nothing cached, errorAge: 10 s", "\(failures) errors, \(questions) question, \(time)")
+        say("Still down, nothing cached, errorMaxAge: 10 s", "\(failures) errors, \(questions) question, \(time)")
         server.isDown = false
     }
 
     private func nothing() async throws {
-        let options = LoadOptions(missAge: .seconds(600))
+        let options = LoadOptions(negativeMaxAge: .seconds(600))
         let (found, time, questions) = try await measured {
             var found = 0
             for _ in 0..<100 {
@@ -102,6 +102,6 @@ struct Demonstration {
             }
             return found
         }
-        say("100 times for no currency, missAge: 10 min", "\(found) found, \(questions) question, \(time)")
+        say("100 times for no currency, negativeMaxAge: 10 min", "\(found) found, \(questions) question, \(time)")
     }
 }

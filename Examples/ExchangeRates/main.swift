@@ -1,4 +1,4 @@
-// Caches a slow source that fails: a stampede, hits, stale values, fail-safe, remembered errors and misses, with numbers.
+// Caches a slow source that fails: a stampede, hits, stale values, stale-if-error, remembered errors and misses, with numbers.
 //
 //     swift run -c release ExchangeRates
 

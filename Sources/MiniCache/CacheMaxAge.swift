@@ -2,55 +2,87 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// For how long the values of a cache stay valid.
+/// How long the values of a cache stay valid.
 ///
 /// ```swift
 /// let week: CacheMaxAge = .days(7)
 /// let session: CacheMaxAge = .unused(for: .seconds(1800), atMost: .seconds(86_400))
 /// let spread = CacheMaxAge.hours(1).jittered(by: 0.1)
+/// let computed = try CacheMaxAge(validatingSeconds: response.maxAge)
 /// ```
 ///
-/// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity is for ever. A number that is
-/// negative, or none, makes no age: the cache it is given to reads nil and says why (``StoreError/Code/invalidDuration``).
-public struct CacheMaxAge: Sendable {
-    private let result: Result<Expiration, StoreError>
+/// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity means that values never expire.
+///
+/// The factories are for ages in the source: a negative number or NaN is a programmer error and ends the process. The initializers check
+/// ages that were computed or read, and throw.
+public struct CacheMaxAge: Hashable, Sendable {
+    let expiration: Expiration
 
-    private init(_ expiration: () throws(StoreError) -> Expiration) {
-        result = Result(catching: expiration)
+    private init(_ expiration: Expiration) { self.expiration = expiration }
+
+    /// Creates an age from a number of seconds that was computed or read; infinity means that values never expire.
+    ///
+    /// - Parameters:
+    ///   - seconds: How long a value is valid after it was set.
+    ///   - jitter: The largest part of the age by which a value's age is shortened at random, from 0 to 1.
+    /// - Throws: ``StoreError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
+    public init(validatingSeconds seconds: TimeInterval, jitter: Double = 0) throws(MiniCacheError) {
+        do throws(StoreError) {
+            self.init(try Expiration(validatingSeconds: seconds, jitter: jitter))
+        } catch {
+            throw MiniCacheError(error)
+        }
     }
 
-    /// So many hours after it was set.
+    /// Creates an age from durations that were computed or read.
+    ///
+    /// - Parameters:
+    ///   - age: How long a value is valid after it was set; `nil` means no limit.
+    ///   - idle: How long a value is valid after it was last set or read; `nil` means no limit.
+    ///   - jitter: The largest part of the age by which a value's age is shortened at random, from 0 to 1.
+    /// - Throws: ``StoreError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
+    public init(validating age: Duration?, unusedFor idle: Duration? = nil, jitter: Double = 0) throws(MiniCacheError) {
+        do throws(StoreError) {
+            self.init(try Expiration(validating: age, unusedFor: idle, jitter: jitter))
+        } catch {
+            throw MiniCacheError(error)
+        }
+    }
+
+    /// Returns an age of a number of seconds.
+    public static func seconds(_ seconds: TimeInterval) -> CacheMaxAge { timeInterval(seconds) }
+
+    /// Returns an age of a number of minutes.
+    public static func minutes(_ minutes: TimeInterval) -> CacheMaxAge { timeInterval(minutes * 60) }
+
+    /// Returns an age of a number of hours.
     public static func hours(_ hours: TimeInterval) -> CacheMaxAge { timeInterval(hours * 3600) }
 
-    /// So many days of 24 hours after it was set.
+    /// Returns an age of a number of days of 24 hours.
     public static func days(_ days: TimeInterval) -> CacheMaxAge { timeInterval(days * 86_400) }
 
-    /// So many seconds after it was set.
-    public static func timeInterval(_ timeInterval: TimeInterval) -> CacheMaxAge {
-        CacheMaxAge { () throws(StoreError) in try .after(seconds: timeInterval) }
-    }
+    /// Returns an age of a number of seconds: the same as ``seconds(_:)``.
+    ///
+    /// - Parameter timeInterval: A negative number or NaN ends the process: use ``init(validatingSeconds:jitter:)`` for a computed one.
+    public static func timeInterval(_ timeInterval: TimeInterval) -> CacheMaxAge { CacheMaxAge(.after(seconds: timeInterval)) }
 
-    /// So long after it was set.
-    public static func after(_ duration: Duration) -> CacheMaxAge {
-        CacheMaxAge { () throws(StoreError) in try .after(duration) }
-    }
+    /// Returns an age of a duration.
+    ///
+    /// - Parameter duration: A negative one ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
+    public static func after(_ duration: Duration) -> CacheMaxAge { CacheMaxAge(.after(duration)) }
 
-    /// For ever.
-    public static let forever = CacheMaxAge.expiration(.never)
+    /// An age under which values never expire.
+    public static let forever = CacheMaxAge(.never)
 
-    /// So long after it was last set or read: a sliding age; and at most so long after it was set.
+    /// Returns a sliding age: a value is valid for a duration after it was last set or read, and at most for `end` after it was set.
     public static func unused(for duration: Duration, atMost end: Duration? = nil) -> CacheMaxAge {
-        CacheMaxAge { () throws(StoreError) in try .unused(for: duration, atMost: end) }
+        CacheMaxAge(.unused(for: duration, atMost: end))
     }
 
-    /// As the engine says it.
-    public static func expiration(_ expiration: Expiration) -> CacheMaxAge { CacheMaxAge { () throws(StoreError) in expiration } }
+    /// Returns the age of an expiration.
+    public static func expiration(_ expiration: Expiration) -> CacheMaxAge { CacheMaxAge(expiration) }
 
-    /// The same, with the age of each value shortened by a random part of at most `fraction` of it, from 0 to 1, so that values
+    /// Returns the age with that of each value shortened by a random part of at most `fraction` of it, from 0 to 1, so that values
     /// that were set together do not expire together.
-    public func jittered(by fraction: Double) -> CacheMaxAge {
-        CacheMaxAge { () throws(StoreError) in try self.expiration().jittered(by: fraction) }
-    }
-
-    func expiration() throws(StoreError) -> Expiration { try result.get() }
+    public func jittered(by fraction: Double) -> CacheMaxAge { CacheMaxAge(expiration.jittered(by: fraction)) }
 }

@@ -8,18 +8,18 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// What a cache's values were written by: a cache finds only values of its own version.
+/// The version of a cache. A cache finds values of its own version only.
 ///
-/// Values of another version are never returned, from the moment a cache is asked for with a new one, and are not removed at
-/// once either: an app and its extension, or a short downgrade, do not wipe each other's values.
+/// Values of other versions are never returned, but they are not removed immediately either: an app and its extension, or a short
+/// downgrade, do not remove each other's values.
 public enum CacheVersion: Hashable, Sendable {
-    /// Changes with the program: version and build number of its `Info.plist`.
+    /// The version and build number in the `Info.plist` of the program.
     ///
-    /// A program without an `Info.plist`, as on Linux, goes by its executable instead: size, modification date and the first 8 KB.
-    /// Looked at once in a process. Builds that are made alike to the second have one version, and a library that is replaced by
-    /// itself changes none: give a ``custom(_:)`` version where values depend on one.
+    /// A program without an `Info.plist`, as on Linux, is identified by its executable: size, modification date and the first 8 KB, read once
+    /// per process. Builds that agree in these have the same version, and replacing a library does not change the version: use
+    /// ``custom(_:)`` if values depend on a library.
     case appVersion
-    /// A text to change by hand when the types in the cache change in a way that old values do not fit.
+    /// A text that you change when types in the cache change so that old values cannot be decoded.
     case custom(String)
 
     var text: String {
@@ -30,17 +30,17 @@ public enum CacheVersion: Hashable, Sendable {
     }
 }
 
-/// What tells one build of the running program from another.
+/// Identifies the build of the running program.
 enum ProgramVersion {
     static let current = text(bundle: .main, executable: executable)
 
     static func text(bundle: Bundle, executable: String?) -> String {
         let numbers = ["CFBundleShortVersionString", "CFBundleVersion"].compactMap { bundle.object(forInfoDictionaryKey: $0) as? String }
         if !numbers.isEmpty { return numbers.joined(separator: "-") }
-        return executable.flatMap(mark) ?? ""
+        return executable.flatMap(fingerprint) ?? ""
     }
 
-    /// Where the running program can be opened: its own file, even if another lies under its name by now.
+    /// The path of the running program: on Linux of its own file, even if another one has its name by now.
     private static var executable: String? {
         #if os(Linux)
             "/proc/self/exe"
@@ -49,12 +49,12 @@ enum ProgramVersion {
         #endif
     }
 
-    /// Size, date and a hash (FNV-1a) of the first 8 KB of a file.
-    static func mark(ofFile path: String) -> String? {
+    /// Returns the size, the date and a hash (FNV-1a) of the first 8 KB of a file, or `nil` if it cannot be read.
+    static func fingerprint(ofFile path: String) -> String? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         do {
             let head = try file.read(upToCount: 8192) ?? Data()
-            // Of the file that is open, not of what lies under its name by now.
+            // Of the open file, not of another one with its name.
             var status = stat()
             guard fstat(file.fileDescriptor, &status) == 0 else { return nil }
             #if canImport(Darwin)

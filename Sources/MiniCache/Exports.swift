@@ -1,4 +1,4 @@
-// What callers of this module need of the engine, so that `import MiniCache` is enough.
+// The types of the engine that callers of this module use, so that `import MiniCache` is enough.
 
 @_exported public import struct VellumCore.Capacity
 @_exported public import enum VellumCore.CodableFormat
@@ -7,7 +7,7 @@
 @_exported public import protocol VellumCore.EngineError
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
-@_exported public import enum VellumCore.AbandonedLoad
+@_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import enum VellumCore.LoadSource
 @_exported public import struct VellumCore.Loaded

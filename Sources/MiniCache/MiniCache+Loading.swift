@@ -1,190 +1,191 @@
 public import VellumCore
 internal import VellumEngine
 
-// Loading: a value that is missing is asked of its source, once for all who want it.
+// Loading: a missing value is requested from its source, once for all waiting callers.
 
 extension MiniCache where Value: Sendable {
-    /// The value under the key, loaded if there is no valid one. A use of it.
+    /// Returns the value of a key, and loads it if there is no valid one.
     ///
     /// ```swift
-    /// let rate = try await cache.value(forKey: "USD", staleFor: .seconds(600), failSafe: .seconds(86_400)) {
+    /// let rate = try await cache.value(forKey: "USD", staleWhileRevalidate: .seconds(600), staleIfError: .seconds(86_400)) {
     ///     try await server.rate(of: "USD")
     /// }
     /// ```
     ///
-    /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
-    /// what it returns. Different keys do not wait for one another. A task that is cancelled stops waiting, and no other does; when
-    /// the last one stops, the loader is cancelled, or goes on, as ``LoadOptions/whenAbandoned`` says. A value that was set or
-    /// removed while its loader ran stays as it is; who waited gets what was loaded. A loader may ask for other keys; one that waits
-    /// for its own gets ``StoreError/Code/recursiveLoad``.
+    /// At most one loader runs per key: the first caller's. The others wait for its result. Loads of different keys are independent.
+    /// Cancelling one waiter does not affect the others; when the last one is cancelled, the loader is cancelled or goes on, as
+    /// ``LoadOptions/onLastWaiterCancelled`` says. If the value is set or removed while the loader runs, that stays, and the waiters get what was
+    /// loaded. A loader may load other keys; one that waits for its own key gets ``StoreError/Code/recursiveLoad``.
     ///
-    /// Looking for a value blocks as the subscript does, and nothing else here blocks. A value that cannot be decoded is told of once, and loaded.
+    /// Looking for a value blocks as the subscript does; nothing else here blocks. The value becomes the most recently used one. A value that
+    /// cannot be decoded is reported once, and loaded.
     ///
     /// - Parameters:
-    ///   - key: What is wanted.
-    ///   - maxAge: How long what is loaded is valid, whoever reads; nil leaves that to each reader.
-    ///   - staleFor: For how long past its age the caller takes an old value at once, while it is loaded anew behind it
-    ///     (*stale-while-revalidate*). That is no use of it.
-    ///   - failSafe: For how long past its age the caller takes an old value if the loader fails (*stale-if-error*).
-    ///   - options: For how long a failure, or that there is nothing, is remembered, and what becomes of a load that nobody waits for.
-    ///   - load: Asks the source, in a task of its own, on no actor.
-    /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
-    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
-    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is none, the
-    ///   disk cannot be read or a duration is negative. A file that cannot be opened is reported, and every caller's loader asked.
+    ///   - key: The key.
+    ///   - maxAge: How long a loaded value is valid for every reader; `nil` leaves that to each reader.
+    ///   - staleWhileRevalidate: How long past its age an old value is returned immediately, while it is loaded again in the background. This
+    ///     does not affect the eviction order.
+    ///   - staleIfError: How long past its age an old value is returned if the loader fails.
+    ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
+    ///   - load: Requests the value from its source. Runs in a task of its own, on no actor.
+    /// - Complexity: O(1) in memory, O(log n) on disk, and the cost of the loader.
+    /// - Throws: The error of the loader, to all waiters; the next call loads again, unless ``LoadOptions/errorMaxAge`` says otherwise.
+    ///   `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is invalid, the disk cannot be
+    ///   read or a duration is negative. A file that cannot be opened is reported, and each caller's loader runs.
     @inlinable
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let options = try checked(options, maxAge)
-        if staleFor == .zero, failSafe == .zero, let value = try valueIgnoringCorruption(key) { return value }
-        return try await loaded(key, staleFor, failSafe, options, load).value
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(key) { return value }
+        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
-    /// The same, with a loader that may find that there is nothing: `nil`, which ``LoadOptions/missAge`` remembers, in the file.
+    /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
+    ///
+    /// ``LoadOptions/negativeMaxAge`` says how long `nil` is remembered, also in the file.
     @inlinable
-    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
+    @_disfavoredOverload  // A closure without a declared type returns a value.
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
         let options = try checked(options, maxAge)
-        if staleFor == .zero, failSafe == .zero, let value = try valueIgnoringCorruption(key) { return value }
-        return try await loadedIfAny(key, staleFor, failSafe, options, load).value
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(key) { return value }
+        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
-    /// The value under the key, loaded if there is no valid one, and where it came from.
+    /// Returns the value of a key and its source, and loads it if there is no valid one.
     ///
-    /// `value(forKey:orLoad:)` for who wants to know whether it is old.
+    /// Works like `value(forKey:orLoad:)`, and says whether the value is stale.
     public func load(
-        _ key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try await loaded(key, staleFor, failSafe, try checked(options, maxAge), load)
+        try await loaded(key, staleWhileRevalidate, staleIfError, try checked(options, maxAge), load)
     }
 
-    /// The same, with a loader that may find that there is nothing.
-    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
+    /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
+    @_disfavoredOverload  // A closure without a declared type returns a value.
     public func load(
-        _ key: Key, maxAge: CacheMaxAge? = nil, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loadedIfAny(key, staleFor, failSafe, try checked(options, maxAge), load)
+        try await loadedIfAny(key, staleWhileRevalidate, staleIfError, try checked(options, maxAge), load)
     }
 
     // MARK: Steps
 
-    /// The options with the age in them. Durations that are none are refused also where nothing is loaded.
+    /// Returns the options with the age, and throws an error for negative durations even if nothing will be loaded.
     @inlinable
     func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
         do throws(StoreError) {
             try options.check()
-            guard let maxAge else { return options }
-            return try aged(options, maxAge)
         } catch {
             throw MiniCacheError(error)
         }
+        guard let maxAge else { return options }
+        return aged(options, maxAge)
     }
 
     @usableFromInline
-    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge) throws(StoreError) -> LoadOptions {
+    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge) -> LoadOptions {
         var options = options
-        options.expiration = try maxAge.expiration()
+        options.expiration = maxAge.expiration
         return options
     }
 
-    /// The valid value under the key. One that cannot be read is as good as none to whoever can load it.
+    /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
     @inlinable
-    func valueIgnoringCorruption(_ key: Key) throws(MiniCacheError) -> Value? {
+    func findReadable(_ key: Key) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
             return try find(key)
         } catch {
-            try tolerate(error, key)
+            try reportUnreadable(error, key)
             return nil
         }
     }
 
     @usableFromInline
-    func tolerate(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
-        // The loader is asked where the file cannot be opened, and what is wrong with the file is told there.
-        if core.opened == nil, isIntact, error.code != .invalidKey { return }
+    func reportUnreadable(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
+        // If the file cannot be opened, `answer` reports it and runs the loader.
+        if core.opened == nil, isValid, error.code != .invalidKey { return }
         guard error.concernsOneEntry else { throw error }
         report(error, key, "value")
     }
 
     @usableFromInline
     func loaded(
-        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await answer(key, staleFor, failSafe, options, takesNothing: false, loader)
-        guard let value = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
+        let answer = try await answer(key, staleWhileRevalidate, staleIfError, options, acceptsNil: false, loader)
+        guard let value = answer.value else { preconditionFailure("The store must not return nil to a reader that does not accept it.") }
         return Loaded(value, answer.source)
     }
 
     @usableFromInline
     func loadedIfAny(
-        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await answer(key, staleFor, failSafe, options, takesNothing: true, loader)
+        try await answer(key, staleWhileRevalidate, staleIfError, options, acceptsNil: true, loader)
     }
 
     private func answer(
-        _ key: Key, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions, takesNothing: Bool,
+        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions, acceptsNil: Bool,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let entryKey = try CacheKey.of(key)
         let store: Store<CachedValue>
         do throws(MiniCacheError) {
-            store = try engine()
+            store = try openStore()
         } catch {
-            // A file that cannot be opened must not come between the caller and the source.
-            guard isIntact, error.code != .closed else { throw error }
+            // A file that cannot be opened does not keep the caller from the source.
+            guard isValid, error.code != .closed else { throw error }
             report(error, "load")
             let value = try await loader()
             return Loaded(value, .loaded)
         }
-        let (keepsValues, format) = (keepsValues, core.format)
-        let absence = Tombstone(CachedValue(NothingBox())) { cached in
-            if cached.box is NothingBox { return .nothing }
-            if cached.typed(as: Value.self) != nil { return .value }
-            // What this handle cannot decode is no answer to it.
-            let value = Result { try ValueCoding.decode(Value.self, from: try cached.box.encoded()) }
-            return if case .success = value { .value } else { .unreadable }
-        }
+        let (keepsDecoded, format) = (keepsDecoded, core.format)
         do {
             let answer = try await store.load(
-                entryKey, under: expiration, staleFor: staleFor, failSafe: failSafe, options: options, absence: absence,
-                takesNothing: takesNothing
+                entryKey, under: expiration, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options,
+                absence: absence, takesNothing: acceptsNil
             ) {
                 guard let value = try await loader() else { return nil }
-                return CachedValue(keepsValues ? TypedBox(value, format) : bytesBox(value, format))
+                return CachedValue(keepsDecoded ? DecodedForm(value, format) : encodedForm(of: value, format))
             }
             if answer.source == .loaded { core.didWrite(entryKey) }
-            return Loaded(try answer.value.flatMap { cached in try read(cached, entryKey) }, answer.source)
+            return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
         } catch let error as StoreError {
             throw MiniCacheError(error)
         }
     }
 
-    private func read(_ cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
-        if let box = cached.typed(as: Value.self) { return box.value }
-        return try decoded(cached, key)
+    /// What the store's values mean to this handle.
+    private var absence: Tombstone<CachedValue> {
+        Tombstone(.tombstone) { cached in
+            if cached.isTombstone { return .nothing }
+            if cached.decoded(as: Value.self) != nil { return .value }
+            // A value that this handle cannot decode is a miss.
+            let value = Result { try ValueCoding.decode(Value.self, from: try cached.form.encoded()) }
+            return if case .success = value { .value } else { .unreadable }
+        }
     }
 }
 
-/// The bytes of a value, which whoever reads it decodes anew; or the value, where it has none: then it is not recorded, and that is
-/// told, but it is what was asked for.
-private func bytesBox<Value: Codable & Sendable>(_ value: Value, _ format: CodableFormat) -> CacheBox {
+/// Returns the bytes of a value, or the value itself if it cannot be encoded: then recording it fails and is reported, and the caller gets
+/// the value.
+private func encodedForm<Value: Codable & Sendable>(of value: Value, _ format: CodableFormat) -> CachedForm {
     do {
-        return BytesBox(try ValueCoding.encode(value, as: format))
+        return EncodedForm(try ValueCoding.encode(value, as: format))
     } catch {
-        return TypedBox(value, format)
+        return DecodedForm(value, format)
     }
 }

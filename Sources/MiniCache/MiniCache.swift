@@ -2,7 +2,7 @@ internal import Foundation
 public import VellumCore
 public import VellumEngine
 
-/// A persistent cache of `Codable` values under `Codable` keys.
+/// A persistent cache of `Codable` values with `Codable` keys.
 ///
 /// ```swift
 /// let manager = MiniCacheManager(name: "MiniCache")
@@ -11,50 +11,63 @@ public import VellumEngine
 /// let value = cache["foo"]
 /// ```
 ///
-/// The subscript never throws: what fails is logged, told to ``failures``, and reads as nil. The throwing verbs tell
-/// what happened. There is no third way. Values lie in memory over a file, both bounded, the least recently used leaving first;
-/// one that is past the age of the handle that reads it is never returned.
+/// The subscript never throws: it logs failures, sends them to ``failures``, and reads `nil`. The throwing methods throw them. Values are
+/// held in memory and in a file. Both have a limit, beyond which the least recently used values are evicted. A value that is older than the
+/// age of the handle that reads it is never returned.
 ///
-/// Works from any thread, whatever its types: values are encoded and decoded on the thread of the caller. A
-/// `Sendable` value that is no object is remembered as it is; any other as data, so that whoever reads it gets one of their own.
+/// A cache works from any thread, whatever its types are: values are encoded and decoded on the caller's thread. Memory keeps decoded values
+/// of `Sendable` types that are not classes; values of other types are kept encoded, so that every reader gets its own.
 ///
-/// Two keys are one when their canonical JSON is the same: names in order, strings in normal form, -0.0 as 0 and 1.0 as 1. A type
-/// whose equal values may be encoded differently, such as a `Set`, makes no key, nor does a number that is infinite or none.
+/// Keys are compared by their normalized encoding: strings by canonical equivalence, like Swift's `==`, and numbers by value, so that 1.0 is
+/// 1 and -0.0 is 0. A type whose equal values may be encoded differently, such as a `Set`, cannot be a key or part of one, nor can a number
+/// that is infinite or NaN.
 ///
-/// - Note: Every verb is synchronous and blocks for the disk for some microseconds, or for a sync of it under
-///   ``Durability/powerSafe``.
+/// - Note: Every method is synchronous and blocks for the disk for some microseconds, or for a sync under ``Durability/powerSafe``.
 public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline let core: CacheCore
-    /// For how long this handle takes values that have no age of their own.
+    /// How long values without an age of their own are valid for this handle.
     @usableFromInline let expiration: Expiration
-    /// Whether memory may keep values decoded.
-    @usableFromInline let keepsValues: Bool
-    /// The engine, if it could be opened when the handle was made.
-    private let engineIfReady: Store<CachedValue>?
-    /// The same, for reading: counting a reference to what others hold weakly costs as much as the rest of a hit.
+    /// Whether memory may keep decoded values.
+    @usableFromInline let keepsDecoded: Bool
+    /// The store, if it could be opened when the handle was made.
+    private let readyStore: Store<CachedValue>?
+    /// The same store for reading: counting a reference to a weakly held object would cost as much as the rest of a hit.
     @usableFromInline let ready: UnretainedStore<CachedValue>?
     /// Whether the manager of this handle was closed.
     @usableFromInline let mark: ClosedMark
-    /// What makes this handle of no use, if anything: an age or a limit that makes no sense.
-    private let trouble: MiniCacheError?
+    /// The error of every call, if the limits of this handle are invalid.
+    private let invalidity: MiniCacheError?
 
-    init(_ core: CacheCore, _ expiration: Expiration, _ trouble: MiniCacheError?, keepsValues: Bool) {
+    /// How the making of a handle ended.
+    enum Opening {
+        case opened(Store<CachedValue>)
+        /// The next call tries again.
+        case failed
+        case invalid(MiniCacheError)
+    }
+
+    init(_ core: CacheCore, _ opening: Opening, _ expiration: Expiration, keepsDecoded: Bool) {
         self.core = core
         self.expiration = expiration
-        self.trouble = trouble
-        self.keepsValues = keepsValues
-        engineIfReady = trouble == nil ? core.opened : nil
-        ready = engineIfReady.map { UnretainedStore($0) }
-        mark = core.mark ?? .open
+        self.keepsDecoded = keepsDecoded
+        (readyStore, invalidity) =
+            switch opening {
+            case .opened(let store): (store, nil)
+            case .failed: (nil, nil)
+            case .invalid(let error): (nil, error)
+            }
+        ready = readyStore.map { UnretainedStore($0) }
+        mark = core.closedMark ?? .open
     }
 
     // MARK: The subscript
 
-    /// The value under the key; nil if there is none, it is past its age, or it cannot be read. Setting nil removes it.
+    /// Accesses the value of a key.
     ///
-    /// Reading is a use, in memory and for the disk, and writes nothing. A value that cannot be decoded is told of once, until
-    /// it is set anew. Where `Value` is itself an optional, `cache["foo"] = .some(nil)` sets a nil, which reads as `.some(nil)` and not
-    /// as the `nil` of a value that is missing.
+    /// Reading returns `nil` if there is no valid value or it cannot be read. It makes the value the most recently used one, and does not write
+    /// to the disk immediately. A value that cannot be decoded is reported once, until it is set again.
+    ///
+    /// Setting `nil` removes the value. If `Value` is itself optional, `cache["foo"] = .some(nil)` stores a `nil`, which reads as `.some(nil)`.
     @inlinable
     public subscript(key: Key) -> Value? {
         get {
@@ -68,7 +81,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         set {
             do throws(MiniCacheError) {
                 if let newValue {
-                    try put(newValue, key, nil)
+                    try store(newValue, key, nil)
                 } else {
                     try removeValue(forKey: key)
                 }
@@ -78,68 +91,82 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
-    // MARK: Verbs that throw
+    // MARK: Throwing methods
 
-    /// The value under the key, or nil if there is none or it is past its age. A use of it.
+    /// Returns the value of a key, or `nil` if there is no valid one.
     ///
-    /// - Complexity: O(1) from memory, O(log n) from disk.
-    /// - Throws: ``MiniCacheError`` if the key is none, the disk fails, or what is stored is damaged or no `Value`.
+    /// The value becomes the most recently used one.
+    ///
+    /// - Complexity: O(1) in memory, O(log n) on disk.
+    /// - Throws: ``MiniCacheError`` if the key is invalid, the disk fails, or the stored value is damaged or not a `Value`.
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
         try find(key)
     }
 
-    /// Sets the value under the key, whatever is there. A use of it.
+    /// Sets the value of a key, and replaces a present one.
+    ///
+    /// The value becomes the most recently used one. When the call returns, the value is as durable as the manager's
+    /// ``MiniCacheManager/durability`` says.
     ///
     /// - Parameters:
-    ///   - value: Encoded once, on this thread.
-    ///   - key: Any key that is always encoded alike.
-    ///   - maxAge: How long it is valid, whoever reads; nil leaves that to each reader.
-    /// - Complexity: O(log n), and O(log n) for each value that must leave.
-    /// - Throws: ``MiniCacheError`` if the key is none, the value cannot be encoded or is larger than every limit, or the disk
-    ///   fails. Then the old value stays.
+    ///   - value: The value. Encoded once, on this thread.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
+    /// - Complexity: O(log n), and O(log n) for each value that is evicted.
+    /// - Throws: ``MiniCacheError`` if the key is invalid, the value cannot be encoded or is larger than every limit, or the disk fails. Then
+    ///   the old value stays.
     public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) throws(MiniCacheError) {
-        try put(value, key, maxAge)
+        try store(value, key, maxAge)
     }
 
-    /// Removes what is under the key.
+    /// Removes the value of a key.
     ///
-    /// - Returns: Whether something was there, valid or not.
+    /// - Returns: Whether there was a value, valid or not.
     /// - Complexity: O(log n).
+    /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
     @discardableResult
     public func removeValue(forKey key: Key) throws(MiniCacheError) -> Bool {
         let entryKey = try CacheKey.of(key)
-        let store = try engine()
+        let store = try openStore()
         defer { core.didWrite(entryKey) }
-        return try strictly { () throws(StoreError) in try store.remove(entryKey) }
+        return try mappingErrors { () throws(StoreError) in try store.remove(entryKey) }
     }
 
-    /// Whether there is a valid value under the key. Not a use, and decodes nothing.
+    /// Returns whether there is a valid value for a key.
+    ///
+    /// Decodes nothing, and does not affect the eviction order.
+    ///
+    /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
     public func contains(_ key: Key) throws(MiniCacheError) -> Bool {
         try metadata(forKey: key) != nil
     }
 
-    /// Size and dates of the value under the key. Not a use, and decodes nothing.
+    /// Returns the size and the dates of the value of a key, or `nil` if there is no valid one.
+    ///
+    /// Decodes nothing, and does not affect the eviction order.
+    ///
+    /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
     public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
         let entryKey = try CacheKey.of(key)
-        let store = try engine()
-        return try strictly { () throws(StoreError) in
+        let store = try openStore()
+        return try mappingErrors { () throws(StoreError) in
             guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
-            return try isNothing(entryKey, bytes: metadata.size.bytes, store) ? nil : metadata
+            return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata
         }
     }
 
-    /// Whether what is there is a miss that was remembered, which is no value.
-    func isNothing(_ key: EntryKey, bytes: Int, _ store: Store<CachedValue>) throws(StoreError) -> Bool {
-        guard bytes == NothingBox.bytes.count else { return false }
-        return try store.peek(key)?.box is NothingBox
+    /// Returns whether an entry of this size is a remembered miss.
+    func isTombstone(_ key: EntryKey, bytes: Int, in store: Store<CachedValue>) throws(StoreError) -> Bool {
+        guard bytes == EncodedForm.tombstone.bytes.count else { return false }
+        return try store.peek(key)?.isTombstone ?? false
     }
 
-    // MARK: Steps
+    // MARK: Reading
 
     @inlinable
     func find(_ key: Key) throws(MiniCacheError) -> Value? {
-        guard let ready else { return try findLate(key) }
+        guard let ready else { return try findAfterOpening(key) }
         let entryKey = try CacheKey.of(key)
         let cached: CachedValue
         do throws(StoreError) {
@@ -149,51 +176,53 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         } catch {
             throw MiniCacheError(error)
         }
-        if let box = cached.typed(as: Value.self) { return box.value }
-        return try decoded(cached, entryKey)
+        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
+        return try decode(cached, entryKey)
     }
 
-    /// The same, where the engine could not be opened before.
     @usableFromInline
-    func findLate(_ key: Key) throws(MiniCacheError) -> Value? {
-        let store = try engine()
+    func findAfterOpening(_ key: Key) throws(MiniCacheError) -> Value? {
+        let store = try openStore()
         let entryKey = try CacheKey.of(key)
-        guard let cached = try strictly({ () throws(StoreError) in try store.value(forKey: entryKey, under: expiration) }) else {
-            return nil
-        }
-        if let box = cached.typed(as: Value.self) { return box.value }
-        return try decoded(cached, entryKey)
+        let cached = try mappingErrors { () throws(StoreError) in try store.value(forKey: entryKey, under: expiration) }
+        return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
-    /// What is not there as a `Value` yet: bytes, or a value of another handle's type.
+    func value(of cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
+        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
+        return try decode(cached, key)
+    }
+
+    /// Decodes bytes, or a value of another handle's type.
     @usableFromInline
-    func decoded(_ cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
-        if cached.box is NothingBox { return nil }
+    func decode(_ cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
+        if cached.isTombstone { return nil }
         let value: Value
         do {
-            value = try ValueCoding.decode(Value.self, from: try cached.box.encoded())
+            value = try ValueCoding.decode(Value.self, from: try cached.form.encoded())
         } catch {
             throw MiniCacheError(
                 .notDecodable,
                 """
-                What is stored cannot be decoded as \(Value.self). The type may have changed: set the value anew, or ask for the cache \
-                with another version.
+                The stored value cannot be decoded as \(Value.self). The type may have changed: set the value again, or use another version \
+                of the cache.
                 """, cause: error)
         }
-        if keepsValues, cached.box is BytesBox {
-            try engine().refine(key, to: CachedValue(TypedBox(value, core.format)), where: { $0.box === cached.box })
+        if keepsDecoded, cached.form is EncodedForm {
+            try openStore().refine(key, to: CachedValue(DecodedForm(value, core.format)), where: { $0.form === cached.form })
         }
         return value
     }
 
+    // MARK: Writing
+
     @usableFromInline
-    func put(_ value: Value, _ key: Key, _ maxAge: CacheMaxAge?) throws(MiniCacheError) {
+    func store(_ value: Value, _ key: Key, _ maxAge: CacheMaxAge?) throws(MiniCacheError) {
         let entryKey = try CacheKey.of(key)
-        let store = try engine()
+        let store = try openStore()
         do {
-            let expiration = try maxAge?.expiration()
-            let box = keepsValues ? TypedBox(value, core.format) : BytesBox(try ValueCoding.encode(value, as: core.format))
-            try store.record(CachedValue(box), forKey: entryKey, expiration: expiration)
+            let form = keepsDecoded ? DecodedForm(value, core.format) : EncodedForm(try ValueCoding.encode(value, as: core.format))
+            try store.record(CachedValue(form), forKey: entryKey, expiration: maxAge?.expiration)
         } catch let error as StoreError where error.code != .notEncodable {
             throw MiniCacheError(error)
         } catch {
@@ -204,40 +233,36 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         core.didWrite(entryKey)
     }
 
-    /// Whether nothing is wrong with the handle itself.
-    var isIntact: Bool { trouble == nil }
+    // MARK: The store
 
+    /// Whether the limits of this handle are valid.
+    var isValid: Bool { invalidity == nil }
+
+    /// Returns the store, opened if that failed before.
     @usableFromInline
-    func engine() throws(MiniCacheError) -> Store<CachedValue> {
-        if let engineIfReady {
+    func openStore() throws(MiniCacheError) -> Store<CachedValue> {
+        if let readyStore {
             if mark.isClosed { throw MiniCacheError(.closed) }
-            return engineIfReady
+            return readyStore
         }
-        if let trouble { throw trouble }
-        return try strictly { () throws(StoreError) in try core.store(claiming: expiration) }
-    }
-
-    func strictly<Result>(_ body: () throws(StoreError) -> Result) throws(MiniCacheError) -> Result {
-        do throws(StoreError) {
-            return try body()
-        } catch {
-            throw MiniCacheError(error)
-        }
+        if let invalidity { throw invalidity }
+        return try mappingErrors { () throws(StoreError) in try core.store(for: expiration, keyedBy: Key.self) }
     }
 
     // MARK: Failures
 
-    /// What fails from now on where no caller can be told: in the subscript, and behind the callers' backs. A file that was set
-    /// aside while it was opened is told to the first who asks.
+    /// The failures from now on that no caller receives: those of the subscript, and those in the background.
+    ///
+    /// If the file was set aside while it was opened, the first observer learns of it.
     public var failures: some AsyncSequence<MiniCacheError, Never> & Sendable { core.stream() }
 
     @usableFromInline
     func report(_ error: MiniCacheError, _ key: Key, _ verb: StaticString) {
         if error.concernsOneEntry {
             do throws(MiniCacheError) {
-                guard core.shouldTell(of: try CacheKey.of(key), Value.self) else { return }
+                guard core.shouldReport(try CacheKey.of(key), Value.self) else { return }
             } catch {
-                // It led to an entry a moment ago; what it led to is told of.
+                // The key could be encoded a moment ago. The first failure is reported in any case.
             }
         }
         report(error, verb)
@@ -247,9 +272,4 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         Report.failure(error, verb: verb, Value.self)
         core.failures.send(error)
     }
-}
-
-extension MiniCacheError {
-    /// Whether the failure is that of one entry and says nothing of the others.
-    var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
 }

@@ -2,7 +2,7 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// Where caches come from: any number of them, separate from one another, in one file.
+/// A file of caches. Caches of different names are independent.
 ///
 /// ```swift
 /// extension MiniCacheManager {
@@ -10,34 +10,34 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// Works from any thread. Makes nothing until a cache is asked for. Two managers on one file share what is in it.
+/// A manager works from any thread. It creates no file until a cache is requested. Managers of one file share its contents.
 public final class MiniCacheManager: Sendable {
-    /// What the file is named for.
+    /// The name of the file, without its extension.
     public let name: String
     /// The file of the caches.
     public var url: URL { file.url }
     /// What an acknowledged write survives.
     public var durability: Durability { file.durability }
-    /// What values become when they are set. Those of every format are read.
+    /// The format of new values. Values of every format are read.
     public var format: CodableFormat { file.format }
 
     private let file: CacheFile
-    private let cores = Locked<[CachePlace: CacheCore]>([:])
+    private let cores = Locked<[CacheLocation: CacheCore]>([:])
 
-    /// A manager whose file is `NAME.sqlite` in the user's caches folder.
+    /// Creates a manager whose file is `NAME.sqlite` in the user's caches folder.
     public convenience init(name: String) {
         let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
         self.init(name: name, directory: caches)
     }
 
-    /// A manager whose file is `NAME.sqlite` in a folder of your own.
+    /// Creates a manager whose file is `NAME.sqlite` in a folder.
     ///
     /// - Parameters:
-    ///   - name: Any string; what a file's name cannot hold is written as `%2F` and the like.
-    ///   - directory: Made with mode 0700 if it is missing.
+    ///   - name: Any string. Characters that file names cannot contain are percent-encoded.
+    ///   - directory: The folder. Created with mode 0700 if it is missing.
     ///   - durability: What an acknowledged write survives.
-    ///   - format: What values become when they are set. Those of every format are read, whatever this says.
-    ///   - clock: Where instants come from; for tests.
+    ///   - format: The format of new values. Values of every format are read.
+    ///   - clock: The source of dates, for tests.
     public init(
         name: String, directory: URL, durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
     ) {
@@ -52,43 +52,47 @@ public final class MiniCacheManager: Sendable {
 
     // MARK: Caches
 
-    /// The cache of that name and version: the one there is, or a new one.
+    /// Returns the cache of a name and version, and creates it if necessary.
     ///
     /// ```swift
     /// let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
     /// ```
     ///
-    /// Opens the file, for which it blocks. If that fails, or a limit or an age makes no sense, the cache is there all the same:
-    /// its subscript reads nil and reports why, its throwing verbs throw it.
+    /// Blocks for opening the file. If that fails, or a limit is invalid, the subscript of the returned cache reads `nil` and reports why,
+    /// and its throwing methods throw the error. A file that could not be opened is tried again on each use.
+    ///
+    /// If the file was taken over from the original MiniCache, the first call for a type of keys decodes the keys of the cache, which takes
+    /// O(n log n) for n entries. Keys of other types wait for a call with their type.
     ///
     /// - Parameters:
-    ///   - cacheName: Any string. Caches of different names are separate.
-    ///   - cacheVersion: Caches of one name and different versions are separate, too.
-    ///   - maxAge: For how long this handle takes values that were set without an age of their own. Handles on one cache may
-    ///     have different ages: each judges by its own.
-    ///   - memoryLimit: How many bytes of encoded values memory may hold; nil for what is open, or 1 MB. It can be raised while the cache
-    ///     is open, and not lowered.
-    ///   - diskLimit: How many bytes of encoded values the disk may hold; the least recently used leave for new ones. The limit belongs to
-    ///     the cache and is stored in its file: nil for what it has, or 20 MB where nobody ever gave it one. A larger one is granted at
-    ///     any time; a smaller one counts for the first handle in a process, and is reported and does not count while the cache is open.
+    ///   - cacheName: Any string.
+    ///   - cacheVersion: The version. Caches of one name and different versions are separate.
+    ///   - maxAge: How long values without an age of their own are valid for this handle. Handles on one cache may have different ages.
+    ///   - memoryLimit: The limit of memory in bytes of encoded values; `nil` for the present one, or 1 MB. It can be raised while the
+    ///     cache is open, but not lowered.
+    ///   - diskLimit: The limit of the disk in bytes of encoded values, beyond which the least recently used values are evicted. The limit
+    ///     belongs to the cache and is stored in its file: `nil` for the stored one, or 20 MB. A larger limit applies immediately; a smaller
+    ///     one applies to the first handle in a process, and is reported and ignored while the cache is open.
     public func cache<Key: Codable, Value: Codable>(
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepingValues: false)
+        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepsDecoded: false)
     }
 
-    /// The same; memory keeps decoded values, where their type is no class.
+    /// Returns the cache of a name and version, and creates it if necessary. Memory keeps decoded values, unless their type is a class.
+    ///
+    /// Everything else is as for values that are not `Sendable`.
     public func cache<Key: Codable, Value: Codable & Sendable>(
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepingValues: !(Value.self is AnyObject.Type))
+        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepsDecoded: !(Value.self is AnyObject.Type))
     }
 
     // MARK: All caches
 
-    /// Removes everything from every cache of this file, whatever its name and version. What fails is logged and reported.
+    /// Removes all values of all caches of the file, of all versions. Failures are logged and sent to the caches' `failures`.
     public func clearAll() {
         do throws(MiniCacheError) {
             try removeAll()
@@ -98,89 +102,87 @@ public final class MiniCacheManager: Sendable {
         }
     }
 
-    /// Removes everything from every cache of this file, whatever its name and version, in one transaction.
+    /// Removes all values of all caches of the file, of all versions, in one transaction.
+    ///
+    /// - Throws: ``MiniCacheError`` if the disk fails; then nothing is removed.
     public func removeAll() throws(MiniCacheError) {
-        try strictly { () throws(StoreError) in try file.removeAll() }
+        try mappingErrors { () throws(StoreError) in try file.removeAll() }
     }
 
-    /// Makes everything acknowledged before it survive power loss, the order of use included. Blocks for the disk.
+    /// Makes all acknowledged writes and the eviction order survive power loss. Blocks for the disk.
+    ///
+    /// - Throws: ``MiniCacheError`` if the disk fails.
     public func flush() throws(MiniCacheError) {
-        try strictly { () throws(StoreError) in
+        try mappingErrors { () throws(StoreError) in
             for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.flush() }
         }
     }
 
-    /// Closes every cache of this manager, and the file if no other manager has it open: what the caches are asked afterwards fails with
-    /// ``StoreError/Code/closed``. Those of other managers go on. Everything acknowledged survives power loss then. Asking this manager
-    /// for a cache opens the file again.
+    /// Closes all caches of this manager, and the file if no other manager has it open.
+    ///
+    /// Later calls of the caches fail with ``StoreError/Code/closed``; caches of other managers go on. All acknowledged writes survive power
+    /// loss. Requesting a cache opens the file again.
+    ///
+    /// - Throws: ``MiniCacheError`` if the disk fails.
     public func close() throws(MiniCacheError) {
-        try strictly { () throws(StoreError) in
+        try mappingErrors { () throws(StoreError) in
             for core in cores.withLock({ Array($0.values) }) { try core.close() }
             try file.close()
         }
         cores.withLock { $0 = [:] }
     }
 
-    /// Commits what is open and lets go of every lock and file, until ``resume()``: for an app that is about to be suspended, because
-    /// the system kills those that hold a lock then.
+    /// Commits open transactions and releases all locks and files until ``resume()``. Call it before the app is suspended, because the
+    /// system terminates suspended apps that hold a lock.
     ///
-    /// What memory holds is still found; what needs the disk meanwhile fails with ``StoreError/Code/suspended``. Blocks for those who
-    /// use the file now. Suspending twice is suspending once.
+    /// Values in memory are still found; calls that need the disk fail with ``StoreError/Code/suspended``. Blocks until running calls have
+    /// finished. Suspending twice has no effect.
     ///
-    /// - Throws: ``MiniCacheError`` if what is open cannot be committed; then nothing is suspended.
+    /// - Throws: ``MiniCacheError`` if a transaction cannot be committed; then nothing is suspended.
     public func suspend() throws(MiniCacheError) {
-        try strictly { () throws(StoreError) in try file.opened?.suspend() }
+        try mappingErrors { () throws(StoreError) in try file.opened?.suspend() }
     }
 
-    /// Takes the file up again after ``suspend()``.
+    /// Opens the file again after ``suspend()``.
     ///
-    /// - Throws: ``MiniCacheError`` if it cannot be opened again; ``StoreError/Code/vanished`` if it is no longer there.
+    /// - Throws: ``MiniCacheError`` if it cannot be opened; ``StoreError/Code/vanished`` if it was removed.
     public func resume() throws(MiniCacheError) {
-        try strictly { () throws(StoreError) in try file.opened?.resume() }
-    }
-
-    private func strictly(_ body: () throws(StoreError) -> Void) throws(MiniCacheError) {
-        do throws(StoreError) {
-            try body()
-        } catch {
-            throw MiniCacheError(error)
-        }
+        try mappingErrors { () throws(StoreError) in try file.opened?.resume() }
     }
 
     // MARK: Making
 
     private func makeCache<Key: Codable, Value: Codable>(
-        _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize?, _ disk: DataSize?, keepingValues: Bool
+        _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize?, _ disk: DataSize?, keepsDecoded: Bool
     ) -> MiniCache<Key, Value> {
-        let place = CachePlace(name: name, version: version.text)
-        var expiration = Expiration.never
+        let location = CacheLocation(name: name, version: version.text)
+        let expiration = maxAge.expiration
+        let core: CacheCore
         do throws(StoreError) {
-            let core = self.core(place, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
-            do throws(StoreError) {
-                expiration = try maxAge.expiration()
-                _ = try core.store(claiming: expiration)
-            } catch  where error.code == .invalidDuration {
-                return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
-            } catch {
-                Report.failure(MiniCacheError(error), verb: "cache")  // Whoever uses the cache tries again, and is told.
-            }
-            return MiniCache(core, expiration, nil, keepsValues: keepingValues)
+            core = self.core(location, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
         } catch {
-            // Limits that hold nothing: no cache of this manager's, only a place to tell of it.
-            let core = CacheCore(place, memory: nil, disk: nil, in: file)
-            return MiniCache(core, expiration, MiniCacheError(error), keepsValues: keepingValues)
+            // The manager does not keep this core: it only reports the error.
+            let core = CacheCore(location, memory: nil, disk: nil, in: file)
+            return MiniCache(core, .invalid(MiniCacheError(error)), expiration, keepsDecoded: keepsDecoded)
+        }
+        do throws(StoreError) {
+            let store = try core.store(for: expiration, keyedBy: Key.self)
+            return MiniCache(core, .opened(store), expiration, keepsDecoded: keepsDecoded)
+        } catch {
+            Report.failure(MiniCacheError(error), verb: "cache")
+            return MiniCache(core, .failed, expiration, keepsDecoded: keepsDecoded)
         }
     }
 
-    /// What handles on one cache share. Strongly held, so that it and what its engine remembers outlive the handles.
-    private func core(_ place: CachePlace, memory: Capacity?, disk: Capacity?) -> CacheCore {
+    /// Returns the core of a cache. The manager keeps it, so that its contents in memory outlive the handles.
+    private func core(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) -> CacheCore {
         let (core, isNew) = cores.withLock { cores -> (CacheCore, Bool) in
-            if let core = cores[place], !core.isClosed { return (core, false) }
-            let core = CacheCore(place, memory: memory, disk: disk, in: file)
-            cores[place] = core
+            if let core = cores[location], !core.isClosed { return (core, false) }
+            let core = CacheCore(location, memory: memory, disk: disk, in: file)
+            cores[location] = core
             return (core, true)
         }
-        if !isNew { core.ask(memory: memory, disk: disk) }
+        if !isNew { core.requestLimits(memory: memory, disk: disk) }
         return core
     }
 }

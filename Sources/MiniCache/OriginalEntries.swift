@@ -3,10 +3,26 @@ internal import VellumCore
 internal import VellumEngine
 
 extension OriginalCache {
-    /// What becomes of an entry of the original MiniCache: its key and value are JSON texts, its version the text of today.
+    /// Takes an entry of the original MiniCache over into the cache of its name and version. Its value stays JSON; its key waits
+    /// for a cache of its type.
     static let miniCache = OriginalCache { entry in
-        guard let key = CacheKey.of(json: entry.key), CanonicalNode(json: entry.value) != nil else { return nil }
-        let place = CachePlace(name: entry.cache, version: entry.version)
-        return OriginalCache.Placed(archive: place.archiveName, inVersionGroup: place.name, key: key, bytes: Data(entry.value.utf8))
+        guard JSONText.isValid(entry.key), JSONText.isValid(entry.value), let key = CacheKey.undecoded(originalJSON: entry.key)
+        else { return nil }
+        let location = CacheLocation(name: entry.cache, version: entry.version)
+        return OriginalCache.Placed(archive: location.archiveName, inVersionGroup: location.name, key: key, bytes: Data(entry.value.utf8))
+    }
+}
+
+/// Any JSON text, of which only the syntax is checked.
+private struct JSONText: Decodable {
+    init(from decoder: any Decoder) {}
+
+    static func isValid(_ text: String) -> Bool {
+        do {
+            _ = try JSONCoders.decoder.decode(JSONText.self, from: Data(text.utf8))
+            return true
+        } catch {
+            return false
+        }
     }
 }

@@ -1,6 +1,6 @@
 internal import Logging
 
-/// What goes to the log because no caller can be told: no key, no value and no name of a cache.
+/// Logs failures that no caller receives, without keys, values or names of caches.
 enum Report {
     private static let logger = Logger(label: "vellum.minicache")
 

@@ -1,4 +1,6 @@
-/// A storage of your own by two asynchronous functions.
+internal import VellumCore
+
+/// A storage of your own, made of two asynchronous functions.
 ///
 /// ```swift
 /// struct Server: AsyncStorageProtocol {
@@ -8,69 +10,82 @@
 /// let articles = memory.combined(with: disk).combined(with: Server())
 /// ```
 ///
-/// Everything else follows, as from ``StorageProtocol``. A function runs in a task of its own, which is cancelled when no one wants
-/// its answer any more.
+/// Every transform and composition works with it, as with a ``StorageProtocol``. Each call runs in its own task, which is cancelled
+/// when nobody waits for its answer.
 @preconcurrency
 public protocol AsyncStorageProtocol<Key, Value>: StorageProtocol {
-    // Said again, because they are inferred from the functions of the protocol that declares them only.
+    // Declared again, because they are inferred only from the functions of the protocol that declares them.
     override associatedtype Key
     override associatedtype Value
 
+    /// Returns the value under the key. Throws a ``StorageMiss`` if there is none.
     func retrieve(forKey key: Key) async throws -> Value
+    /// Sets the value under the key.
     func set(_ value: Value, forKey key: Key) async throws
 }
 
-/// A storage of your own that values are only retrieved from, by an asynchronous function.
+/// A read-only storage of your own, made of an asynchronous function.
 @preconcurrency
 public protocol AsyncReadOnlyStorageProtocol<Key, Value>: ReadOnlyStorageProtocol {
     override associatedtype Key
     override associatedtype Value
 
+    /// Returns the value under the key. Throws a ``StorageMiss`` if there is none.
     func retrieve(forKey key: Key) async throws -> Value
 }
 
 extension AsyncStorageProtocol {
+    /// Returns this storage with its type erased.
     public func erased() -> Storage<Key, Value> {
-        let verbs = Storage<Key, Value>(
+        let operations = Storage<Key, Value>(
             storageName: storageName, retrieve: { key in try await retrieve(forKey: key) },
             set: { value, key in try await set(value, forKey: key) }
-        ).verbs
-        // Made anew for each call, and one and the same storage all the same.
-        return AnyStorage(storageName, StorageVerbs(retrieve: verbs.retrieve, set: verbs.set, turn: { Turn(of: self, key: $0) }))
+        ).operations
+        // Erased storages of one storage exclude each other's updates.
+        return AnyStorage(storageName, operations.with(lockKey: { LockKey(of: self, key: $0) }))
     }
 
+    /// Returns this storage with its type erased, to be retrieved from.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { erased().asReadOnlyStorage() }
+    /// Returns this storage with its type erased, to be set to.
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { erased().asWriteOnlyStorage() }
 
+    /// Retrieves the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
         erased().retrieve(forKey: key, completion: completion)
     }
 
+    /// Sets the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         erased().set(value, forKey: key, completion: completion)
     }
 
-    // So that what every storage has does not stand in for the function of your own.
+    // Without these, the functions that every storage has would satisfy the requirements.
 
-    @available(*, unavailable, message: "Write this function: it is one of the two that a storage is.")
+    /// Unavailable: a conforming type implements it.
+    @available(*, unavailable, message: "Implement this function: it is one of the two that a storage is made of.")
     public func retrieve(forKey key: Key) async throws -> Value { fatalError("Unavailable.") }
 
-    @available(*, unavailable, message: "Write this function: it is one of the two that a storage is.")
+    /// Unavailable: a conforming type implements it.
+    @available(*, unavailable, message: "Implement this function: it is one of the two that a storage is made of.")
     public func set(_ value: Value, forKey key: Key) async throws { fatalError("Unavailable.") }
 }
 
 extension AsyncReadOnlyStorageProtocol {
+    /// Returns this storage with its type erased.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
         ReadOnlyStorage(storageName: storageName, retrieve: { key in try await retrieve(forKey: key) })
     }
 
+    /// Retrieves the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
         asReadOnlyStorage().retrieve(forKey: key, completion: completion)
     }
 
-    @available(*, unavailable, message: "Write this function: it is the one that the storage is.")
+    /// Unavailable: a conforming type implements it.
+    @available(*, unavailable, message: "Implement this function: it is the one that the storage is made of.")
     public func retrieve(forKey key: Key) async throws -> Value { fatalError("Unavailable.") }
 }

@@ -1,4 +1,4 @@
-/// A storage that values can be removed from, too.
+/// A storage that can also remove values.
 ///
 /// ```swift
 /// let memory = MemoryStorage<String, Int>()
@@ -6,8 +6,8 @@
 /// let numbers = memory.asRemovableStorage().mapKeys { (number: Int) in String(number) }   // RemovableStorage<Int, Int>
 /// ```
 ///
-/// What is made of a ``StorageProtocol`` is a ``Storage``, as it always was. Begin with ``asRemovableStorage()``, and what is made
-/// of it can remove as well, through every transform and composition.
+/// Transforms of a ``StorageProtocol`` return a ``Storage``, which cannot remove. Begin with ``asRemovableStorage()``, and every
+/// transform and composition returns a storage that can.
 @preconcurrency
 public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol {
     /// Removes the value under the key, if there is one, and calls `completion` once, on any thread.
@@ -16,16 +16,19 @@ public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, W
     /// Removes every value, and calls `completion` once, on any thread.
     @preconcurrency
     func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    /// Returns this storage with its type erased.
     func asRemovableStorage() -> RemovableStorage<Key, Value>
 }
 
 extension RemovableStorageProtocol {
+    /// Returns this storage with its type erased.
     public func asRemovableStorage() -> RemovableStorage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(removing: self))
+        AnyStorage(storageName, StorageOperations(removing: self))
     }
 }
 
-extension AnyStorage where Access == ReadWrite {
+extension AnyStorage where Access == StorageKind.ReadWrite {
+    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()`` can remove.
     @available(
         *, unavailable,
         message:
@@ -33,22 +36,11 @@ extension AnyStorage where Access == ReadWrite {
     )
     public func remove(forKey key: Key) async throws {}
 
+    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()`` can remove.
     @available(
         *, unavailable,
         message:
             "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), and compose it with storages that can."
     )
     public func removeAll() async throws {}
-}
-
-extension StorageVerbs {
-    convenience init<Storage: RemovableStorageProtocol>(removing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
-        let name = storage.storageName
-        let verbs = StorageVerbs(reading: storage, writing: storage)
-        self.init(
-            retrieve: verbs.retrieve, set: verbs.set,
-            remove: { key, call in .foreign(layer: name, key: key, call) { storage.remove(forKey: key, completion: $0) } },
-            removeAll: { call in .foreign(layer: name, call) { storage.removeAll(completion: $0) } },
-            turn: verbs.turn)
-    }
 }

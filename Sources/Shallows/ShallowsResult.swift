@@ -1,25 +1,26 @@
-/// What a completion is called with: the value, or why there is none.
+/// The argument of a completion: the value, or the error.
 public typealias ShallowsResult<Value> = Result<Value, any Error>
 
 extension Optional {
-    /// There was no value to unwrap.
+    /// The error that ``unwrap()`` throws for `nil`.
     public struct UnwrapError: Error {
+        /// Creates the error.
         public init() {}
     }
 
-    /// The value, where `nil` is an error: for transforms that may come to nothing.
+    /// Returns the value, or throws if it is `nil`: for transforms that may fail.
     ///
     /// ```swift
     /// let numbers = strings.mapValues(transformIn: { try Int($0).unwrap() }, transformOut: { String($0) })
     /// ```
     ///
-    /// - Throws: ``UnwrapError`` if there is none.
+    /// - Throws: ``UnwrapError`` for `nil`.
     @inlinable
     public func unwrap() throws -> Wrapped {
         try unwrap(orThrow: UnwrapError())
     }
 
-    /// The value, where `nil` is that error.
+    /// Returns the value, or throws the error if it is `nil`.
     @inlinable
     public func unwrap(orThrow error: @autoclosure () -> any Error) throws -> Wrapped {
         guard let self else { throw error() }

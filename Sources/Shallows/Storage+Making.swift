@@ -1,7 +1,9 @@
-// Storages of your own without a type: from closures.
+internal import VellumCore
 
-extension AnyStorage where Access == ReadWrite {
-    /// A storage of two functions with completions. They run on the callers' threads, several at a time.
+// Storages made of closures.
+
+extension AnyStorage where Access == StorageKind.ReadWrite {
+    /// Creates a storage of two functions with completions. They run on the callers' threads, concurrently.
     @preconcurrency
     public init(
         storageName: String,
@@ -13,7 +15,7 @@ extension AnyStorage where Access == ReadWrite {
             write: WriteOnlyStorage(storageName: storageName, set: set))
     }
 
-    /// A storage of two asynchronous functions.
+    /// Creates a storage of two asynchronous functions.
     ///
     /// ```swift
     /// let server = Storage<String, Data>(storageName: "server", retrieve: { try await download($0) }, set: { try await upload($0, as: $1) })
@@ -29,25 +31,25 @@ extension AnyStorage where Access == ReadWrite {
             write: WriteOnlyStorage(storageName: storageName, set: set))
     }
 
-    /// A storage that retrieves from one and sets to another.
+    /// Creates a storage that retrieves from one storage and sets to another.
     public init(storageName: String, read: ReadOnlyStorage<Key, Value>, write: WriteOnlyStorage<Key, Value>) {
-        let (read, write) = (read.verbs, write.verbs)
-        self.init(storageName, StorageVerbs(retrieve: read.retrieve, set: write.set, turn: read.turn))
+        let (read, write) = (read.operations, write.operations)
+        self.init(storageName, read.with(set: write.set, fireAndForget: write.fireAndForget))
     }
 
-    /// A storage that retrieves from one and sets to another, named for the first.
+    /// Creates a storage that retrieves from one storage and sets to another, with the name of the first.
     public init(read: ReadOnlyStorage<Key, Value>, write: WriteOnlyStorage<Key, Value>) {
         self.init(storageName: read.storageName, read: read, write: write)
     }
 
-    /// A storage of any type, with its type erased.
+    /// Creates a storage from one of any type.
     public init<Other: StorageProtocol>(_ storage: Other) where Other.Key == Key, Other.Value == Value {
         self = storage.erased()
     }
 }
 
-extension AnyStorage where Access == ReadOnly {
-    /// A storage of a function with a completion. It runs on the callers' threads, several times at once.
+extension AnyStorage where Access == StorageKind.ReadOnly {
+    /// Creates a storage of a function with a completion. It runs on the callers' threads, concurrently.
     @preconcurrency
     public init(
         storageName: String, retrieve: @escaping @Sendable (Key, @escaping @Sendable (ShallowsResult<Value>) -> Void) -> Void
@@ -55,75 +57,76 @@ extension AnyStorage where Access == ReadOnly {
         let identity = Identity()
         self.init(
             storageName,
-            StorageVerbs(
+            StorageOperations(
                 retrieve: { key, call in .foreign(layer: storageName, key: key, call) { retrieve(key, $0) } },
-                turn: { Turn(of: identity, $0) }))
+                lockKey: { LockKey(of: identity, $0) }))
     }
 
-    /// A storage of an asynchronous function.
+    /// Creates a storage of an asynchronous function.
     @preconcurrency
     public init(storageName: String, retrieve: @escaping @Sendable (Key) async throws -> Value) {
         let identity = Identity()
         self.init(
             storageName,
-            StorageVerbs(
+            StorageOperations(
                 retrieve: { key, call in .foreign(layer: storageName, key: key, call) { try await retrieve(key) } },
-                turn: { Turn(of: identity, $0) }))
+                lockKey: { LockKey(of: identity, $0) }))
     }
 
-    /// A storage of any type, with its type erased.
+    /// Creates a storage from one of any type.
     public init<Other: ReadableStorageProtocol>(_ storage: Other) where Other.Key == Key, Other.Value == Value {
         self = storage.asReadOnlyStorage()
     }
 }
 
-extension AnyStorage where Access == WriteOnly {
-    /// A storage of a function with a completion. It runs on the callers' threads, several times at once.
+extension AnyStorage where Access == StorageKind.WriteOnly {
+    /// Creates a storage of a function with a completion. It runs on the callers' threads, concurrently.
     @preconcurrency
     public init(
         storageName: String, set: @escaping @Sendable (Value, Key, @escaping @Sendable (ShallowsResult<Void>) -> Void) -> Void
     ) {
         self.init(
             storageName,
-            StorageVerbs(set: { value, key, call in .foreign(layer: storageName, key: key, call) { set(value, key, $0) } }))
+            StorageOperations(set: { value, key, call in .foreign(layer: storageName, key: key, call) { set(value, key, $0) } }))
     }
 
-    /// A storage of an asynchronous function.
+    /// Creates a storage of an asynchronous function.
     @preconcurrency
     public init(storageName: String, set: @escaping @Sendable (Value, Key) async throws -> Void) {
         self.init(
             storageName,
-            StorageVerbs(set: { value, key, call in .foreign(layer: storageName, key: key, call) { try await set(value, key) } }))
+            StorageOperations(set: { value, key, call in .foreign(layer: storageName, key: key, call) { try await set(value, key) } }))
     }
 
-    /// A storage of any type, with its type erased.
+    /// Creates a storage from one of any type.
     public init<Other: WritableStorageProtocol>(_ storage: Other) where Other.Key == Key, Other.Value == Value {
         self = storage.asWriteOnlyStorage()
     }
 }
 
-/// Why an ``StorageKind/Erased/empty()`` storage neither has nor takes anything.
+/// The error of an ``StorageFamily/Erased/empty()`` storage.
 public enum EmptyCacheError: Error, StorageMiss {
+    /// The storage has no value and takes none.
     case cacheIsAlwaysEmpty
 }
 
 extension AnyStorage {
-    /// A storage that never has a value and takes none: to compose with, and for tests. Retrieving is a miss, setting fails.
+    /// Returns a storage that has no value and takes none: for tests, and to compose with. Retrieving is a miss, setting fails.
     public static func empty() -> Self {
         let name = "empty"
         return Self(
             name,
-            StorageVerbs(
+            StorageOperations(
                 retrieve: { key, _ in .failure(.miss(forKey: key, layer: name, cause: EmptyCacheError.cacheIsAlwaysEmpty)) },
                 set: { _, key, _ in
                     var error = ShallowsError(
                         .failed, "An empty storage takes no value.", layer: name, key: key, cause: EmptyCacheError.cacheIsAlwaysEmpty)
-                    error.isTransparent = true
+                    error.throwsCause = true
                     return .failure(error)
                 },
                 remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }))
     }
 }
 
-/// What makes a storage of functions one and the same.
+/// The identity of a storage of functions, of which copies are one storage.
 final class Identity: Sendable {}

@@ -1,4 +1,4 @@
-/// What may be done with a storage: the *kind* in ``AnyStorage``'s type, of which there are no values.
+/// What a storage can do: the *kind* in the type of an ``AnyStorage``.
 ///
 /// ```swift
 /// func load<Access: ReadableAccess>(_ storage: AnyStorage<Access, String, Data>) async throws -> Data {
@@ -6,23 +6,26 @@
 /// }
 /// ```
 ///
-/// A kind is chosen where a storage is made, and every transform keeps it: that is why each of them is written once.
+/// A kind is chosen where a storage is made, and every transform keeps it. Kinds have no values; they are the cases of ``StorageKind``.
 public protocol StorageAccess: Sendable {}
 
-/// Values can be retrieved.
+/// A kind of storage that values can be retrieved from.
 public protocol ReadableAccess: StorageAccess {}
 
-/// Values can be set.
+/// A kind of storage that values can be set to.
 public protocol WritableAccess: StorageAccess {}
 
-/// Values can be retrieved and set: ``Storage``.
-public enum ReadWrite: ReadableAccess, WritableAccess {}
+/// The kinds of storages.
+public enum StorageKind {
+    /// Values can be retrieved and set: ``Storage``.
+    public enum ReadWrite: ReadableAccess, WritableAccess {}
 
-/// Values can be retrieved: ``ReadOnlyStorage``.
-public enum ReadOnly: ReadableAccess {}
+    /// Values can be retrieved: ``ReadOnlyStorage``.
+    public enum ReadOnly: ReadableAccess {}
 
-/// Values can be set: ``WriteOnlyStorage``.
-public enum WriteOnly: WritableAccess {}
+    /// Values can be set: ``WriteOnlyStorage``.
+    public enum WriteOnly: WritableAccess {}
 
-/// Values can be retrieved, set and removed: ``RemovableStorage``.
-public enum ReadWriteRemove: ReadableAccess, WritableAccess {}
+    /// Values can be retrieved, set and removed: ``RemovableStorage``.
+    public enum ReadWriteRemove: ReadableAccess, WritableAccess {}
+}

@@ -1,4 +1,4 @@
-/// An error that may say that there is no value: where it does, a composition asks its next layer, and reports nothing.
+/// An error that may mean that there is no value: then a composition asks its next layer, and reports nothing.
 ///
 /// ```swift
 /// extension KeychainError: StorageMiss {
@@ -6,10 +6,11 @@
 /// }
 /// ```
 public protocol StorageMiss: Error {
-    /// Whether the error means that there is no value. `false`: it is a failure, at which a composition stops. By default `true`.
+    /// Whether the error means that there is no value. By default `true`. If `false`, a composition stops and throws the error.
     var isMiss: Bool { get }
 }
 
 extension StorageMiss {
+    /// `true`: the error means that there is no value.
     public var isMiss: Bool { true }
 }

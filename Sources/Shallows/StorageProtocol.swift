@@ -1,38 +1,45 @@
-/// Says what it is called: in names of compositions, in errors and in reports.
+/// Something with a name, which compositions, errors and reports use.
 public protocol StorageDesign {
-    /// The name of the storage. By default that of its type.
+    /// The name of the storage. By default the name of its type.
     var storageName: String { get }
 }
 
 extension StorageDesign {
+    /// The name of the type.
     public var storageName: String { String(describing: Self.self) }
 }
 
-/// Something that values can be retrieved from.
+/// A storage that values can be retrieved from.
 @preconcurrency
 public protocol ReadableStorageProtocol<Key, Value>: StorageDesign, Sendable {
+    /// What values are stored under.
     associatedtype Key: Sendable
+    /// What is stored.
     associatedtype Value: Sendable
 
     /// Retrieves the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
     func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void)
+    /// Returns this storage with its type erased, to be retrieved from.
     func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value>
 }
 
-/// Something that values can be set to.
+/// A storage that values can be set to.
 @preconcurrency
 public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
+    /// What values are stored under.
     associatedtype Key: Sendable
+    /// What is stored.
     associatedtype Value: Sendable
 
     /// Sets the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
     func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    /// Returns this storage with its type erased, to be set to.
     func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value>
 }
 
-/// A storage of your own: two functions, and every transform and composition follows.
+/// A storage of your own, made of two functions. Every transform and composition works with it.
 ///
 /// ```swift
 /// final class KeychainStorage: StorageProtocol {
@@ -41,63 +48,70 @@ public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
 /// }
 /// ```
 ///
-/// Both are called on any thread, and several at a time. An error that you complete with is taken for a reason to ask the next
-/// layer of a composition, and is reported; make yours a ``StorageMiss`` where it means that there is no value, and call
-/// ``ErasableStorage/strict()`` where it never does. A completion that is dropped, or called twice, harms no one: the caller is
-/// told once in either case. With `async` functions, conform to ``AsyncStorageProtocol``.
+/// Both are called on any thread, and concurrently. After an error, a composition asks its next layer and reports the error; make your
+/// error a ``StorageMiss`` if it means that there is no value, and call ``ErasableStorage/strict()`` if it never does. If a completion
+/// is released without being called, the caller gets an error; if it is called twice, the first call counts. With `async` functions,
+/// conform to ``AsyncStorageProtocol``.
 @preconcurrency
 public protocol StorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol, ErasableStorage
-where Access == ReadWrite, ErasedKey == Key, ErasedValue == Value {}
+where Access == StorageKind.ReadWrite, ErasedKey == Key, ErasedValue == Value {}
 
-/// A storage of your own that values are only retrieved from: one function.
+/// A read-only storage of your own, made of one function.
 @preconcurrency
 public protocol ReadOnlyStorageProtocol<Key, Value>: ReadableStorageProtocol, ErasableStorage
-where Access == ReadOnly, ErasedKey == Key, ErasedValue == Value {}
+where Access == StorageKind.ReadOnly, ErasedKey == Key, ErasedValue == Value {}
 
-/// A storage of your own that values are only set to: one function.
+/// A write-only storage of your own, made of one function.
 @preconcurrency
 public protocol WriteOnlyStorageProtocol<Key, Value>: WritableStorageProtocol, ErasableStorage
-where Access == WriteOnly, ErasedKey == Key, ErasedValue == Value {}
+where Access == StorageKind.WriteOnly, ErasedKey == Key, ErasedValue == Value {}
 
-/// Whatever can be made an ``AnyStorage``: storages of every kind, yours included. Transforms and compositions are written here,
-/// once for all of them.
+/// A storage whose type can be erased: storages of every kind, yours included. Every transform and composition is an extension of it.
 ///
-/// Conform to ``StorageProtocol``, ``ReadOnlyStorageProtocol`` or ``WriteOnlyStorageProtocol``, which say all of this for you.
+/// Do not conform to it yourself: ``StorageProtocol``, ``ReadOnlyStorageProtocol`` and ``WriteOnlyStorageProtocol`` imply it.
 @preconcurrency
 public protocol ErasableStorage: StorageDesign, Sendable {
+    /// The kind of the storage.
     associatedtype Access: StorageAccess
+    /// The keys of the erased storage.
     associatedtype ErasedKey: Sendable
+    /// The values of the erased storage.
     associatedtype ErasedValue: Sendable
 
-    /// This storage as the one type that all are transformed and composed as.
+    /// Returns this storage with its type erased.
     func erased() -> AnyStorage<Access, ErasedKey, ErasedValue>
 }
 
 extension ReadableStorageProtocol {
+    /// Returns this storage with its type erased, to be retrieved from.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(reading: self))
+        AnyStorage(storageName, StorageOperations(reading: self))
     }
 }
 
 extension WritableStorageProtocol {
+    /// Returns this storage with its type erased, to be set to.
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(writing: self))
+        AnyStorage(storageName, StorageOperations(writing: self))
     }
 }
 
 extension StorageProtocol {
+    /// Returns this storage with its type erased.
     public func erased() -> Storage<Key, Value> {
-        AnyStorage(storageName, StorageVerbs(reading: self, writing: self))
+        AnyStorage(storageName, StorageOperations(readingAndWriting: self))
     }
 
-    /// This storage, with its type erased.
+    /// Returns this storage with its type erased.
     public func asStorage() -> Storage<Key, Value> { erased() }
 }
 
 extension ReadOnlyStorageProtocol {
+    /// Returns this storage with its type erased.
     public func erased() -> ReadOnlyStorage<Key, Value> { asReadOnlyStorage() }
 }
 
 extension WriteOnlyStorageProtocol {
+    /// Returns this storage with its type erased.
     public func erased() -> WriteOnlyStorage<Key, Value> { asWriteOnlyStorage() }
 }

@@ -1,37 +1,38 @@
 internal import Logging
 internal import VellumCore
 
-/// Something that went wrong, of which no error tells because the call succeeded all the same.
+/// Something that went wrong and that no error says, because the call succeeded or nobody waits for its outcome.
 ///
 /// ```swift
 /// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }
 /// ```
 ///
-/// Reports go to the log as well (`swift-log`, label `vellum.shallows`): of each event in each layer one a minute, and how many there
-/// were since. Their `description` holds no key and no value.
+/// Reports are logged as well (`swift-log`, label `vellum.shallows`): one a minute for each event and layer, with the number of those
+/// in between. Their `description` contains no key and no value.
 public struct StorageReport: Sendable, CustomStringConvertible {
     /// What happened.
     public enum Event: String, Sendable {
-        /// A layer failed with an error of which nothing is known, and the next one was asked.
+        /// A layer failed with an error that may mean a miss, and the next one was asked.
         case fellThrough
         /// A value that a later layer had could not be set to an earlier one.
         case fillFailed
-        /// A value was set to some layers only, and those were given back what they had.
+        /// A value was set to some layers only, and their earlier values were restored.
         case undone
-        /// They could not be given back what they had.
+        /// The earlier values could not be restored.
         case undoFailed
-        /// A set whose caller wanted no answer failed.
+        /// A set without a completion failed.
         case setFailed
-        /// What was to be removed without an answer was not.
+        /// A removal without a completion failed.
         case removalFailed
         /// A storage called its completion more than once.
         case answeredTwice
     }
 
+    /// What happened.
     public let event: Event
-    /// The layer that it happened in.
+    /// The layer in which it happened.
     public let layer: String
-    /// Why, where there is an error.
+    /// The error, if there is one.
     public let error: ShallowsError?
 
     @usableFromInline
@@ -41,6 +42,7 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         self.error = error
     }
 
+    /// The event, the layer and the error; no key and no value.
     public var description: String { "\(event.rawValue) in \(layer)" + (error.map { " (\($0))" } ?? "") }
 
     /// Writes it to the log, unless one like it was written less than a minute ago.
@@ -48,7 +50,7 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         let now = ContinuousClock.now
         let unlogged = StorageReport.lines.withLock { $0.note(Line(event: event, layer: layer), at: now) }
         guard let unlogged else { return }
-        // An unknown error is what many storages answer for a miss.
+        // Many user-supplied storages answer so for a miss.
         StorageReport.logger.log(
             level: event == .fellThrough ? .debug : .warning, "\(self)", metadata: unlogged > 0 ? ["since": "\(unlogged) more"] : nil)
     }
@@ -68,7 +70,7 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         /// - Returns: How many like it were not logged; `nil` if this one should not be either.
         mutating func note(_ line: Line, at now: ContinuousClock.Instant) -> Int? {
             guard let (moment, unlogged) = last[line], now - moment < .seconds(60) else {
-                if last.count >= 1000 { last = [:] }  // Layers that are named anew for each use.
+                if last.count >= 1000 { last = [:] }  // Some names of layers are new for each use.
                 let unlogged = last[line]?.unlogged ?? 0
                 last[line] = (now, 0)
                 return unlogged

@@ -1,54 +1,57 @@
-/// A storage whose verbs give their answer when they return: made by ``ErasableStorage/makeSyncStorage()``.
+internal import VellumCore
+
+/// A storage with functions that answer when they return. See ``ErasableStorage/makeSyncStorage()``.
 ///
 /// ```swift
 /// let strings = DiskStorage.main.folder("strings", in: .cachesDirectory).mapString(withEncoding: .utf8).makeSyncStorage()
 /// let existing = try strings.retrieve(forKey: "hello")
 /// ```
 ///
-/// Storages of this module do their work on the calling thread: nothing waits for another thread, and no queue is needed, which is
-/// why this is safe on every thread, inside tasks too. For a storage of your own that answers later, the thread is blocked until it
-/// does; inside a task, where that could stop every other task, the call fails with `wouldBlock` instead.
+/// Storages of this module do their work on the calling thread, and wait for no other thread: calls are safe on any thread, also inside
+/// tasks. A storage of your own that answers later blocks the thread until it does; inside a task, where that could stop every other
+/// task, the call fails with `wouldBlock` instead.
 public struct AnySyncStorage<Access: StorageAccess, Key: Sendable, Value: Sendable>: Sendable {
+    /// The name of the storage.
     public let storageName: String
-    @usableFromInline let verbs: StorageVerbs<Key, Value>
+    @usableFromInline let operations: StorageOperations<Key, Value>
 
     @usableFromInline
-    init(_ storageName: String, _ verbs: StorageVerbs<Key, Value>) {
+    init(_ storageName: String, _ operations: StorageOperations<Key, Value>) {
         self.storageName = storageName
-        self.verbs = verbs
+        self.operations = operations
     }
 }
 
-/// A storage that values are retrieved from and set to, at once.
-public typealias SyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<ReadWrite, Key, Value>
+/// A storage that values are retrieved from and set to, synchronously.
+public typealias SyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<StorageKind.ReadWrite, Key, Value>
 
-/// A storage that values are retrieved from, at once.
-public typealias ReadOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<ReadOnly, Key, Value>
+/// A storage that values are retrieved from, synchronously.
+public typealias ReadOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<StorageKind.ReadOnly, Key, Value>
 
-/// A storage that values are set to, at once.
-public typealias WriteOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<WriteOnly, Key, Value>
+/// A storage that values are set to, synchronously.
+public typealias WriteOnlySyncStorage<Key: Sendable, Value: Sendable> = AnySyncStorage<StorageKind.WriteOnly, Key, Value>
 
 extension ErasableStorage {
-    /// This storage with verbs that give their answer when they return.
+    /// Returns this storage with functions that answer when they return.
     @inlinable
     public func makeSyncStorage() -> AnySyncStorage<Access, ErasedKey, ErasedValue> {
-        AnySyncStorage(storageName + "-sync", erased().verbs)
+        AnySyncStorage(storageName + "-sync", erased().operations)
     }
 }
 
 extension AnySyncStorage where Access: ReadableAccess {
-    /// The value under the key.
+    /// Returns the value under the key. Blocks the thread if a user-supplied storage answers later.
     ///
-    /// - Throws: What the layer threw that had the last word. That there is no value is an error here: a ``StorageMiss``.
+    /// - Throws: The error of the last layer that was asked; a ``StorageMiss`` if there is no value.
     @inlinable
-    public func retrieve(forKey key: Key) throws -> Value { try verbs.retrieve(key, .waiting).atOnce() }
+    public func retrieve(forKey key: Key) throws -> Value { try operations.retrieve(key, .waiting).waitForValue() }
 
-    /// The value under the key; `nil` if there is none.
+    /// Returns the value under the key, or `nil` if there is none. Blocks the thread if a user-supplied storage answers later.
     ///
-    /// - Throws: ``ShallowsError`` for every failure, whoever's it is, and for nothing else.
+    /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its cause.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) throws(ShallowsError) -> Value? {
-        switch verbs.retrieve(key, .waiting).outcomeAtOnce {
+        switch operations.retrieve(key, .waiting).wait() {
         case .success(let value): return value
         case .failure(let error):
             guard error.isMiss else { throw error }
@@ -58,31 +61,35 @@ extension AnySyncStorage where Access: ReadableAccess {
 }
 
 extension AnySyncStorage where Access: WritableAccess {
-    /// Sets the value under the key.
+    /// Sets the value under the key. Blocks the thread if a user-supplied storage answers later.
     @inlinable
-    public func set(_ value: Value, forKey key: Key) throws { try verbs.set(value, key, .waiting).atOnce() }
+    public func set(_ value: Value, forKey key: Key) throws { try operations.set(value, key, .waiting).waitForValue() }
 }
 
-extension AnySyncStorage where Access == ReadWriteRemove {
-    /// Removes the value under the key from every layer. That there is none is no error.
-    public func remove(forKey key: Key) throws { try verbs.remove(key, .waiting).atOnce() }
+extension AnySyncStorage where Access == StorageKind.ReadWriteRemove {
+    /// Removes the value under the key from every layer, if there is one. Blocks the thread if a user-supplied storage answers later.
+    public func remove(forKey key: Key) throws { try operations.remove(key, .waiting).waitForValue() }
 
-    /// Removes every value from every layer.
-    public func removeAll() throws { try verbs.removeAll(.waiting).atOnce() }
+    /// Removes every value from every layer. Blocks the thread if a user-supplied storage answers later.
+    public func removeAll() throws { try operations.removeAll(.waiting).waitForValue() }
 }
 
 extension AnySyncStorage where Access: ReadableAccess, Key == Void {
+    /// Returns the value. See ``retrieve(forKey:)``.
     public func retrieve() throws -> Value { try retrieve(forKey: ()) }
+    /// Returns the value, or `nil` if there is none. See ``retrieveIfPresent(forKey:)``.
     public func retrieveIfPresent() throws(ShallowsError) -> Value? { try retrieveIfPresent(forKey: ()) }
 }
 
 extension AnySyncStorage where Access: WritableAccess, Key == Void {
+    /// Sets the value. See ``set(_:forKey:)``.
     public func set(_ value: Value) throws { try set(value, forKey: ()) }
 }
 
-// Of functions of your own.
+// MARK: Sync storages made of closures
 
-extension AnySyncStorage where Access == ReadWrite {
+extension AnySyncStorage where Access == StorageKind.ReadWrite {
+    /// Creates a storage of two functions, which run on the callers' threads, concurrently.
     @preconcurrency
     public init(
         storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value,
@@ -92,27 +99,29 @@ extension AnySyncStorage where Access == ReadWrite {
     }
 }
 
-extension AnySyncStorage where Access == ReadOnly {
+extension AnySyncStorage where Access == StorageKind.ReadOnly {
+    /// Creates a storage of a function, which runs on the callers' threads, concurrently.
     @preconcurrency
     public init(storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value) {
         self.init(storageName, .immediate(storageName, retrieve: retrieve))
     }
 }
 
-extension AnySyncStorage where Access == WriteOnly {
+extension AnySyncStorage where Access == StorageKind.WriteOnly {
+    /// Creates a storage of a function, which runs on the callers' threads, concurrently.
     @preconcurrency
     public init(storageName: String, set: @escaping @Sendable (Value, Key) throws -> Void) {
         self.init(storageName, .immediate(storageName, set: set))
     }
 }
 
-extension StorageVerbs {
-    /// The verbs of functions that answer when they return.
+extension StorageOperations {
+    /// The operations of user-supplied functions that answer when they return.
     static func immediate(
         _ layer: String, retrieve: (@Sendable (Key) throws -> Value)? = nil, set: (@Sendable (Value, Key) throws -> Void)? = nil
-    ) -> StorageVerbs {
+    ) -> StorageOperations {
         let identity = Identity()
-        return StorageVerbs(
+        return StorageOperations(
             retrieve: { key, _ in
                 guard let retrieve else { return .unsupported(.storageIsWriteOnly) }
                 return .answered(layer, key) { try retrieve(key) }
@@ -121,31 +130,32 @@ extension StorageVerbs {
                 guard let set else { return .unsupported(.storageIsReadOnly) }
                 return .answered(layer, key) { try set(value, key) }
             },
-            turn: { Turn(of: identity, $0) })
+            lockKey: { LockKey(of: identity, $0) })
     }
 }
 
 extension Reply {
-    /// What a function of a user's own answers when it returns.
+    /// The answer of a user-supplied function that answers when it returns.
     static func answered(_ layer: String, _ key: any Sendable, _ answer: () throws -> Value) -> Reply {
         do { return .success(try answer()) } catch {
-            return .failure(ShallowsError(error, layer: layer, key: key, standing: .unknown))
+            return .failure(ShallowsError(error, layer: layer, key: key, disposition: .unknown))
         }
     }
 
-    /// The outcome of a call that waits.
-    @inlinable package var outcomeAtOnce: Outcome<Value> {
+    /// The outcome of a call that blocks.
+    @inlinable
+    package func wait() -> Outcome<Value> {
         switch self {
         case .now(let outcome): outcome
-        case .later(let promise): promise.wait()  // Never: a layer that is asked so answers when it returns.
+        case .later(let promise): promise.wait()  // Not reached: layers answer such calls when they return.
         }
     }
 
     @inlinable
-    consuming func atOnce() throws -> Value {
+    consuming func waitForValue() throws -> Value {
         switch consume self {
         case .now(.success(let value)): return value
-        case .now(.failure(let error)): throw error.surfaced
+        case .now(.failure(let error)): throw error.underlyingError
         case .later(let promise): return try promise.wait().value()
         }
     }

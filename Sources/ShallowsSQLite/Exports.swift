@@ -1,4 +1,4 @@
-// What callers of this module need, so that `import ShallowsSQLite` is enough: all of Shallows, and these names of the engine.
+// The names that callers of this module use: all of Shallows, and these of the engine.
 
 @_exported public import Shallows
 @_exported public import struct VellumCore.Capacity

@@ -1,11 +1,12 @@
 internal import Logging
 
-/// What goes to the log: no key, no value and no path.
+/// Messages to the log, without keys and values.
 enum Report {
     private static let logger = Logger(label: "vellum.shallows")
 
-    static func filesLeft(_ count: Int) {
+    static func filesRemain(_ count: Int) {
         logger.warning(
-            "Files of a folder could not be moved into a storage, and were left where they are.", metadata: ["count": "\(count)"])
+            "Files of a folder could not be imported and remain in the folder. The result of the import lists them.",
+            metadata: ["count": "\(count)"])
     }
 }

@@ -2,9 +2,9 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// An object that can be recorded in an archive: it has a key, and turns itself into data and back.
+/// An object that can be recorded in an archive: it has a key, and can be converted to data and back.
 ///
-/// A `Codable` type gets everything but the key for free:
+/// A `Codable` type needs only a key:
 ///
 /// ```swift
 /// struct User: ArchiveCodable {
@@ -14,9 +14,9 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// Such a type is encoded as CBOR, a binary format, unless its ``archiveFormat`` says otherwise.
+/// Such a type is encoded as CBOR, a binary format, unless it has another ``archiveFormat``.
 ///
-/// Any other type writes its own data, and a class need neither be final nor `Sendable`:
+/// Any other type writes its own data. A class need not be final or `Sendable`:
 ///
 /// ```swift
 /// class Note: Archivable {
@@ -33,37 +33,39 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// The methods run on the thread of whoever records or accesses, and never under a lock.
+/// The methods run on the thread of the caller that records or accesses an object, and never while a lock is held.
 public protocol Archivable: SendableMetatype {
-    /// The key that the object is recorded under: any string of at most 64 KiB. Keys are compared by canonical equivalence, like Swift's
-    /// `==`.
+    /// The key that the object is recorded under: any string of up to 64 KiB.
+    ///
+    /// Keys are compared by canonical equivalence, like Swift's `==`.
     var primaryKey: String { get }
 
-    /// The object as data. Their count is what every limit counts.
+    /// Returns the object as data. All limits count the bytes of this data.
     func archive() throws -> Data
 
-    /// An object from data that ``archive()`` made.
+    /// Returns an object made from data that ``archive()`` returned.
     ///
-    /// - Returns: An object of this very type.
+    /// - Returns: An object of this type; an object of another type is an error.
     static func deArchive(fromData data: Data) throws -> any Archivable
 
-    /// The name of the archive that objects of this type are recorded in: the type's full name unless a type says otherwise.
+    /// The name of the archive that stores objects of this type. The default is the type's full name.
     ///
-    /// Pin it to be free to rename the type. A private or local type must: its full name holds an address that is another
-    /// one at the next start.
+    /// Implement it to keep the archive when the type is renamed. A private or local type must implement it: its full name contains an
+    /// address that changes on every launch.
     static var archiveName: String { get }
 
-    /// What happens to an object of this type that is a property of one being recorded.
+    /// How an object of this type is recorded when it is a property of a recorded object. The default is
+    /// ``ArchivePropertyBehavior/insertIfNotPresent``.
     static var archivePropertyBehavior: ArchivePropertyBehavior { get }
 
-    /// What a `Codable` type is encoded as: CBOR unless a type says otherwise. Data of every format is read, whatever this says.
+    /// The format that a `Codable` type is encoded in. The default is CBOR. Data of every format can be read, whatever the current value.
     ///
     /// ```swift
     /// static var archiveFormat: CodableFormat { .json }
     /// ```
     static var archiveFormat: CodableFormat { get }
 
-    /// How large the object is as data. Encodes it to find out.
+    /// The size of the object's data, in bytes. Encodes the object on each call.
     var sizeOfData: DataSize { get }
 
     /// The name of ``archive()`` in version 1.
@@ -73,27 +75,30 @@ public protocol Archivable: SendableMetatype {
     static func decode(archive data: Data) throws -> any Archivable
 }
 
-/// A type that is archived by its `Codable` conformance.
+/// A type that is archived through its `Codable` conformance.
 public typealias ArchiveCodable = Archivable & Codable
 
-/// What happens to an archivable property of an object that is being recorded.
+/// How an archivable property of a recorded object is recorded.
 public enum ArchivePropertyBehavior: Sendable {
-    /// It is recorded in its own archive, over what is there.
+    /// The property is recorded in the archive of its type and replaces an object with the same key.
     case replaceExisting
-    /// It is recorded in its own archive if nothing is there.
+    /// The property is recorded in the archive of its type if that archive has no object with the same key.
     case insertIfNotPresent
-    /// It is only part of the object that holds it.
+    /// The property is stored only as part of the object that contains it.
     case ignore
 }
 
 extension Archivable {
+    /// The full name of the type.
     public static var archiveName: String { String(reflecting: Self.self) }
 
+    /// ``ArchivePropertyBehavior/insertIfNotPresent``.
     public static var archivePropertyBehavior: ArchivePropertyBehavior { .insertIfNotPresent }
 
+    /// CBOR.
     public static var archiveFormat: CodableFormat { .cbor }
 
-    /// Zero for an object that cannot be encoded.
+    /// The size of the object's data, in bytes; zero if the object cannot be encoded. Encodes the object on each call.
     public var sizeOfData: DataSize {
         do {
             return try archive().dataSize
@@ -106,12 +111,21 @@ extension Archivable {
 // MARK: Codable
 
 extension Archivable where Self: Codable {
+    /// Returns the object encoded in the type's ``archiveFormat``.
+    ///
+    /// - Throws: The error of the encoder.
     public func archive() throws -> Data { try archiveData() }
 
+    /// Returns an object decoded from data of any format.
+    ///
+    /// - Throws: The error of the decoder.
     public static func deArchive(fromData data: Data) throws -> any Archivable { try decode(archive: data) }
 
-    // Below the new names and not above them, so that a type of version 1 that writes its own data is asked for it.
+    // The new names call the old ones, so that a type of version 1 that writes its own data is still asked for it.
+
+    /// Returns the object encoded in the type's ``archiveFormat``. The name of ``archive()`` in version 1.
     public func archiveData() throws -> Data { try Self.archiveFormat.encode(self) }
 
+    /// Returns an object decoded from data of any format. The name of ``deArchive(fromData:)`` in version 1.
     public static func decode(archive data: Data) throws -> any Archivable { try CodableFormat.decode(Self.self, from: data) }
 }

@@ -2,45 +2,68 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// An archive of objects, told forgivingly: no verb throws.
+/// An archive of objects with methods that do not throw.
 ///
 /// ```swift
-/// let archives = try! ArchivesFactory.shared.archives(for: User.self)
+/// let archives = try ArchivesFactory.shared.archives(for: User.self)
 /// archives.record(user)
 /// let object = archives.access(archiveWithKey: "user_name")
 /// ```
 ///
-/// What fails is logged, reported to ``failures``, and answered with `nil` or nothing; no verb loses what was recorded
-/// because of a failure. The same archive told strictly is ``store``. Works from any thread; see ``ArchiveStore`` for
-/// what a verb blocks and what a write survives.
+/// If an operation fails, it returns `nil` or an empty result, and the error is logged and sent to ``failures``. A failure never loses an
+/// object that was recorded before. ``store`` is the same archive with throwing methods.
+///
+/// All methods are synchronous and may be called from any thread. See ``ArchiveStore`` for what they block and how durable a write is.
 public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
-    /// The same archive, told strictly.
+    /// The same archive, with throwing methods.
     public let store: ArchiveStore<Archive>
 
     init(_ store: ArchiveStore<Archive>) {
         self.store = store
     }
 
-    /// The archive of the type in ``ArchivesFactory/shared``.
+    /// Opens the archive of the type in ``ArchivesFactory/shared``. Memory keeps encoded objects.
     ///
-    /// - Throws: ``VellumError`` if a size is zero or below, the type has no name that lasts, or the file cannot be opened.
+    /// - Parameters:
+    ///   - maxMemorySize: The limit of memory, in bytes of encoded objects.
+    ///   - maxDiskSize: The limit of the disk, in bytes of encoded objects.
+    /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
+    ///   file cannot be opened.
     public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws {
-        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .bytes, .forgiving)
+        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .bytes, .nonThrowing)
     }
 
-    /// The archive of the type in ``ArchivesFactory/shared``; memory keeps values, where the type is no class.
+    /// Opens the archive of the type in ``ArchivesFactory/shared``. Memory keeps decoded values, unless the type is a class.
+    ///
+    /// - Parameters:
+    ///   - maxMemorySize: The limit of memory, in bytes of encoded objects.
+    ///   - maxDiskSize: The limit of the disk, in bytes of encoded objects.
+    /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
+    ///   file cannot be opened.
     public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws where Archive: Sendable {
-        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .values, .forgiving)
+        store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .values, .nonThrowing)
     }
 
     // MARK: Recording and accessing
 
+    /// Records an object under its key and replaces the object that was there. The object becomes the most recently used.
+    ///
+    /// If recording fails, the object that was recorded before is kept and the failure is reported to ``failures``.
+    ///
+    /// - Complexity: O(log n).
     @inlinable
-    public func record(_ object: Archive) { forgiving((), "record") { try store.record(object) } }
+    public func record(_ object: Archive) { reportingFailure(of: "record", default: ()) { try store.record(object) } }
 
-    public func insert(all objects: [Archive]) { forgiving((), "insert(all:)") { try store.record(contentsOf: objects) } }
+    /// Records the objects in one transaction: all of them, or none if one fails.
+    ///
+    /// - Complexity: O(m log n) for m objects.
+    public func insert(all objects: [Archive]) {
+        reportingFailure(of: "insert(all:)", default: ()) { try store.record(contentsOf: objects) }
+    }
 
-    /// The object under the key. A use of it.
+    /// Returns the object with the key, or `nil`. The object becomes the most recently used.
+    ///
+    /// - Complexity: O(1) if memory has the object, else O(log n).
     @inlinable
     public func access(archiveWithKey key: String) -> Archive? {
         do {
@@ -51,29 +74,35 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
         }
     }
 
-    /// The objects used last, most recently used first; none for a limit of zero or below. Not a use.
+    /// Returns the most recently used objects, most recently used first. Does not affect the eviction order.
+    ///
+    /// - Parameter limit: The maximum number of objects. Zero or a negative number returns none.
+    /// - Complexity: O(limit × log n).
     public func accessAll(limitedBy limit: Int) -> [Archive] {
-        forgiving([], "accessAll") { try store.accessAll(limitedBy: limit) }
+        reportingFailure(of: "accessAll", default: []) { try store.accessAll(limit: limit) }
     }
 
-    /// When the object with the key was last recorded or accessed, to a few milliseconds. Not a use.
+    /// Returns when the object with the key was last recorded or accessed, to a few milliseconds. Does not affect the eviction order.
+    ///
+    /// - Returns: The time, or `nil` if there is no object with the key.
     public func latestAccessedTime(for key: String) -> Date? {
-        forgiving(nil, "latestAccessedTime") { try store.metadata(forKey: key)?.lastUsed }
+        reportingFailure(of: "latestAccessedTime", default: nil) { try store.metadata(forKey: key)?.lastUsed }
     }
 
     // MARK: Queries
 
-    /// The objects that the steps of a query lead to, carried out one after the other. Not a use.
+    /// Returns the objects that result from the steps of a query, executed in order. Does not affect the eviction order.
     ///
-    /// Without a sort objects come in the order in which their keys were first recorded. What an index of the type covers
-    /// (``IndexedArchivable``) is answered by it; see ``ArchiveStore/fetch(where:sortedBy:limit:offset:)`` for what a query sees.
+    /// Without a sort, objects are in the order in which their keys were first recorded. Conditions that an index of the type covers
+    /// (``IndexedArchivable``) are answered by the index. See ``ArchiveStore/fetch(where:sortedBy:limit:offset:)`` for which objects a
+    /// query sees.
     public func process(queries: [Query<Archive>]) -> [Archive] {
-        forgiving([], "process(queries:)") { try store.engine(fetch: description(queries)) }
+        reportingFailure(of: "process(queries:)", default: []) { try store.fetch(description(queries)) }
     }
 
-    /// Carries the query out, and tells what an index answered, which one, what remained, and how many objects were decoded.
+    /// Executes the query and returns how: the part that an index answered, the part that remained, and how many objects were decoded.
     public func explain(queries: [Query<Archive>]) -> QueryExplanation {
-        forgiving(QueryExplanation(), "explain(queries:)") { try store.engine(explain: description(queries)) }
+        reportingFailure(of: "explain(queries:)", default: QueryExplanation()) { try store.explain(description(queries)) }
     }
 
     private func description(_ queries: [Query<Archive>]) -> QueryDescription<Archive> {
@@ -83,18 +112,27 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     // MARK: Deleting
 
-    public func delete(archiveWithKey key: String) { forgiving((), "delete") { _ = try store.delete(archiveWithKey: key) } }
+    /// Deletes the object with the key, if there is one.
+    public func delete(archiveWithKey key: String) {
+        reportingFailure(of: "delete", default: ()) { _ = try store.delete(archiveWithKey: key) }
+    }
 
-    public func delete(allKeys keys: [String]) { forgiving((), "delete(allKeys:)") { _ = try store.delete(archivesWithKeys: keys) } }
+    /// Deletes the objects with the keys in one transaction. Keys without an object are ignored.
+    public func delete(allKeys keys: [String]) {
+        reportingFailure(of: "delete(allKeys:)", default: ()) { _ = try store.delete(allKeys: keys) }
+    }
 
-    public func deleteAll() { forgiving((), "deleteAll") { try store.deleteAll() } }
+    /// Deletes every object.
+    public func deleteAll() { reportingFailure(of: "deleteAll", default: ()) { try store.deleteAll() } }
 
-    /// Deletes every object that was last recorded or accessed longer ago than the interval, in seconds. Infinity deletes
-    /// nothing; a negative interval, or none at all, is reported and deletes nothing either.
+    /// Deletes every object that was last recorded or accessed longer ago than the interval.
+    ///
+    /// - Parameter interval: In seconds. Infinity deletes nothing. A negative number and NaN are reported to ``failures`` and delete
+    ///   nothing.
     public func deleteAllInvalidateArchives(invalidateTimeInterval interval: TimeInterval) {
-        forgiving((), "deleteAllInvalidateArchives") {
+        reportingFailure(of: "deleteAllInvalidateArchives", default: ()) {
             guard interval >= 0 else {
-                throw VellumError(.invalidDuration, "An interval must be a number of seconds of zero or more.")
+                throw VellumError(.invalidDuration, "The interval is negative or NaN. Pass a number of seconds of zero or more.")
             }
             guard interval.isFinite else { return }
             try store.deleteAll(lastUsedBefore: store.now.addingTimeInterval(-interval))
@@ -103,12 +141,12 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     // MARK: Sizes
 
-    /// How many bytes of encoded objects memory and the disk may hold together.
+    /// The sum of the limits of memory and the disk, in bytes of encoded objects.
     public var maxSize: DataSize { store.limits.memory + store.limits.disk }
 
-    /// How many bytes of encoded objects memory and the disk hold together.
+    /// The sum of the current sizes of memory and the disk, in bytes of encoded objects. An object in both counts twice.
     public var currentSize: DataSize {
-        forgiving(.zero, "currentSize") {
+        reportingFailure(of: "currentSize", default: .zero) {
             let statistics = try store.statistics()
             return DataSize(bytes: statistics.memory.bytes) + DataSize(bytes: statistics.disk.bytes)
         }
@@ -116,33 +154,36 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     // MARK: Failures
 
-    /// What fails from now on: verbs of this archive, and what happens behind their backs.
+    /// The failures from now on: of methods of this archive, and of work in the background.
     public var failures: some AsyncSequence<VellumError, Never> & Sendable {
         store.events.compactMap { event in
             switch event {
             case .failure(let error), .damagedEntry(_, let error): VellumError(error)
             case .setAside(_, let salvaged):
-                VellumError(.damagedFile, "A damaged file was set aside; \(salvaged) objects of it were taken over.")
+                VellumError(
+                    .damagedFile,
+                    "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
             case .onNetwork: VellumError(.onNetwork)
             case .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: nil
             }
         }
     }
 
+    /// Returns the result of `body`, or the default value after reporting its error.
     @inlinable
-    func forgiving<Value>(_ otherwise: Value, _ verb: StaticString, _ body: () throws -> Value) -> Value {
+    func reportingFailure<Value>(of operation: StaticString, default value: Value, _ body: () throws -> Value) -> Value {
         do {
             return try body()
         } catch {
-            report(error, verb)
-            return otherwise
+            report(error, operation)
+            return value
         }
     }
 
     @usableFromInline
-    func report(_ error: any Error, _ verb: StaticString) {
-        let error = error as? VellumError ?? VellumError(.inputOutput, "\(verb) failed.", cause: error)
-        Report.failure(error, verb: verb, Archive.self)
-        store.tell(error)
+    func report(_ error: any Error, _ operation: StaticString) {
+        let error = error as? VellumError ?? VellumError(.inputOutput, "'\(operation)' failed. See the cause.", cause: error)
+        Report.failure(error, operation: operation, Archive.self)
+        store.reportFailure(error)
     }
 }

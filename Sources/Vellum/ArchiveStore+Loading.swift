@@ -4,99 +4,129 @@ public import VellumEngine
 extension ArchiveStore where Archive: Sendable {
     // MARK: Loading
 
-    /// The object under the key, loaded if there is no valid one. A use of it.
+    /// Returns the object with the key. If there is no valid one, it is loaded and recorded. The object becomes the most recently used.
     ///
     /// ```swift
-    /// let user = try await users.value(forKey: "ann", staleFor: .seconds(600)) {
+    /// let user = try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(600)) {
     ///     try await download("ann")
     /// }
     /// ```
     ///
-    /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
-    /// what it returns. Different keys do not wait for one another. The loader runs in a task of its own, on no actor. A task that
-    /// is cancelled stops waiting at once, and no other does; when the last one stops, the loader is cancelled, or goes on, as
-    /// ``LoadOptions/whenAbandoned`` says.
+    /// At most one loader runs per key (*single-flight*): the loader of the first caller. The others wait for its result. Different keys do
+    /// not wait for one another. The loader runs in an unstructured task, on no actor. Cancelling one waiter does not affect the others;
+    /// when the last is cancelled, ``LoadOptions/onLastWaiterCancelled`` decides whether the loader is cancelled.
     ///
-    /// What was loaded is recorded before anyone gets it, with its archivable properties, on a thread that may wait. It is not
-    /// recorded if something was recorded or deleted under the key while the loader ran; everyone who waited gets it all the same.
-    /// That it cannot be recorded is told to observers and does not spoil the answer.
+    /// A loaded object is recorded, with its archivable properties, before any caller receives it. It is not recorded if an object was
+    /// recorded or deleted under the key while the loader ran; the callers receive it all the same. If recording fails, the object is still
+    /// returned and the failure is reported to ``events``.
     ///
-    /// A loader may ask for other keys, of any archive. One that waits for its own, directly or by way of other loaders, gets
-    /// ``StoreError/Code/recursiveLoad``. Whatever a loader starts with `Task { }` counts as part of it; a `Task.detached` does not.
+    /// A loader may load other keys, of any archive. A loader that waits for its own key, directly or through other loaders, receives
+    /// ``StoreError/Code/recursiveLoad``. A task that a loader starts with `Task { }` counts as part of the loader; a `Task.detached`
+    /// does not.
     ///
-    /// Looking for what is there blocks as ``access(archiveWithKey:)`` does, and nothing else here blocks. An object that cannot be decoded, or whose
-    /// entry is damaged, is reported and loaded anew.
+    /// Looking up the key blocks as ``access(archiveWithKey:)`` does; loading and recording do not block the caller's thread. An object that
+    /// cannot be decoded, or whose entry is damaged, is reported and loaded again.
     ///
     /// - Parameters:
-    ///   - key: What is wanted.
-    ///   - staleFor: For how long past its age the caller takes an old object at once, while it is loaded anew behind it. That is
-    ///     no use of it. A loader that fails then is told to observers.
-    ///   - failSafe: For how long past its age the caller takes an old object if the loader fails, which observers are told.
-    ///   - options: What becomes of what is loaded; an age that is not said is that of this handle.
-    ///   - load: Asks the source. The object must have the key that is asked for.
-    /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
-    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorAge`` says
-    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk cannot be
-    ///   read, a duration is negative, or the loaded object has another key (``StoreError/Code/otherKey``).
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background. This
+    ///     does not affect the eviction order. A failure of that load is reported to ``events``.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails. The failure is reported to ``events``.
+    ///   - options: How the result is cached. An `expiration` of `nil` is that of this handle.
+    ///   - load: Loads the object. The object must have the requested key.
+    /// - Complexity: O(1) if memory has the object, O(log n) if the disk has it; else the cost of the loader.
+    /// - Throws: The error of the loader, to all callers that waited. The next call runs a loader again, unless
+    ///   ``LoadOptions/errorMaxAge`` is set. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the
+    ///   disk fails, a duration is negative, or the loaded object has another key (``StoreError/Code/otherKey``).
     @inlinable
     public func value(
-        forKey key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
-        try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return object }
-        return try await loaded(key, staleFor, failSafe, options, load).value
+        try check(options)
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return object }
+        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
-    /// The same, with a loader that may find that there is nothing, which ``LoadOptions/missAge`` remembers: `nil`.
-    @_disfavoredOverload  // A closure whose type does not say is one that finds an object.
+    /// Returns the object with the key. If there is no valid one, a loader that may return `nil` loads it.
+    ///
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with a loader that returns an object.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
+    ///   - load: Loads the object, or returns `nil` if there is none.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func value(
-        forKey key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
-        try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return object }
-        return try await loadedIfAny(key, staleFor, failSafe, options, load).value
+        try check(options)
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return object }
+        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load).value
     }
 
-    /// The object under the key, loaded if there is no valid one, and where it came from.
+    /// Returns the object with the key and its source. If there is no valid one, it is loaded and recorded.
     ///
-    /// `value(forKey:)` with a loader, for who wants to know whether it is old.
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)`. Use it to tell stale objects from valid ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached.
+    ///   - load: Loads the object. The object must have the requested key.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @inlinable
     public func load(
-        _ key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return Loaded(object, .cached) }
-        return try await loaded(key, staleFor, failSafe, options, load)
+        try check(options)
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return Loaded(object, .cached) }
+        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load)
     }
 
-    /// The same, with a loader that may find that there is nothing.
-    @_disfavoredOverload  // A closure whose type does not say is one that finds an object.
+    /// Returns the object with the key and its source. If there is no valid one, a loader that may return `nil` loads it.
+    ///
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)`. Use it to tell stale objects from valid ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
+    ///   - load: Loads the object, or returns `nil` if there is none.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func load(
-        _ key: String, staleFor: Duration = .zero, failSafe: Duration = .zero,
+        _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
-        try checked(options)
-        if let object = try hit(key, staleFor, failSafe) { return Loaded(object, .cached) }
-        return try await loadedIfAny(key, staleFor, failSafe, options, load)
+        try check(options)
+        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return Loaded(object, .cached) }
+        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load)
     }
 
     // MARK: Steps
 
     @inlinable
-    func checked(_ options: LoadOptions) throws(VellumError) {
-        try strictly { () throws(StoreError) in try options.check() }
+    func check(_ options: LoadOptions) throws(VellumError) {
+        try withOpenHandle { () throws(StoreError) in try options.check() }
     }
 
+    /// Returns the object if memory has a valid one.
     @inlinable
-    func hit(_ key: String, _ staleFor: Duration, _ failSafe: Duration) throws(VellumError) -> Archive? {
+    func hit(_ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError) -> Archive? {
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            return try engine.hit(forKey: EntryKey(key), under: .never, staleFor: staleFor, failSafe: failSafe)
+            return try store.hit(
+                forKey: EntryKey(key), under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
         } catch {
             throw VellumError(error)
         }
@@ -104,40 +134,39 @@ extension ArchiveStore where Archive: Sendable {
 
     @usableFromInline
     func loaded(
-        _ key: String, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        let answer = try await load(key, staleFor, failSafe, options, takesNothing: false, loader)
-        guard let object = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
+        let answer = try await load(key, staleWhileRevalidate, staleIfError, options, takesNothing: false, loader)
+        guard let object = answer.value else { preconditionFailure("A caller that does not accept nil received nil.") }
         return Loaded(object, answer.source)
     }
 
     @usableFromInline
     func loadedIfAny(
-        _ key: String, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
-        try await load(key, staleFor, failSafe, options, takesNothing: true, loader)
+        try await load(key, staleWhileRevalidate, staleIfError, options, takesNothing: true, loader)
     }
 
     private func load(
-        _ key: String, _ staleFor: Duration, _ failSafe: Duration, _ options: LoadOptions,
+        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
         takesNothing: Bool, _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         let key = EntryKey(key)
         var options = options
         options.expiration = options.expiration ?? expiration
         do {
-            return try await engine.load(
-                key, under: .never, staleFor: staleFor, failSafe: failSafe, options: options, absence: nil,
+            return try await store.load(
+                key, under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, absence: nil,
                 takesNothing: takesNothing,
                 additions: { [self] (object, transaction) throws(StoreError) in
                     guard !mark.isClosed else { throw .closed }
-                    try nesting.add(propertiesOf: object, to: &transaction, factory)
+                    try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
                 }
             ) {
                 guard let object = try await loader() else { return nil }
-                // It would be recorded where nobody looks for it.
                 guard EntryKey(object.primaryKey) == key else { throw StoreError.otherKey }
                 return object
             }
@@ -148,12 +177,12 @@ extension ArchiveStore where Archive: Sendable {
 }
 
 extension StoreError.Code {
-    /// A loader returned an object with another key than was asked for.
+    /// A loader returned an object whose key is not the requested one.
     public static let otherKey = StoreError.Code("otherKey")
 }
 
 extension StoreError {
     fileprivate static var otherKey: StoreError {
-        StoreError(.otherKey, "A loader returned an object whose `primaryKey` is not the key that was asked for.")
+        StoreError(.otherKey, "A loader returned an object with another `primaryKey`. Return the object with the requested key.")
     }
 }

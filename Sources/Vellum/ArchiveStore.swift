@@ -2,7 +2,7 @@ public import Foundation
 public import VellumCore
 public import VellumEngine
 
-/// An archive of objects, told strictly: a miss is `nil`, a failure is an error.
+/// An archive of objects with throwing methods: a miss is `nil`, a failure is an error.
 ///
 /// ```swift
 /// let users = try ArchivesFactory.shared.store(for: User.self)
@@ -10,63 +10,68 @@ public import VellumEngine
 /// let found = try users.access(archiveWithKey: "ann")
 /// ```
 ///
-/// Objects lie in memory over a file on disk, both bounded, the least recently used leaving first. An ``ArchiveManager``
-/// is the same archive told forgivingly. Works from any thread. A `Sendable` struct or enum is remembered as it is; any
-/// other object is remembered as data, so that whoever accesses it gets one of their own: changing an object after
-/// recording it, or one that was accessed, changes nothing inside.
+/// Objects are stored in a file and cached in memory. Both have a limit; the least recently used objects are evicted first.
+/// ``ArchiveManager`` is the same archive with methods that do not throw. All methods may be called from any thread.
 ///
-/// - Note: Every verb is synchronous and blocks for the disk for some microseconds, or for a sync of it under
-///   ``Durability/powerSafe``. From an `async` function that must not wait, use ``perform(_:)``.
+/// Memory keeps the value of a `Sendable` struct or enum. Of any other object, memory keeps the data, and each access decodes a new
+/// object: changing an object after recording or accessing it does not change the archive.
+///
+/// - Note: Methods are synchronous. A read from disk or a write blocks the caller for some microseconds; a write with
+///   ``Durability/powerSafe`` blocks until the disk is synced. In an `async` function that must not block, use ``perform(_:)``.
 public final class ArchiveStore<Archive: Archivable>: Sendable {
     private let hold: StoreHold<Archive>
     /// Whether this handle was closed.
     @usableFromInline let mark: ClosedMark
-    @usableFromInline let engine: Store<Archive>
-    /// The same, for reading.
-    @usableFromInline let uncounted: UnretainedStore<Archive>
+    @usableFromInline let store: Store<Archive>
+    /// The same store, for reads on the memory-hit path.
+    @usableFromInline let unretained: UnretainedStore<Archive>
     @usableFromInline let factory: ArchivesFactory
-    @usableFromInline let nesting = NestedArchives<Archive>()
+    @usableFromInline let nestedArchives = NestedArchives<Archive>()
 
-    /// How long an object is valid that is recorded through this handle without an age of its own; `nil` is for ever.
+    /// How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.
     public let expiration: Expiration?
 
     init(_ hold: StoreHold<Archive>, factory: ArchivesFactory, expiration: Expiration?) {
         self.hold = hold
         mark = hold.mark
-        engine = hold.store
-        uncounted = UnretainedStore(engine)
+        store = hold.store
+        unretained = UnretainedStore(store)
         self.factory = factory
         self.expiration = expiration
     }
 
     // MARK: Recording
 
-    /// Records the object under its key, over what is there. A use of it.
+    /// Records an object under its key and replaces the object that was there. The object becomes the most recently used.
     ///
-    /// Objects that are properties of it are recorded in their own archives, in the same transaction, as their types'
-    /// ``Archivable/archivePropertyBehavior`` says.
+    /// Archivable properties of the object are recorded in the archives of their types, in the same transaction, according to
+    /// ``Archivable/archivePropertyBehavior``. The write is as durable as the ``ArchivesFactory/durability`` of the factory says.
     ///
     /// - Parameters:
-    ///   - object: Encoded once, on this thread.
-    ///   - expiration: How long it is valid; `nil` is as the handle says.
+    ///   - object: Encoded once, on the caller's thread.
+    ///   - expiration: How long the object is valid. `nil`: the ``expiration`` of this handle.
     /// - Complexity: O(log n).
-    /// - Throws: ``VellumError`` if the object cannot be encoded, is larger than every limit, or the disk fails. Then what was
-    ///   recorded before is still there.
+    /// - Throws: ``VellumError`` if the object cannot be encoded, it is larger than both limits, or the disk fails. The object that was
+    ///   recorded before is kept.
     @inlinable
     public func record(_ object: Archive, expiration: Expiration? = nil) throws {
-        try strictly { () throws(StoreError) in
+        try withOpenHandle { () throws(StoreError) in
             var transaction = StoreTransaction()
             try add(object, to: &transaction, expiration: expiration)
             try transaction.commit()
         }
     }
 
-    /// Records all the objects in one transaction: all of them, or none.
+    /// Records the objects in one transaction: all of them, or none.
     ///
-    /// - Complexity: O(m log n) for m objects, which are all encoded in memory first.
+    /// - Parameters:
+    ///   - objects: All are encoded before the first is written.
+    ///   - expiration: How long the objects are valid. `nil`: the ``expiration`` of this handle.
+    /// - Complexity: O(m log n) for m objects; the data of all of them is in memory.
+    /// - Throws: ``VellumError`` as ``record(_:expiration:)`` does. No object is recorded.
     @inlinable
     public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration? = nil) throws {
-        try strictly { () throws(StoreError) in
+        try withOpenHandle { () throws(StoreError) in
             var transaction = StoreTransaction()
             for object in objects { try add(object, to: &transaction, expiration: expiration) }
             try transaction.commit()
@@ -76,48 +81,61 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @inlinable
     func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration? = nil) throws(StoreError) {
         guard !mark.isClosed else { throw .closed }
-        try transaction.record(object, forKey: EntryKey(object.primaryKey), in: engine, expiration: expiration ?? self.expiration)
-        try nesting.add(propertiesOf: object, to: &transaction, factory)
+        try transaction.record(object, forKey: EntryKey(object.primaryKey), in: store, expiration: expiration ?? self.expiration)
+        try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
     }
 
     // MARK: Accessing
 
-    /// The object under the key, or `nil`. A use of it, in memory and for the disk.
+    /// Returns the object with the key, or `nil` if there is none or it has expired. The object becomes the most recently used.
     ///
-    /// - Complexity: O(1) from memory, O(log n) from disk.
+    /// - Complexity: O(1) if memory has the object, else O(log n).
     /// - Throws: ``VellumError`` if the disk fails, the entry is damaged, or its data cannot be decoded.
     @inlinable
     public func access(archiveWithKey key: String) throws -> Archive? {
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
-            return try uncounted.value(forKey: EntryKey(key))
+            return try unretained.value(forKey: EntryKey(key))
         } catch {
             throw VellumError(error)
         }
     }
 
-    /// All objects, or the `limit` that were used last, most recently used first. Not a use.
+    /// Returns the most recently used objects, most recently used first. Does not affect the eviction order.
     ///
-    /// An object that cannot be read or decoded is reported as ``StoreEvent/damagedEntry(_:_:)`` and hides no other.
+    /// An object that cannot be read or decoded is left out and reported as ``StoreEvent/damagedEntry(_:_:)``. The result is not a
+    /// consistent snapshot if other callers write at the same time.
     ///
-    /// - Complexity: O(limit × log n), and one decode for each object that memory does not keep as such.
-    public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] {
-        try strictly { () throws(StoreError) in try engine.values(limit: limit) }
+    /// - Parameter limit: The maximum number of objects. Zero or a negative number returns none.
+    /// - Complexity: O(limit × log n), and one decode for each object whose value memory does not keep.
+    /// - Throws: ``VellumError`` if the disk fails.
+    public func accessAll(limit: Int = .max) throws -> [Archive] {
+        try withOpenHandle { () throws(StoreError) in try store.values(limit: limit) }
     }
 
-    /// Whether an object is recorded under the key. Not a use, and decodes nothing.
+    /// Returns whether there is a valid object with the key. Does not affect the eviction order and decodes nothing.
+    ///
+    /// - Complexity: O(log n), and reads the object's data to verify its checksum.
+    /// - Throws: ``VellumError`` if the disk fails.
     public func contains(archiveWithKey key: String) throws -> Bool {
-        try strictly { () throws(StoreError) in try engine.contains(EntryKey(key)) }
+        try withOpenHandle { () throws(StoreError) in try store.contains(EntryKey(key)) }
     }
 
-    /// Size and dates of the object under the key. Not a use, and decodes nothing.
+    /// Returns the size and dates of the object with the key, or `nil`. Does not affect the eviction order and decodes nothing.
+    ///
+    /// - Complexity: O(log n), and reads the object's data to verify its checksum.
+    /// - Throws: ``VellumError`` if the disk fails.
     public func metadata(forKey key: String) throws -> EntryMetadata? {
-        try strictly { () throws(StoreError) in try engine.metadata(forKey: EntryKey(key)) }
+        try withOpenHandle { () throws(StoreError) in try store.metadata(forKey: EntryKey(key)) }
     }
 
-    /// The keys, most recently used first; at most `limit` of them. Not a use.
-    public func keys(limitedBy limit: Int = .max) throws -> [String] {
-        try strictly { () throws(StoreError) in try engine.keys(limit: limit).map(\.normalized) }
+    /// Returns the most recently used keys, most recently used first. Does not affect the eviction order.
+    ///
+    /// - Parameter limit: The maximum number of keys. Zero or a negative number returns none.
+    /// - Complexity: O(limit × log n).
+    /// - Throws: ``VellumError`` if the disk fails.
+    public func keys(limit: Int = .max) throws -> [String] {
+        try withOpenHandle { () throws(StoreError) in try store.keys(limit: limit).map(\.normalized) }
     }
 
     /// Returns how many objects are stored, including expired objects that were not removed yet and objects that cannot be decoded.
@@ -125,90 +143,119 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// ``count(where:)`` counts only valid objects that can be decoded. Counting does not affect the eviction order.
     ///
     /// - Complexity: O(1).
+    /// - Throws: ``VellumError`` if the disk fails.
     public func count() throws -> Int {
-        try strictly { () throws(StoreError) in try engine.count() }
+        try withOpenHandle { () throws(StoreError) in try store.count() }
     }
 
     // MARK: Deleting
 
-    /// Deletes the object under the key. Returns whether there was one.
+    /// Deletes the object with the key.
+    ///
+    /// - Returns: Whether there was one.
+    /// - Complexity: O(log n).
+    /// - Throws: ``VellumError`` if the disk fails. The object is kept.
     @discardableResult
     public func delete(archiveWithKey key: String) throws -> Bool {
-        try strictly { () throws(StoreError) in try engine.remove(EntryKey(key)) }
+        try withOpenHandle { () throws(StoreError) in try store.remove(EntryKey(key)) }
     }
 
-    /// Deletes what is under the keys in one transaction. Returns how many objects there were.
+    /// Deletes the objects with the keys in one transaction. Keys without an object are ignored.
+    ///
+    /// - Returns: How many objects were deleted.
+    /// - Complexity: O(m log n) for m keys.
+    /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     @discardableResult
-    public func delete(archivesWithKeys keys: some Sequence<String>) throws -> Int {
-        try strictly { () throws(StoreError) in
+    public func delete(allKeys keys: some Sequence<String>) throws -> Int {
+        try withOpenHandle { () throws(StoreError) in
             var transaction = StoreTransaction()
-            for key in keys { transaction.remove(EntryKey(key), in: engine) }
+            for key in keys { transaction.remove(EntryKey(key), in: store) }
             return try transaction.commit().count { $0 }
         }
     }
 
-    /// Deletes every object.
+    /// Deletes every object, in one transaction.
+    ///
+    /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     public func deleteAll() throws {
-        try strictly { () throws(StoreError) in try engine.removeAll() }
+        try withOpenHandle { () throws(StoreError) in try store.removeAll() }
     }
 
-    /// Deletes every object that was last recorded or accessed before `date`. Returns how many there were.
+    /// Deletes every object that was last recorded or accessed before the date, in transactions of at most 256 objects.
+    ///
+    /// - Returns: How many objects were deleted.
+    /// - Complexity: O(m log n) for m deleted objects.
+    /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.
     @discardableResult
     public func deleteAll(lastUsedBefore date: Date) throws -> Int {
-        try strictly { () throws(StoreError) in try engine.removeUnused(since: date) }
+        try withOpenHandle { () throws(StoreError) in try store.removeUnused(since: date) }
     }
 
-    // MARK: Looking after it
+    // MARK: Observing and maintaining
 
-    /// What the store did since it was opened, and what it holds.
-    public func statistics() throws -> StoreStatistics {
-        try strictly { () throws(StoreError) in try engine.statistics() }
-    }
-
-    /// How many bytes of encoded objects memory and the disk may hold.
-    public var limits: (memory: DataSize, disk: DataSize) {
-        (DataSize(bytes: engine.capacities.memory.bytes), DataSize(bytes: engine.capacities.disk.bytes))
-    }
-
-    /// What happens from now on. An observer that is slow misses the oldest of more than a thousand events.
-    public var events: AsyncStream<StoreEvent> { engine.events.events() }
-
-    /// Gives memory back until at most `size` is held there. What left is still on disk.
-    public func trimMemory(to size: DataSize) { engine.trimMemory(to: size) }
-
-    /// Makes everything acknowledged before it survive power loss, the order of use included. Blocks for the disk.
-    public func flush() throws {
-        try strictly { () throws(StoreError) in try engine.flush() }
-    }
-
-    /// Closes this handle: every later call of it throws ``StoreError/Code/closed``. Other handles on the archive go on, and with the last
-    /// one the archive is closed. Everything acknowledged survives power loss then. Blocks for the disk. Closing twice is closing once.
+    /// Returns counters since the archive was opened, and the current sizes.
     ///
-    /// - Throws: ``VellumError`` if it cannot be flushed; then the handle is not closed.
+    /// - Throws: ``VellumError`` if the disk fails.
+    public func statistics() throws -> StoreStatistics {
+        try withOpenHandle { () throws(StoreError) in try store.statistics() }
+    }
+
+    /// The limits of memory and the disk, in bytes of encoded objects.
+    public var limits: StorageLimits {
+        StorageLimits(
+            memory: DataSize(bytes: store.capacities.memory.bytes), disk: DataSize(bytes: store.capacities.disk.bytes))
+    }
+
+    /// The events from now on. Each stream buffers 1024 events; a slow observer loses the oldest.
+    public var events: AsyncStream<StoreEvent> { store.events.events() }
+
+    /// Evicts objects from memory, least recently used first, until at most `size` is left. They remain on disk.
+    ///
+    /// - Parameter size: In bytes of encoded objects.
+    public func trimMemory(to size: DataSize) { store.trimMemory(to: size) }
+
+    /// Makes every acknowledged write, and the eviction order, survive power loss. Blocks until the disk is synced.
+    ///
+    /// - Throws: ``VellumError`` if the disk fails.
+    public func flush() throws {
+        try withOpenHandle { () throws(StoreError) in try store.flush() }
+    }
+
+    /// Closes this handle: every later call throws ``StoreError/Code/closed``. Other handles on the archive stay open; closing the last one
+    /// closes the archive.
+    ///
+    /// Blocks until every acknowledged write survives power loss. Closing a closed handle has no effect.
+    ///
+    /// - Throws: ``VellumError`` if the disk fails. The handle stays open.
     public func close() throws {
         do throws(StoreError) {
             try hold.close()
         } catch {
             throw VellumError(error)
         }
-        factory.forget(engine, of: Archive.self)
+        factory.forget(store, of: Archive.self)
     }
 
-    /// Runs `work` on a thread that may wait, for callers that may not.
+    /// Runs `work` on a thread that may block, for callers that must not.
     ///
     /// ```swift
     /// try await users.perform { try $0.record(ann) }
     /// ```
     ///
-    /// Runs to its end even if the caller is cancelled: a write is never left half done.
+    /// `work` runs to its end even if the caller's task is cancelled.
+    ///
+    /// - Throws: The error of `work`.
     public func perform<Value: Sendable>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await Offload.run { try work(self) }
+        try await BlockingPool.run { try work(self) }
     }
 
+    /// Returns the result of `body`.
+    ///
+    /// - Throws: ``VellumError`` if this handle was closed or `body` throws.
     @inlinable
-    func strictly<Value>(_ body: () throws(StoreError) -> Value) throws(VellumError) -> Value {
+    func withOpenHandle<Value>(_ body: () throws(StoreError) -> Value) throws(VellumError) -> Value {
         do throws(StoreError) {
             guard !mark.isClosed else { throw .closed }
             return try body()
@@ -218,17 +265,17 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     }
 }
 
-// MARK: For the forgiving face
+// MARK: For the methods that do not throw
 
 extension ArchiveStore {
     /// Whether neither the handle nor its file was closed.
-    var isOpen: Bool { !mark.isClosed && !engine.isClosed }
+    var isOpen: Bool { !mark.isClosed && !store.isClosed }
 
-    var now: Date { engine.now }
+    var now: Date { store.now }
 
-    /// Tells observers of a failure that no caller was told. Damaged entries told them by themselves.
-    func tell(_ error: VellumError) {
+    /// Sends a failure that no caller received to observers. Damaged entries are already reported where they are found.
+    func reportFailure(_ error: VellumError) {
         guard error.code != .damagedEntry, error.code != .notDecodable else { return }
-        engine.report(StoreError(error.code, error.message, cause: error.cause))
+        store.report(StoreError(error.code, error.message, cause: error.cause))
     }
 }

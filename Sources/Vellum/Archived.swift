@@ -1,27 +1,29 @@
 public import VellumCore
 internal import VellumEngine
 
-/// A property whose value is recorded when it is assigned, and loaded when it is first read.
+/// A property whose value is recorded when it is assigned and loaded when it is first read.
 ///
 /// ```swift
 /// @Archived var user: User?
 /// @Archived(initialPrimaryKey: "some") var user: User?
 /// ```
 ///
-/// Assigning an object records it in the archive of its type; assigning `nil` deletes what was last recorded or loaded
-/// through the property. What fails is reported as ``ArchiveManager`` does; a load that failed is tried again by the
-/// next read. Reading blocks for the disk the first time. Copies of the property are values of their own.
+/// Assigning an object records it in the archive of its type. Assigning `nil` deletes the object that was last recorded or loaded
+/// through the property. Failures are logged and sent to ``ArchiveManager/failures``; the next read retries a load that failed.
+///
+/// The archive is opened at the first read or assignment. An assignment and the first read block for the disk. A copy of the property has
+/// its own value.
 @propertyWrapper
 public struct Archived<Value: Archivable> {
     private let archives: () throws -> ArchiveManager<Value>
     private var state: State
 
-    /// What was loaded, shared by copies until one is assigned.
+    /// The loaded value. Copies share it until one of them is assigned.
     private final class State {
         var key: String?
         var value: Value?
         var isLoaded: Bool
-        /// The archive, once it could be opened.
+        /// The archive, after it was opened.
         var manager: ArchiveManager<Value>?
 
         init(key: String?, value: Value?, isLoaded: Bool, manager: ArchiveManager<Value>? = nil) {
@@ -32,14 +34,14 @@ public struct Archived<Value: Archivable> {
         }
     }
 
-    /// A property that is `nil` until it is assigned, or holds the object with the key.
+    /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
     ///
     /// - Parameters:
     ///   - initialPrimaryKey: The key of the object to load at the first read.
-    ///   - memoryLimit: How many bytes of encoded objects memory may hold; `nil` for what is open, or the default.
-    ///   - diskLimit: How many bytes of encoded objects the disk may hold; `nil` for what the archive has, or the default. A smaller one
-    ///     than an open archive has is reported and does not count.
-    ///   - factory: Whose archive of the type it is.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default. A smaller
+    ///     limit than that of an open archive is reported and ignored.
+    ///   - factory: The factory of the archive.
     public init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
     ) {
@@ -47,7 +49,16 @@ public struct Archived<Value: Archivable> {
         state = State(key: initialPrimaryKey, value: nil, isLoaded: initialPrimaryKey == nil)
     }
 
-    /// The same; memory keeps values, where the type is no class.
+    /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
+    ///
+    /// Memory keeps decoded values, unless the type is a class.
+    ///
+    /// - Parameters:
+    ///   - initialPrimaryKey: The key of the object to load at the first read.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default. A smaller
+    ///     limit than that of an open archive is reported and ignored.
+    ///   - factory: The factory of the archive.
     public init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
     ) where Value: Sendable {
@@ -55,6 +66,7 @@ public struct Archived<Value: Archivable> {
         state = State(key: initialPrimaryKey, value: nil, isLoaded: initialPrimaryKey == nil)
     }
 
+    /// The object, or `nil`. The first read loads it; an assignment records it, or deletes it if the new value is `nil`.
     public var wrappedValue: Value? {
         get {
             if !state.isLoaded, let key = state.key { load(key) }

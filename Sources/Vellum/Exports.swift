@@ -1,6 +1,5 @@
-// What callers of this module need of the engine, so that `import Vellum` is enough.
+// Types of VellumCore in this module's API, so that `import Vellum` is enough.
 
-@_exported public import enum VellumCore.AbandonedLoad
 @_exported public import struct VellumCore.Capacity
 @_exported public import enum VellumCore.CodableFormat
 @_exported public import struct VellumCore.DataSize
@@ -19,9 +18,11 @@
 @_exported public import struct VellumCore.Loaded
 @_exported public import struct VellumCore.QueryExplanation
 @_exported public import enum VellumCore.RemovalCause
+@_exported public import struct VellumCore.StorageLimits
+@_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.StoreError
 @_exported public import enum VellumCore.StoreEvent
 @_exported public import struct VellumCore.StoreStatistics
-@_exported public import struct VellumCore.StorageUsage
+@_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.WallClock
 @_exported public import struct VellumCore.WallInstant

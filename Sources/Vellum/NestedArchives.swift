@@ -3,54 +3,55 @@ internal import Synchronization
 public import VellumCore
 public import VellumEngine
 
-/// The archivable properties of recorded objects, which go to their own archives.
+/// Records the archivable properties of recorded objects in the archives of their types.
 ///
-/// Whether a type has such properties is found out once, with the first object; for a type that has none, recording
-/// pays for one load of an atomic and nothing else.
+/// Whether a type has such properties is determined once, by its first object. For a type without any, each later recording costs one
+/// atomic load.
 @usableFromInline
 struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
     private let knowledge = Atomic(Knowledge.unknown.rawValue)
 
     private enum Knowledge: UInt8 {
-        case unknown, none, some
+        case unknown, noProperties, properties
     }
 
     init() {}
 
-    /// Adds the recording of what the object holds, and of what that holds.
+    /// Adds the recording of the object's archivable properties, and of theirs.
     @usableFromInline
     func add(propertiesOf object: Archive, to transaction: inout StoreTransaction, _ factory: ArchivesFactory) throws(StoreError) {
-        if type(of: object) == Archive.self {
-            if knowledge.load(ordering: .relaxed) == Knowledge.unknown.rawValue {
-                let has = ArchivableProperties.mayBeDeclared(in: object)
-                knowledge.store((has ? Knowledge.some : .none).rawValue, ordering: .relaxed)
-            }
-            guard knowledge.load(ordering: .relaxed) == Knowledge.some.rawValue else { return }
-        }
-        // A subclass may have properties that its parent has not.
+        // A subclass may have properties that its parent does not have.
+        if type(of: object) == Archive.self, !mayHaveProperties(object) { return }
         var seen: Set<ObjectIdentifier> = []
         for property in ArchivableProperties.all(of: object, &seen) {
             try add(property, to: &transaction, factory)
         }
     }
 
+    private func mayHaveProperties(_ object: Archive) -> Bool {
+        if knowledge.load(ordering: .relaxed) == Knowledge.unknown.rawValue {
+            let mayHaveSome = ArchivableProperties.mayBeDeclared(in: object)
+            knowledge.store((mayHaveSome ? Knowledge.properties : .noProperties).rawValue, ordering: .relaxed)
+        }
+        return knowledge.load(ordering: .relaxed) == Knowledge.properties.rawValue
+    }
+
     private func add<Property: Archivable>(
         _ property: Property, to transaction: inout StoreTransaction, _ factory: ArchivesFactory
     ) throws(StoreError) {
-        let engine = try factory.engine(for: Property.self)
+        let store = try factory.propertyStore(of: Property.self)
         try transaction.record(
-            property, forKey: EntryKey(property.primaryKey), in: engine,
+            property, forKey: EntryKey(property.primaryKey), in: store,
             onlyIfAbsent: Property.archivePropertyBehavior == .insertIfNotPresent)
     }
 }
 
-/// What reflection tells of an object's archivable properties: those that are archivable, or optionals of such.
+/// Finds the archivable properties of objects by reflection: properties of an archivable type, or of an optional of one.
 private enum ArchivableProperties {
-    /// Whether other objects of the type may hold any, going by what this one holds.
+    /// Whether any object of the type may have archivable properties, judging by this one.
     ///
-    /// Reflection tells the types of the values, not those of the properties. So an enum may, whatever its case holds now; and
-    /// a property of a protocol's type may, which a type that is not `Codable` can have wherever its value is not of the
-    /// kinds that no one would declare by a protocol.
+    /// Reflection shows the types of the values, not of the properties. So the answer is yes for an enum, whose other cases may have some,
+    /// and for a type that is not `Codable` and has a value that could belong to a property of a protocol type.
     static func mayBeDeclared(in object: Any) -> Bool {
         let mirror = Mirror(reflecting: object)
         if mirror.displayStyle == .enum { return true }
@@ -60,7 +61,8 @@ private enum ArchivableProperties {
         }
     }
 
-    /// All of them, and theirs, each object once. What is to be ignored is, with all that it holds.
+    /// Returns the archivable properties of an object and their archivable properties, each object once. Properties that
+    /// ``ArchivePropertyBehavior/ignore`` excludes are left out, together with theirs.
     static func all(of object: Any, _ seen: inout Set<ObjectIdentifier>) -> [any Archivable] {
         markAsSeen(object, &seen)
         var found: [any Archivable] = []
@@ -73,14 +75,14 @@ private enum ArchivableProperties {
         return found
     }
 
-    /// - Returns: Whether it was not seen before.
+    /// - Returns: Whether the object was not seen before.
     @discardableResult
     private static func markAsSeen(_ object: Any, _ seen: inout Set<ObjectIdentifier>) -> Bool {
         guard type(of: object) is AnyObject.Type else { return true }
         return seen.insert(ObjectIdentifier(object as AnyObject)).inserted
     }
 
-    /// Numbers, strings, dates, collections and the like.
+    /// Whether no property of a protocol type is expected to have a value of this type: numbers, strings, dates, collections and others.
     private static func isPlain(_ type: Any.Type) -> Bool {
         if let optional = type as? any AnyOptional.Type { return isPlain(optional.wrapped) }
         return type is any LosslessStringConvertible.Type || type is any Collection.Type

@@ -2,25 +2,26 @@ internal import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// The one error of this module: what went wrong, what to do about it, and what lay below.
+/// The error of this module: a code, a message that says what to do, and the underlying error.
 ///
 /// ```swift
 /// do {
 ///     try users.record(user)
 /// } catch let error as VellumError where error.code == .tooLarge {
-///     // larger than every limit; what was recorded before is still there
+///     // Larger than both limits. The object that was recorded before is still there.
 /// }
 /// ```
 ///
-/// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
+/// Its `description` contains no keys and no values of users. `String(reflecting:)` adds the cause, which may contain some.
 public struct VellumError: EngineError {
+    /// The kinds of failures.
     public typealias Code = StoreError.Code
 
-    /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
+    /// The kind of failure. Later versions may add codes, so a `switch` needs a default.
     public var code: Code
-    /// What went wrong and what to do about it, in a sentence.
+    /// What went wrong and what to do about it.
     public var message: String
-    /// The error below this one, where there is one. It may name data of a user.
+    /// The underlying error, if there is one. It may contain data of a user.
     public var cause: (any Error)?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
@@ -36,6 +37,6 @@ public struct VellumError: EngineError {
 }
 
 extension StoreError.Code {
-    /// The type is private or local and has no name that lasts: give it an `archiveName`.
+    /// The type is private or local, so its full name changes on every launch. Give it an `archiveName`.
     public static let unnamedArchive = StoreError.Code("unnamedArchive")
 }

@@ -50,7 +50,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // What takes the place of another file.
     case replacementBegins, replacementCompleted, replacementInPlace
     // A file of the original MiniCache.
-    case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved
+    case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved, originalKeyRenamed, originalKeysRenamed
 
     /// The process is here.
     @inline(__always)

@@ -19,6 +19,7 @@ enum OpenMode {
         for name in try file.archiveNames() {
             guard let shelf = State(rawValue: name) else { continue }
             let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
+            if arguments[1] == "take-over" { try Library.renameOriginalEntries(of: shelf, in: file) }
             _ = try store.keys(limit: 1)
             try store.close()
         }

@@ -51,11 +51,23 @@ package final class Library {
         stores[shelf] = nil
     }
 
-    /// How entries of an original MiniCache file are taken over: each cache is a shelf, each key and value a text.
+    /// How entries of an original MiniCache file are taken over: each cache is a shelf, each key and value a text. The entries get their
+    /// keys later, by ``renameOriginalEntries(of:in:)``.
     package static let original = OriginalCache { entry in
         guard let shelf = State(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
         let item = Item(shelf: shelf, key: entry.key, version: version, filling: 20)
-        return .init(archive: shelf.rawValue, inVersionGroup: "\(shelf.rawValue) family", key: EntryKey(entry.key), bytes: item.bytes)
+        return .init(
+            archive: shelf.rawValue, inVersionGroup: "\(shelf.rawValue) family", key: EntryKey(originalPrefix + entry.key),
+            bytes: item.bytes)
+    }
+
+    private static let originalPrefix = "original "
+
+    /// Gives the entries of an open archive that were taken over their keys.
+    package static func renameOriginalEntries(of shelf: State, in file: DatabaseFile) throws {
+        try file.renameEntries(ofArchive: shelf.rawValue, withKeyPrefix: originalPrefix) { key in
+            EntryKey(String(key.normalized.dropFirst(originalPrefix.count)))
+        }
     }
 
     package func store(_ shelf: State) throws -> Store<Item> {

@@ -21,6 +21,7 @@ struct Contents {
         for name in try file.archiveNames() {
             guard let shelf = State(rawValue: name) else { continue }
             let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
+            if original != nil { try Library.renameOriginalEntries(of: shelf, in: file) }
             for key in try store.keys() {
                 guard let item = try Self.peek(key, store) else { continue }
                 if item.key != key.normalized { problems.append("\(shelf) holds \(item.key) under \(key.normalized)") }

@@ -79,7 +79,7 @@ extension CrashPoint {
     /// Those that only a file of the original MiniCache lets anyone pass.
     static let ofTakeover: [CrashPoint] = [
         .originalLocked, .replacementBegins, .takeoverBatchCommitted, .takeoverCopied, .replacementCompleted, .originalMoved,
-        .replacementInPlace,
+        .replacementInPlace, .originalKeyRenamed, .originalKeysRenamed,
     ]
 
     static let ofScripts = allCases.filter { !ofRecovery.contains($0) && !ofTakeover.contains($0) }

@@ -103,7 +103,7 @@ private struct SampleWriter {
         let specimen = Specimen(
             archive: archive, key: place.key, version: version, age: number * 7 % 60, tags: number % 2 == 0 ? ["even", "all"] : ["all"],
             filler: filler)
-        let expiration: Expiration? = archive != "expiring" ? nil : try .after(seconds: Double(1000 * (number + 1)))
+        let expiration: Expiration? = archive != "expiring" ? nil : .after(seconds: Double(1000 * (number + 1)))
         try stores[archive]?.record(specimen, forKey: EntryKey(place.key), expiration: expiration)
         history[place, default: []].insert(specimen)
         present[place] = specimen

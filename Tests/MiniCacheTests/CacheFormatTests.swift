@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 import VellumTestSupport
 
-@Suite("What values of a cache are stored as", .timeLimit(.minutes(60)))
+@Suite("The format of stored values", .timeLimit(.minutes(60)))
 struct CacheFormatTests {
     private struct Rate: Codable, Equatable {
         var name = "EUR"
@@ -36,7 +36,7 @@ struct CacheFormatTests {
         #expect(try cache(manager(written)).value(forKey: "a")?.value == 2)
     }
 
-    @Test func CBORIsTheDefaultAndSmaller() throws {
+    @Test func CBORIsTheDefaultAndSmallerThanJSONThanJSON() throws {
         let (binary, text) = (MiniCacheManager(name: "b", directory: folder.url), manager(.json))
         #expect(binary.format == .cbor)
         try cache(binary).set(Rate(), forKey: "a")

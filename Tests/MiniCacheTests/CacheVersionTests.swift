@@ -3,12 +3,12 @@ import Testing
 
 @testable import MiniCache
 
-/// What `.appVersion` goes by.
+/// The version of a program without and with an `Info.plist`.
 @Suite(.timeLimit(.minutes(60)))
 struct CacheVersionTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CacheVersionTests-\(UUID().uuidString)")
 
-    /// As a program of 20 kB, with what the linker says of the build at its beginning.
+    /// Writes a file like a program of 20 kB, whose beginning differs between builds, and returns its path.
     private func program(build: UInt8, body: UInt8 = 7, date: Double = 1_700_000_000) throws -> String {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("program")
@@ -17,13 +17,13 @@ struct CacheVersionTests {
         return file.path
     }
 
-    @Test func theMarkOfAProgramChangesWithItsBuildItsSizeAndItsDate() throws {
+    @Test func theFingerprintOfAProgramChangesWithItsBuildItsSizeAndItsDate() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let first = try #require(ProgramVersion.mark(ofFile: program(build: 1)))
-        #expect(try ProgramVersion.mark(ofFile: program(build: 1)) == first)
-        #expect(try ProgramVersion.mark(ofFile: program(build: 2)) != first)
-        #expect(try ProgramVersion.mark(ofFile: program(build: 1, date: 1_700_000_001)) != first)
-        #expect(ProgramVersion.mark(ofFile: folder.appendingPathComponent("none").path) == nil)
+        let first = try #require(ProgramVersion.fingerprint(ofFile: program(build: 1)))
+        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 1)) == first)
+        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 2)) != first)
+        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 1, date: 1_700_000_001)) != first)
+        #expect(ProgramVersion.fingerprint(ofFile: folder.appendingPathComponent("none").path) == nil)
     }
 
     @Test func theInfoPlistComesFirst() throws {
@@ -43,8 +43,8 @@ struct CacheVersionTests {
     }
 
     @Test(arguments: ["Counter", "", "\u{0}", "\u{1}", "\u{1}0", "a\u{0}b\u{1}1", "e\u{301}"], ["1", "", "\u{301}"])
-    func theNameOfACacheIsFoundInThatOfItsArchive(name: String, version: String) {
-        let archive = CachePlace(name: name, version: version).archiveName
-        #expect(Array(CachePlace.name(ofArchive: archive).unicodeScalars) == Array(name.unicodeScalars))
+    func theNameOfACacheIsPartOfItsArchivesName(name: String, version: String) {
+        let archive = CacheLocation(name: name, version: version).archiveName
+        #expect(Array(CacheLocation.name(ofArchive: archive).unicodeScalars) == Array(name.unicodeScalars))
     }
 }

@@ -4,12 +4,12 @@ import MiniCache
 import Testing
 import VellumTestSupport
 
-/// Any thread, any type.
+/// Caches used from several threads.
 @Suite(.timeLimit(.minutes(60)))
 struct MiniCacheConcurrencyTests {
     let temporary = TemporaryCaches()
 
-    /// What is read was set by someone, whole, under that key.
+    /// Every value that is read was set for that key.
     @Test func anyThreadMayReadAndWrite() throws {
         let cache: MiniCache<Int, [Int]> = temporary.manager.cache(
             cacheName: "Shared", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte)
@@ -37,7 +37,7 @@ struct MiniCacheConcurrencyTests {
         init(_ numbers: [Int]) { self.numbers = numbers }
     }
 
-    /// P45: each thread gets an object of its own.
+    /// P45: each thread gets its own object.
     @Test func objectsThatAreNotSendableAreNeverShared() {
         let cache: MiniCache<String, Mutable> = temporary.manager.cache(cacheName: "Objects", cacheVersion: .custom("1"), maxAge: .days(1))
         cache["foo"] = Mutable([1])
@@ -52,7 +52,7 @@ struct MiniCacheConcurrencyTests {
     }
 
     /// Handles of different types and ages on one cache, made while others read.
-    @Test func handlesAreMadeAndUsedAtOnce() {
+    @Test func handlesAreMadeAndUsedConcurrently() {
         let temporary = temporary
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for round in 0..<50 {
@@ -73,8 +73,8 @@ struct MiniCacheConcurrencyTests {
         }
     }
 
-    /// What is cleared, closed and opened while others use it reads nil or what was set, and nothing stops.
-    @Test func clearingAndClosingDisturbNoOne() throws {
+    /// A cache that is cleared, closed and opened while others use it reads nil or what was set.
+    @Test func clearingAndClosingDoNotDisturbOtherThreads() throws {
         let temporary = temporary
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for round in 0..<60 {

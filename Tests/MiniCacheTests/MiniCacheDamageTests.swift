@@ -4,7 +4,7 @@ import RawDatabase
 import Testing
 import VellumTestSupport
 
-/// Files and values that are not what they should be.
+/// Damaged and foreign files, and values of other types.
 @Suite(.timeLimit(.minutes(60)))
 struct MiniCacheDamageTests {
     let temporary = TemporaryCaches()
@@ -16,7 +16,7 @@ struct MiniCacheDamageTests {
 
     // MARK: Files
 
-    @Test func aFileThatIsNoDatabaseIsSetAsideAndANewOneBegins() throws {
+    @Test func aFileThatIsNotADatabaseIsSetAsideForANewOne() throws {
         temporary.cache()["foo"] = 1
         try temporary.manager.close()
         try write("xyz")
@@ -44,7 +44,7 @@ struct MiniCacheDamageTests {
     }
 
     /// M2
-    @Test func aLogThatLiesAboutIsNotReplayedOverTheNewFile() throws {
+    @Test func anOldLogIsNotReplayedOverTheNewFile() throws {
         for (name, suffix) in [("xyz", ""), ("old log", "-wal"), ("old index", "-shm")] { try write(name, suffix) }
         let cache = temporary.cache()
         try cache.set(1, forKey: "foo")
@@ -63,7 +63,7 @@ struct MiniCacheDamageTests {
         #expect(try RawDatabase(temporary.directory.appendingPathComponent(aside)).int("SELECT a FROM theirs") == 7)
     }
 
-    @Test func aFileOfANewerFormatIsRefusedAndLeftAsItIs() throws {
+    @Test func aFileOfANewerFormatIsRefusedAndUnchanged() throws {
         temporary.cache()["foo"] = 1
         try temporary.manager.close()
         try RawDatabase(temporary.file).execute("PRAGMA user_version = 99")
@@ -77,7 +77,7 @@ struct MiniCacheDamageTests {
     }
 
     @Test func aFileThatCannotBeOpenedIsTriedAgain() throws {
-        // A file stands where the folder should be.
+        // There is a file at the folder's path.
         try Data().write(to: temporary.directory)
         let cache = temporary.cache()
         cache["foo"] = 1
@@ -131,7 +131,7 @@ struct MiniCacheDamageTests {
         #expect(numbers["foo"] == nil)
     }
 
-    @Test func aValueThatAnotherTypeCanBeReadFromIsRead() throws {
+    @Test func aValueThatCanBeDecodedAsAnotherTypeIsRead() throws {
         temporary.cache(of: Int.self)["foo"] = 1
         let doubles = temporary.cache(of: Double.self)
         #expect(doubles["foo"] == 1.0)
@@ -140,9 +140,9 @@ struct MiniCacheDamageTests {
         #expect(temporary.cache(of: Int.self)["foo"] == 1)
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
-    @Test func aFailureOfOneValueIsToldOnceUntilItIsSetAnew() async throws {
+    @Test func aFailureOfOneValueIsReportedOnceUntilItIsSetAgain() async throws {
         let numbers = temporary.cache(of: Int.self)
         let texts = temporary.cache(of: String.self)
         texts["foo"] = "no number"
@@ -157,7 +157,7 @@ struct MiniCacheDamageTests {
         #expect(told == [.notDecodable, .notDecodable])
     }
 
-    @Test func aFileThatWasSetAsideIsToldToTheFirstWhoAsks() async throws {
+    @Test func aFileThatWasSetAsideIsReportedToTheFirstObserver() async throws {
         try write("xyz")
         let cache = temporary.cache()
         var failures = cache.failures.makeAsyncIterator()

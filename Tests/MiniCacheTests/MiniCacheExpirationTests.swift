@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 import VellumTestSupport
 
-/// By age, and by version.
+/// Expiry by age and by version.
 @Suite(.timeLimit(.minutes(60)))
 struct MiniCacheExpirationTests {
     let temporary = TemporaryCaches()
@@ -11,13 +11,14 @@ struct MiniCacheExpirationTests {
     // MARK: Age
 
     static let ages: [(CacheMaxAge, Int64)] = [
-        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.timeInterval(1000), 1_000_000), (.timeInterval(0.5), 500),
+        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.minutes(1.5), 90_000), (.seconds(2), 2000), (.timeInterval(1000), 1_000_000),
+        (.timeInterval(0.5), 500),
         (.after(.milliseconds(3)), 3), (.timeInterval(0.0001), 1), (.expiration(.never), .max), (.timeInterval(.infinity), .max),
         (.forever, .max),
         (.days(.greatestFiniteMagnitude), .max),
     ]
 
-    @Test(arguments: 0..<10)
+    @Test(arguments: ages.indices)
     func aValueIsReadForAsLongAsItsAgeAllows(_ number: Int) throws {
         let (maxAge, milliseconds) = Self.ages[number]
         let cache = temporary.cache(maxAge: maxAge)
@@ -53,7 +54,7 @@ struct MiniCacheExpirationTests {
         #expect(cache["short"] == nil && cache["long"] == 2 && cache["text"] == nil)
     }
 
-    @Test func readingDoesNotMakeAValueYounger() throws {
+    @Test func readingDoesNotExtendAnAge() throws {
         let cache = temporary.cache(maxAge: .hours(1))
         cache["foo"] = 1
         for _ in 0..<3 {
@@ -79,7 +80,7 @@ struct MiniCacheExpirationTests {
         }
     }
 
-    @Test func aValueMayHaveAnAgeOfItsOwn() throws {
+    @Test func aValueMayHaveItsOwnAge() throws {
         let cache = temporary.cache(maxAge: .hours(1))
         try cache.set(1, forKey: "short", maxAge: .timeInterval(10))
         try cache.set(2, forKey: "long", maxAge: .days(10))
@@ -115,18 +116,18 @@ struct MiniCacheExpirationTests {
 
     /// P20
     @Test(arguments: [Double.nan, -1, -Double.infinity])
-    func anAgeThatMakesNoSenseReadsNilAndSaysWhy(_ seconds: Double) throws {
-        let cache = temporary.cache(maxAge: .timeInterval(seconds))
-        cache["foo"] = 1
-        #expect(cache["foo"] == nil)
-        #expect(code { _ = try cache.value(forKey: "foo") } == .invalidDuration)
-        #expect(code { try cache.set(1, forKey: "foo") } == .invalidDuration)
-        #expect(code { _ = try cache.count() } == .invalidDuration)
-        let sane = temporary.cache()
-        #expect(code { try sane.set(1, forKey: "foo", maxAge: .days(seconds)) } == .invalidDuration)
-        #expect(sane["foo"] == nil)
-        #expect(code { try sane.set(1, forKey: "foo", maxAge: .forever.jittered(by: seconds)) } == .invalidDuration)
-        #expect(code { try sane.set(1, forKey: "foo", maxAge: .unused(for: .seconds(-1))) } == .invalidDuration)
+    func aComputedAgeThatIsInvalidIsRefused(_ seconds: Double) throws {
+        #expect(code { _ = try CacheMaxAge(validatingSeconds: seconds) } == .invalidDuration)
+        #expect(code { _ = try CacheMaxAge(validatingSeconds: 1, jitter: seconds) } == .invalidDuration)
+        #expect(code { _ = try CacheMaxAge(validating: .seconds(-1)) } == .invalidDuration)
+        #expect(code { _ = try CacheMaxAge(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
+    }
+
+    @Test func aComputedAgeThatIsValidIsTheAgeOfTheFactories() throws {
+        #expect(try CacheMaxAge(validatingSeconds: 60) == .seconds(60))
+        #expect(try CacheMaxAge(validating: .seconds(60), jitter: 0.5) == .minutes(1).jittered(by: 0.5))
+        #expect(try CacheMaxAge(validating: nil) == .forever)
+        #expect(try CacheMaxAge(validating: .seconds(9), unusedFor: .seconds(6)) == .unused(for: .seconds(6), atMost: .seconds(9)))
     }
 
     /// M3, P19
@@ -168,7 +169,7 @@ struct MiniCacheExpirationTests {
     }
 
     /// M4
-    @Test func versionsDoNotWipeEachOther() throws {
+    @Test func versionsDoNotRemoveEachOthersValues() throws {
         let first = temporary.cache(version: .custom("1"))
         let second = temporary.cache(version: .custom("2"))
         first["foo"] = 1

@@ -18,7 +18,7 @@ struct MiniCacheLimitTests {
         for number in 0..<count { try cache.set(Data(count: 10_000), forKey: "\(number)") }
     }
 
-    @Test func aCacheThatIsOpenedWithoutALimitKeepsTheOneItHas() throws {
+    @Test func aCacheThatIsOpenedWithoutALimitKeepsItsLimit() throws {
         try fill(cache(disk: 100.megaByte), 2500)
         try temporary.manager.close()
 
@@ -29,7 +29,7 @@ struct MiniCacheLimitTests {
         #expect(try again.statistics().removals == [:])
     }
 
-    @Test func theFirstHandleInAProcessMayLowerTheLimitAndIsToldWhatLeft() throws {
+    @Test func theFirstHandleInAProcessMayLowerTheLimitAndTheRemovalsAreCounted() throws {
         try fill(cache(disk: 10.megaByte), 100)
         try temporary.manager.close()
         let small = cache(disk: 200_200)
@@ -37,7 +37,7 @@ struct MiniCacheLimitTests {
         #expect(try small.statistics().removals[.limitLowered] ?? 0 > 75)
     }
 
-    @Test func anOpenCacheIsGrantedMoreAndNeverLess() async throws {
+    @Test func theLimitOfAnOpenCacheCanOnlyBeRaised() async throws {
         let first = cache(memory: 1.megaByte, disk: 1.megaByte)
         #expect(first.limits == (1.megaByte, 1.megaByte))
         _ = cache(memory: 2.megaByte, disk: 3.megaByte)
@@ -52,7 +52,7 @@ struct MiniCacheLimitTests {
         }
     }
 
-    @Test func aNewVersionHasTheLimitOfTheOneBefore() throws {
+    @Test func aNewVersionHasTheLimitOfThePreviousOne() throws {
         try fill(cache(disk: 50.megaByte), 2500)
         let next = cache(version: "2")
         #expect(next.limits.disk == 50.megaByte)
@@ -67,7 +67,7 @@ struct MiniCacheLimitTests {
     }
 
     @Test func aCacheThatCouldNotBeOpenedIsClosedWithItsManager() throws {
-        // A file stands where the folder should be.
+        // There is a file at the folder's path.
         try Data().write(to: temporary.directory)
         let unopened = cache()
         #expect(code { _ = try unopened.value(forKey: "a") } == .cannotOpen)

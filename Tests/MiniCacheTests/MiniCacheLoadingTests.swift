@@ -24,7 +24,7 @@ struct MiniCacheLoadingTests {
         try await cache.value(forKey: key, options: options) { [calls] in calls.add() }
     }
 
-    @Test func aMissIsLoadedOnceAndThenThere() async throws {
+    @Test func aMissIsLoadedOnce() async throws {
         let cache = temporary.cache()
         #expect(try await next(cache) == 1)
         #expect(try await next(cache) == 1)
@@ -32,7 +32,7 @@ struct MiniCacheLoadingTests {
         #expect(try await next(temporary.anotherManager().cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))) == 1)
     }
 
-    /// P25: a thousand tasks on the few threads that there are.
+    /// P25: a thousand tasks on a few threads.
     @Test func aStampedeIsOneLoad() async throws {
         let cache = temporary.cache()
         let values = try await withThrowingTaskGroup { group in
@@ -43,43 +43,43 @@ struct MiniCacheLoadingTests {
         #expect(calls.number == 1)
     }
 
-    @Test func anExpiredValueIsLoadedAnew() async throws {
+    @Test func anExpiredValueIsLoadedAgain() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         #expect(try await next(cache) == 1)
         temporary.clock.advance(by: .seconds(3600))
         #expect(try await next(cache) == 2)
     }
 
-    @Test func anAgeForWhatIsLoadedCountsForEveryHandle() async throws {
+    @Test func theAgeOfALoadedValueAppliesToEveryHandle() async throws {
         let cache = temporary.cache(maxAge: .days(7))
         let first = try await cache.value(forKey: "a", maxAge: .timeInterval(5)) { [calls] in calls.add() }
         #expect(first == 1)
-        await #expect(throws: MiniCacheError.self) { try await cache.load("a", maxAge: .timeInterval(-1)) { 2 } }
+        await #expect(throws: MiniCacheError.self) { try await cache.load("a", maxAge: CacheMaxAge(validatingSeconds: -1)) { 2 } }
         temporary.clock.advance(by: .seconds(5))
         #expect(cache["a"] == nil)
         #expect(try await next(cache) == 2)
     }
 
-    @Test func anOldValueIsServedWhileItIsLoadedAnewOrWhenThatFails() async throws {
+    @Test func aStaleValueIsReturnedWhileItIsLoadedAgainOrWhenThatFails() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         cache["a"] = 100
         temporary.clock.advance(by: .seconds(4000))
         let down: @Sendable () async throws -> Int = { throw Down() }
 
-        #expect(try await cache.load("a", failSafe: .seconds(1000), orLoad: down) == Loaded(100, .failSafe))
-        await #expect(throws: Down.self) { try await cache.load("a", failSafe: .seconds(399), orLoad: down) }
-        #expect(try await cache.load("a", staleFor: .seconds(1000)) { 200 } == Loaded(100, .stale))
-        // The refresh goes on behind it; who asks without taking old values waits for it, or finds what it brought.
+        #expect(try await cache.load("a", staleIfError: .seconds(1000), orLoad: down) == Loaded(100, .staleIfError))
+        await #expect(throws: Down.self) { try await cache.load("a", staleIfError: .seconds(399), orLoad: down) }
+        #expect(try await cache.load("a", staleWhileRevalidate: .seconds(1000)) { 200 } == Loaded(100, .staleWhileRevalidate))
+        // The value is loaded in the background. A reader that takes no stale values waits for it, or finds it.
         #expect(try await cache.value(forKey: "a") { 300 } > 100)
         #expect(try await cache.load("a") { 400 }.source == .cached)
     }
 
-    // MARK: Nothing
+    // MARK: Misses
 
-    /// P43: that there is nothing is an answer, and is told from a value that is nil.
-    @Test func nothingIsRememberedInTheFileForItsAge() async throws {
+    /// P43: a miss can be remembered, and differs from a value that is nil.
+    @Test func aMissIsRememberedInTheFileForItsAge() async throws {
         let cache = temporary.cache()
-        let options = LoadOptions(missAge: .seconds(60))
+        let options = LoadOptions(negativeMaxAge: .seconds(60))
         let find: @Sendable () async throws -> Int? = { [calls] in
             _ = calls.add()
             return nil
@@ -96,7 +96,7 @@ struct MiniCacheLoadingTests {
             cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))
         #expect(try await later.value(forKey: "a", options: options, orLoad: find) == nil)
         #expect(calls.number == 1)
-        // To who takes no nil it is no answer.
+        // A reader that does not accept nil loads again.
         #expect(try await later.value(forKey: "a") { 7 } == 7)
         #expect(later["a"] == 7)
 
@@ -107,7 +107,7 @@ struct MiniCacheLoadingTests {
         #expect(calls.number == 3)
     }
 
-    @Test func withoutAnAgeNothingIsNotRemembered() async throws {
+    @Test func withoutAnAgeAMissIsNotRemembered() async throws {
         let cache = temporary.cache()
         for _ in 0..<3 {
             let value: Int? = try await cache.value(forKey: "a") { [calls] () async throws -> Int? in
@@ -132,9 +132,9 @@ struct MiniCacheLoadingTests {
         #expect(cache["a"] == .some(nil))
     }
 
-    @Test func settingAValueEndsTheMemoryOfNothing() async throws {
+    @Test func settingAValueReplacesARememberedMiss() async throws {
         let cache = temporary.cache()
-        let options = LoadOptions(missAge: .seconds(60))
+        let options = LoadOptions(negativeMaxAge: .seconds(60))
         #expect(try await cache.value(forKey: "a", options: options) { nil } == nil)
         cache["a"] = 5
         #expect(try await cache.value(forKey: "a", options: options) { nil } == 5)
@@ -144,14 +144,14 @@ struct MiniCacheLoadingTests {
 
     // MARK: Failure
 
-    @Test func aFailureIsThrownToWhoAskedAndNotRemembered() async throws {
+    @Test func aFailureIsThrownToTheWaitersAndNotRemembered() async throws {
         let cache = temporary.cache()
         await #expect(throws: Down()) { try await cache.value(forKey: "a") { throw Down() } }
         #expect(try await next(cache) == 1)
     }
 
     /// P46.
-    @Test func aLoaderThatAsksForItsOwnKeyIsToldSo() async throws {
+    @Test func aLoaderThatWaitsForItsOwnKeyGetsAnError() async throws {
         let cache = temporary.cache()
         await #expect {
             try await cache.value(forKey: "a") { try await cache.value(forKey: "a") { 1 } }
@@ -162,8 +162,8 @@ struct MiniCacheLoadingTests {
         #expect(cache["b"] == 2)
     }
 
-    /// A value of another type is no value to this handle: it is loaded, and hides no other.
-    @Test func whatCannotBeDecodedIsLoaded() async throws {
+    /// A value of another type is a miss for this handle, and hides no other value.
+    @Test func aValueThatCannotBeDecodedIsLoaded() async throws {
         let strings = temporary.cache(of: String.self)
         strings["a"] = "text"
         let numbers = temporary.cache()
@@ -173,15 +173,15 @@ struct MiniCacheLoadingTests {
     }
 
     @Test(arguments: [false, true])
-    func aKeyThatIsNoneOrADurationThatIsNoneIsAnError(isKey: Bool) async throws {
+    func anInvalidKeyOrDurationIsAnError(isKey: Bool) async throws {
         let cache: MiniCache<Double, Int> = temporary.manager.cache(cacheName: "N", cacheVersion: .custom("1"), maxAge: .days(1))
         await #expect(throws: MiniCacheError.self) {
-            try await cache.value(forKey: isKey ? .nan : 1, staleFor: .seconds(isKey ? 0 : -1)) { 1 }
+            try await cache.value(forKey: isKey ? .nan : 1, staleWhileRevalidate: .seconds(isKey ? 0 : -1)) { 1 }
         }
     }
 
     /// P18, P24.
-    @Test func whatIsRemovedWhileItIsLoadedIsNotBroughtBackAndWhatExpiresIs() async throws {
+    @Test func aValueThatIsRemovedWhileItIsLoadedStaysRemovedAndAnExpiredOneIsReplaced() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         cache["removed"] = 1
         cache["expired"] = 1
@@ -200,8 +200,8 @@ struct MiniCacheLoadingTests {
         #expect(cache["expired"] == 2)
     }
 
-    /// A class is loaded for everyone and is nobody else's object.
-    @Test func everyWaiterGetsAnObjectOfItsOwn() async throws {
+    /// Waiters for an object get different instances.
+    @Test func everyWaiterGetsItsOwnObject() async throws {
         final class Box: Codable, Sendable {
             let number: Int
             init(_ number: Int) { self.number = number }
@@ -213,19 +213,19 @@ struct MiniCacheLoadingTests {
         #expect(first !== second)
     }
 
-    /// CachedForm misses take room, so that keys at random do not fill memory and disk.
-    @Test func limitsBoundWhatIsRememberedOfNothing() async throws {
+    /// Remembered misses count toward the limits, so that random keys do not fill memory and disk.
+    @Test func limitsBoundRememberedMisses() async throws {
         let cache: MiniCache<Int, Int> = temporary.manager.cache(
             cacheName: "Misses", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte, diskLimit: 10.kiloByte)
-        for key in 0..<1000 { _ = try await cache.value(forKey: key, options: LoadOptions(missAge: .seconds(600))) { nil } }
+        for key in 0..<1000 { _ = try await cache.value(forKey: key, options: LoadOptions(negativeMaxAge: .seconds(600))) { nil } }
         let statistics = try cache.statistics()
         #expect(statistics.disk.bytes <= 10 * 1024 && statistics.disk.entries < 200)
         #expect(statistics.memory.bytes <= 1024)
         #expect(try cache.keys() == [])
     }
 
-    /// Handles of different types that want one key at once each get a value of their own.
-    @Test func aHandleOfAnotherTypeDoesNotTakeWhatIsNoneToIt() async throws {
+    /// Handles of different types that load one key concurrently each get a value of their type.
+    @Test func aHandleDoesNotTakeALoadedValueOfAnotherType() async throws {
         let (numbers, texts) = (temporary.cache(), temporary.cache(of: String.self))
         let isAsked = AsyncStream.makeStream(of: Void.self)
         let mayAnswer = AsyncStream.makeStream(of: Void.self)
@@ -242,24 +242,24 @@ struct MiniCacheLoadingTests {
         #expect(try await text == "five")
     }
 
-    @Test func aLoaderThatCancelsItselfIsAskedAgain() async throws {
+    @Test func aLoaderThatCancelsItselfRunsAgain() async throws {
         let cache = temporary.cache()
-        let options = LoadOptions(errorAge: .seconds(100))
+        let options = LoadOptions(errorMaxAge: .seconds(100))
         await #expect(throws: CancellationError.self) {
             try await cache.value(forKey: "a", options: options) { throw CancellationError() }
         }
         #expect(try await next(cache, options: options) == 1)
     }
 
-    @Test(arguments: [LoadOptions(missAge: .seconds(-1)), LoadOptions(errorAge: .seconds(-1))])
-    func aDurationThatIsNoneIsAnErrorAlsoOnAHit(_ options: LoadOptions) async throws {
+    @Test(arguments: [LoadOptions(negativeMaxAge: .seconds(-1)), LoadOptions(errorMaxAge: .seconds(-1))])
+    func aNegativeDurationIsAnErrorAlsoOnAHit(_ options: LoadOptions) async throws {
         let cache = temporary.cache()
         cache["a"] = 1
         await #expect(throws: MiniCacheError.self) { try await next(cache, options: options) }
     }
 
-    /// What cannot be recorded is what was asked for all the same, also where memory would keep its bytes.
-    @Test func aValueThatCannotBeEncodedIsDelivered() async throws {
+    /// A loaded value that cannot be recorded is returned, also if memory keeps bytes.
+    @Test func aLoadedValueThatCannotBeEncodedIsReturned() async throws {
         final class Stubborn: Codable, Sendable {
             init() {}
             func encode(to encoder: any Encoder) throws { throw Down() }
@@ -269,8 +269,8 @@ struct MiniCacheLoadingTests {
         #expect(try !cache.contains("a"))
     }
 
-    /// A file that cannot be opened does not come between the caller and the source.
-    @Test func withoutAFileTheLoaderIsAskedEachTime() async throws {
+    /// A file that cannot be opened does not keep the caller from the source.
+    @Test func withoutAFileTheLoaderRunsEachTime() async throws {
         try temporary.makeDirectory()
         let place = temporary.directory.appendingPathComponent("no folder")
         try Data().write(to: place)
@@ -281,7 +281,7 @@ struct MiniCacheLoadingTests {
         #expect(throws: MiniCacheError.self) { try cache.value(forKey: "a") }
     }
 
-    @Test func askingForACacheOpensItAgainWhateverClosedIt() throws {
+    @Test func requestingACacheOpensItAgainWhateverClosedIt() throws {
         let (first, second) = (temporary.manager, temporary.anotherManager())
         func cache(_ name: String, _ manager: MiniCacheManager) -> MiniCache<String, Int> {
             manager.cache(cacheName: name, cacheVersion: .custom("1"), maxAge: .days(1))
@@ -294,7 +294,7 @@ struct MiniCacheLoadingTests {
         for name in ["x", "y"] { #expect(try cache(name, first).value(forKey: "a") == 1) }
     }
 
-    /// P23: what was cleared is not served for stale or fail-safe, by whatever handle it was cleared.
+    /// P23: a removed value is not returned as a stale one, whichever handle removed it.
     @Test(arguments: 0..<3)
     func whatWasClearedIsNoOldValue(way: Int) async throws {
         let cache = temporary.cache(maxAge: .hours(1))
@@ -306,13 +306,13 @@ struct MiniCacheLoadingTests {
         default: try temporary.cache(maxAge: .days(7)).removeValue(forKey: "a")
         }
         await #expect(throws: Down.self) {
-            try await cache.value(forKey: "a", staleFor: .seconds(9999), failSafe: .seconds(9999)) { throw Down() }
+            try await cache.value(forKey: "a", staleWhileRevalidate: .seconds(9999), staleIfError: .seconds(9999)) { throw Down() }
         }
     }
 
-    /// P23: ages are counted from the moment of the writing, by whatever clock: one that is a little behind changes nothing.
+    /// P23: ages are counted from when a value was written. A clock that is a little behind does not matter.
     @Test(arguments: [-60, 60])
-    func aReaderWhoseClockDiffersALittleReadsTheSame(seconds: Int) throws {
+    func aReaderWithASlightlyDifferentClockReadsTheSame(seconds: Int) throws {
         temporary.cache(maxAge: .hours(1))["a"] = 1
         temporary.clock.advance(by: .seconds(seconds))
         #expect(temporary.cache(maxAge: .hours(1))["a"] == 1)

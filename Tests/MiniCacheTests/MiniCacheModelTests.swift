@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 import VellumTestSupport
 
-/// Random verbs on handles of different ages and versions, beside a dictionary that says what must be read.
+/// Random operations on handles of different ages and versions, compared with a dictionary.
 @Suite(.timeLimit(.minutes(60)))
 struct MiniCacheModelTests {
     struct Handle {
@@ -21,11 +21,11 @@ struct MiniCacheModelTests {
         var value: String
         var written: Int64
         var age: Int64?
-        /// Whether there was a moment at which no handle would have had it: it may have been swept then, whatever the clock says now.
+        /// Whether the value was invalid for every handle at some moment: it may have been removed then, whatever the clock says now.
         var maySweep = false
     }
 
-    /// The model's own word on what a handle reads.
+    /// Returns what a handle must read.
     static func read(_ model: [Slot: Stored], _ handle: Handle, _ key: [Int], at now: Int64) -> String? {
         guard let stored = model[Slot(version: handle.version, key: key)] else { return nil }
         guard now + 300_000 >= stored.written, now < stored.written + (stored.age ?? handle.age) else { return nil }

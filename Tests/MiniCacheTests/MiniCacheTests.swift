@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 import VellumTestSupport
 
-/// The subscript and the verbs beside it.
+/// The subscript and the throwing methods.
 @Suite(.timeLimit(.minutes(60)))
 struct MiniCacheTests {
     let temporary = TemporaryCaches()
@@ -20,7 +20,7 @@ struct MiniCacheTests {
         #expect(try cache.count() == 0)
     }
 
-    @Test func theThrowingVerbsTellAMissFromAValue() throws {
+    @Test func theThrowingMethodsTellAMissFromAValue() throws {
         let cache = temporary.cache()
         #expect(try cache.value(forKey: "foo") == nil)
         #expect(try !cache.contains("foo"))
@@ -43,7 +43,7 @@ struct MiniCacheTests {
         #expect(temporary.cache()["foo"] == 1)
     }
 
-    @Test func aClosedCacheReadsNilAndItsVerbsSayWhy() throws {
+    @Test func aClosedCacheReadsNilAndItsThrowingMethodsSayWhy() throws {
         let cache = temporary.cache()
         cache["foo"] = 1
         try temporary.manager.close()
@@ -77,9 +77,9 @@ struct MiniCacheTests {
         #expect(second["foo"] == 2)
     }
 
-    /// No name and version of one cache are those of another.
+    /// The archives of different names and versions are different.
     @Test(arguments: [("a", "b"), ("a\u{0}b", ""), ("a", "\u{0}b"), ("", "a\u{0}b"), ("a\u{1}", "b"), ("a", "\u{1}b"), ("a\u{1}0b", "")])
-    func anyNameAndVersionMakesACacheOfItsOwn(_ name: String, _ version: String) throws {
+    func differentNamesAndVersionsMakeDifferentCaches(_ name: String, _ version: String) throws {
         for (otherName, otherVersion) in [("a", "b"), ("a\u{0}b", ""), ("a", "\u{0}b"), ("", "a\u{0}b"), ("a\u{1}0b", ""), ("a", "\u{1}b")]
         where (otherName, otherVersion) != (name, version) {
             temporary.cache(otherName, version: .custom(otherVersion))["foo"] = 1
@@ -90,24 +90,24 @@ struct MiniCacheTests {
     @Test func clearAllEmptiesEveryCacheOfTheFile() throws {
         temporary.cache("First")["foo"] = 1
         temporary.cache("Second", version: .custom("2"))["foo"] = 2
-        temporary.cache("Of another type", of: String.self)["foo"] = "3"
+        temporary.cache("Another type", of: String.self)["foo"] = "3"
         try temporary.manager.close()
         let second = temporary.cache("Second", version: .custom("2"))
         #expect(second["foo"] == 2)
         temporary.manager.clearAll()
         #expect(second["foo"] == nil)
         #expect(temporary.cache("First")["foo"] == nil)
-        #expect(temporary.cache("Of another type", of: String.self)["foo"] == nil)
+        #expect(temporary.cache("Another type", of: String.self)["foo"] == nil)
         second["foo"] = 3
         #expect(second["foo"] == 3)
     }
 
-    @Test func clearingWhatWasNeverMadeMakesNothing() throws {
+    @Test func clearingAMissingFileDoesNotCreateIt() throws {
         temporary.manager.clearAll()
         #expect(!FileManager.default.fileExists(atPath: temporary.directory.path))
     }
 
-    @Test func nothingIsMadeUntilACacheIsAskedFor() throws {
+    @Test func noFileIsCreatedUntilACacheIsRequested() throws {
         _ = temporary.manager.url
         #expect(!FileManager.default.fileExists(atPath: temporary.directory.path))
         _ = temporary.cache()
@@ -130,12 +130,12 @@ struct MiniCacheTests {
         #expect(Set(names.map { MiniCacheManager(name: $0, directory: temporary.directory).url }).count == 3)
     }
 
-    @Test func theFileIsInTheCachesFolderIfNothingElseIsSaid() throws {
+    @Test func theFileIsInTheCachesFolderByDefault() throws {
         let caches = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
         #expect(MiniCacheManager(name: "Some").url == caches.appendingPathComponent("Some.sqlite"))
     }
 
-    @Test func memoryIsGivenBackAndTheDiskKeepsWhatItHeld() throws {
+    @Test func trimmingMemoryKeepsValuesOnDisk() throws {
         let cache = temporary.cache()
         for number in 0..<100 { cache["\(number)"] = number }
         cache.trimMemory(to: 0)

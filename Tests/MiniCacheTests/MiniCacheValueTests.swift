@@ -4,13 +4,13 @@ import Synchronization
 import Testing
 import VellumTestSupport
 
-/// What values may be, and what becomes of them.
+/// Values of many types, and their limits.
 @Suite(.timeLimit(.minutes(60)))
 struct MiniCacheValueTests {
     let temporary = TemporaryCaches()
 
     /// P43
-    @Test func aStoredNilIsNoMissingValue() throws {
+    @Test func aStoredNilIsNotAMiss() throws {
         let cache: MiniCache<String, Int?> = temporary.cache(of: Int?.self)
         cache["nil"] = .some(nil)
         cache["one"] = 1
@@ -38,7 +38,7 @@ struct MiniCacheValueTests {
 
     /// M5
     @Test(arguments: ["", "\u{0}", "é", "e\u{301}", "👩‍👩‍👧‍👦", "\"\\\n\u{1}"])
-    func anyTextIsKeptAsItIs(_ text: String) throws {
+    func anyTextIsKeptUnchanged(_ text: String) throws {
         let cache = temporary.cache(of: String.self)
         cache[text] = text
         cache.trimMemory(to: 0)
@@ -76,7 +76,7 @@ struct MiniCacheValueTests {
         init(_ count: Int) { self.count = count }
     }
 
-    /// P45: an object that changes after it was set, or was read, changes nothing inside.
+    /// P45: changing an object after it was set, or one that was read, does not change the cache.
     @Test func objectsAreNeverShared() throws {
         let cache: MiniCache<String, Counter> = temporary.manager.cache(
             cacheName: "Objects", cacheVersion: .custom("1"), maxAge: .days(1))
@@ -107,7 +107,7 @@ struct MiniCacheValueTests {
     }
 
     /// C1
-    @Test func aValueIsEncodedOnceAndDecodedOnceForEachTimeItComesFromTheDisk() throws {
+    @Test func aValueIsEncodedOncePerWriteAndDecodedOncePerDiskHit() throws {
         let cache = temporary.cache(of: Counted.self)
         cache["foo"] = Counted()
         for _ in 0..<3 { _ = cache["foo"] }
@@ -168,7 +168,7 @@ struct MiniCacheValueTests {
         #expect(second.limits == (1.megaByte, 20.megaByte))
     }
 
-    @Test func aLimitThatHoldsNothingMakesTheHandleSaySo() throws {
+    @Test func anInvalidLimitIsTheErrorOfEveryCall() throws {
         let cache: MiniCache<String, Int> = temporary.manager.cache(
             cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 0)
         cache["foo"] = 1

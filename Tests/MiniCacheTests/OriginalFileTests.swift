@@ -1,10 +1,13 @@
 import Foundation
-import MiniCache
 import RawDatabase
 import Testing
+import VellumCore
+import VellumEngine
 import VellumTestSupport
 
-/// Files of the original MiniCache, which Core Data made.
+@testable import MiniCache
+
+/// Files of the original MiniCache, a Core Data store.
 @Suite(.timeLimit(.minutes(60)))
 struct OriginalFileTests {
     let temporary = TemporaryCaches()
@@ -31,7 +34,7 @@ struct OriginalFileTests {
             + "VALUES (1, 1, \(date), '\(cache)', '\(version)', '\(key)', '\(value)');"
     }
 
-    /// A file of the original with some entries in it.
+    /// Makes a file of the original with some entries.
     func makeOriginal(_ more: String = "") throws {
         try temporary.makeDirectory()
         try RawDatabase(temporary.file).execute(
@@ -46,7 +49,7 @@ struct OriginalFileTests {
     }
 
     func expectEntries() throws {
-        // Who takes old values is there first, or what only it wants may be swept.
+        // The handle with the longer age comes first, or the old value may be removed.
         let patient: MiniCache<String, Int> = temporary.cache(version: .custom("1"))
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["foo"] == 1)
@@ -81,7 +84,7 @@ struct OriginalFileTests {
         #expect(try temporary.files().filter { $0.contains(".tak") } == [])
     }
 
-    @Test func entriesThatCannotBeReadAreLeftBehindAndTold() async throws {
+    @Test func entriesThatCannotBeReadAreLeftBehindAndReported() async throws {
         try makeOriginal(
             insert("Test", "1", key: "\"broken\"", value: "{") + insert("Test", "1", key: "broken", value: "1")
                 + "INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('Test', NULL);")
@@ -93,15 +96,92 @@ struct OriginalFileTests {
         try expectEntries()
     }
 
-    @Test func ofTwoEntriesUnderOneKeyTheNewerStays() throws {
+    @Test func ofTwoEntriesWithOneKeyTheNewerStays() throws {
         try makeOriginal(
             insert("Test", "1", key: "\"e\u{301}\"", value: "2") + insert("Test", "1", key: "\"é\"", value: "1", age: 100))
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["é"] == 2)
     }
 
+    // MARK: Keys
+
+    /// C5: older Foundations wrote 17 digits.
+    @Test func numbersAreFoundHoweverTheOriginalSpelledThem() throws {
+        try makeOriginal(
+            insert("Doubles", "1", key: "0.20000000000000001", value: "1") + insert("Doubles", "1", key: "3", value: "2")
+                + insert("Doubles", "1", key: "1e2", value: "3") + insert("Dates", "1", key: "712345678.12300003", value: "4")
+                + insert("Bools", "1", key: "true", value: "5") + insert("Lists", "1", key: "[ \"a\\/b\", \"\\u00e9\" ]", value: "6"))
+        let doubles: MiniCache<Double, Int> = cache("Doubles")
+        #expect(doubles[0.2] == 1)
+        #expect(doubles[3] == 2)
+        #expect(doubles[100] == 3)
+        #expect(try Set(doubles.keys()) == [0.2, 3, 100])
+        let dates: MiniCache<Date, Int> = cache("Dates")
+        #expect(dates[Date(timeIntervalSinceReferenceDate: 712345678.123)] == 4)
+        let bools: MiniCache<Bool, Int> = cache("Bools")
+        #expect(bools[true] == 5)
+        let lists: MiniCache<[String], Int> = cache("Lists")
+        #expect(lists[["a/b", "e\u{301}"]] == 6)
+    }
+
+    @Test func keysWaitForACacheOfTheirType() throws {
+        try makeOriginal()
+        let numbers: MiniCache<Int, String> = cache("Places")
+        #expect(try numbers.keys() == [7])
+        #expect(try numbers.count() == 2)
+        for _ in 0..<2 {
+            try temporary.manager.close()
+            let places: MiniCache<Place, String> = cache("Places")
+            #expect(try places.keys() == [Place(name: "é", height: 0)])
+            #expect(places[Place(name: "é", height: 0)] == "place")
+            let numbers: MiniCache<Int, String> = cache("Places")
+            #expect(numbers[7] == "seven")
+            #expect(try numbers.count() == 2)
+        }
+    }
+
+    /// A key that is encoded as the number 7 and cannot be decoded.
+    struct Seven: Codable {
+        init() {}
+        init(from decoder: any Decoder) throws {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "A key that is only written."))
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(7)
+        }
+    }
+
+    @Test func anEntryThatWasSetInTheMeantimeStays() throws {
+        try makeOriginal()
+        let written: MiniCache<Seven, String> = cache("Places")
+        written[Seven()] = "new"
+        #expect(try written.count() == 3)
+        let numbers: MiniCache<Int, String> = cache("Places")
+        #expect(numbers[7] == "new")
+        #expect(try numbers.count() == 2)
+    }
+
+    @Test func waitingEntriesAreRemovedWithTheOthers() throws {
+        try makeOriginal()
+        let numbers: MiniCache<Int, String> = cache("Places")
+        try numbers.removeAll()
+        let places: MiniCache<Place, String> = cache("Places")
+        #expect(try places.keys() == [])
+        #expect(try places.count() == 0)
+    }
+
+    @Test func takenOverEntriesKeepTheirOrderOfUse() throws {
+        try makeOriginal(
+            (0..<600).map { insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: 600 - Double($0)) }.joined())
+        let many: MiniCache<String, Int> = cache("Many")
+        #expect(try many.keys() == (0..<600).reversed().map { "\($0)" })
+        many["0"] = 0
+        #expect(try many.keys(limitedBy: 2) == ["0", "599"])
+    }
+
     /// The log of a program that was killed.
-    @Test func whatLiesInItsLogIsTakenOver() throws {
+    @Test func entriesInItsLogAreTakenOver() throws {
         try temporary.makeDirectory()
         let elsewhere = temporary.directory.appendingPathComponent("elsewhere.sqlite")
         let database = try RawDatabase(elsewhere)
@@ -115,9 +195,9 @@ struct OriginalFileTests {
         #expect(try RawDatabase(#require(try originals().first)).int("SELECT count(*) FROM ZCACHEENTRY") == 1)
     }
 
-    // MARK: Killed in between
+    // MARK: Interrupted
 
-    @Test func aTakeoverThatWasInterruptedBeforeTheMoveBeginsAnew() throws {
+    @Test func aTakeoverThatWasInterruptedBeforeTheMoveBeginsAgain() throws {
         try makeOriginal()
         for suffix in [".taking-over", ".taking-over-wal", ".taken-over"] {
             try Data("half a file".utf8).write(to: URL(fileURLWithPath: temporary.file.path + suffix))
@@ -135,6 +215,28 @@ struct OriginalFileTests {
         if hasEmptyFile { try Data().write(to: temporary.file) }
         try expectEntries()
         #expect(try temporary.files().filter { $0.contains(".tak") } == [])
+    }
+
+    /// Each transaction that gives entries their keys is complete by itself; here the first of them was committed.
+    @Test func keysThatWereDecodedInPartAreDecodedToTheEnd() throws {
+        try makeOriginal((0..<600).map { insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: Double($0)) }.joined())
+        let file = try FileHold.open(
+            at: temporary.file, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: temporary.clock.wallClock)
+        let location = CacheLocation(name: "Many", version: "1")
+        let hold = try file.file.hold(named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: "Many")
+        var calls = 0
+        try file.file.renameEntries(ofArchive: location.archiveName, withKeyPrefix: CacheKey.originalPrefix) { key in
+            calls += 1
+            return calls <= 300 ? CacheKey.decodingOriginal(key, as: String.self) : nil
+        }
+        #expect(calls == 600)
+        #expect(try hold.store.peek("299") != nil)
+        #expect(try hold.store.peek("300") == nil)
+        try hold.close()
+        try file.close()
+        let many: MiniCache<String, Int> = cache("Many")
+        for number in 0..<600 { #expect(many["\(number)"] == number) }
+        #expect(try many.count() == 600)
     }
 
     @Test func severalThreadsTakeItOverOnce() throws {

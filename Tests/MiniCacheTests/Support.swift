@@ -2,7 +2,7 @@ import Foundation
 import MiniCache
 import VellumTestSupport
 
-/// A folder of a test's own and a manager in it, with a clock that only the test moves. Removed with the object.
+/// A temporary folder with a manager and a manual clock. The folder is removed with the object.
 final class TemporaryCaches: Sendable {
     let directory: URL
     let clock = ManualClock()
@@ -13,14 +13,14 @@ final class TemporaryCaches: Sendable {
         manager = MiniCacheManager(name: "Caches", directory: directory, clock: clock.wallClock)
     }
 
-    /// Another manager over the same file, as another process or a later start would have it.
+    /// Returns another manager of the same file, as another process or a later launch would make.
     func anotherManager(durability: Durability = .crashSafe) -> MiniCacheManager {
         MiniCacheManager(name: "Caches", directory: directory, durability: durability, clock: clock.wallClock)
     }
 
     var file: URL { manager.url }
 
-    /// Makes the folder.
+    /// Creates the folder.
     func makeDirectory() throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
@@ -35,7 +35,7 @@ final class TemporaryCaches: Sendable {
         return try (FileManager.default.attributesOfItem(atPath: file.path + suffix)[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    /// A cache of strings, as most tests need it.
+    /// Returns a cache with string keys.
     func cache<Value: Codable & Sendable>(
         _ name: String = "Test", version: CacheVersion = .custom("1"), maxAge: CacheMaxAge = .days(7), of type: Value.Type = Int.self
     ) -> MiniCache<String, Value> {
@@ -48,7 +48,7 @@ final class TemporaryCaches: Sendable {
     }
 }
 
-/// The code of the error that `body` throws.
+/// Returns the code of the error that `body` throws.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()

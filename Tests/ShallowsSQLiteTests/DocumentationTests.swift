@@ -11,7 +11,7 @@ struct DocumentationTests {
 
     @Test func aFolderOfFilesIsReplacedInOneLine() async throws {
         let temporary = try TemporaryStorages()
-        let images = SQLiteStorage<Data>(fileURL: temporary.file, diskLimit: 200.megaBytes)
+        let images = SQLiteStorage<Data>(fileURL: temporary.file, options: .init(diskLimit: 200.megaBytes))
             .mapValues(to: Image.self, transformIn: { Image(bytes: $0) }, transformOut: { $0.bytes })
         let efficient = MemoryStorage<Filename, Image>().combined(with: images)
         func setWithoutWaiting() { efficient.set(Image(bytes: data("kitten")), forKey: "kitten") }
@@ -23,12 +23,14 @@ struct DocumentationTests {
     @Test func theNamesOfTheEngineThatCallersNeedAreThere() async throws {
         let temporary = try TemporaryStorages()
         let cities = SQLiteStorage<City>(
-            fileURL: temporary.file, memoryLimit: 2.megaBytes, diskLimit: 1.5.gigaBytes,
-            expiration: try .after(.seconds(3600)).jittered(by: 0.1), durability: .powerSafe, format: .json, clock: .system)
+            fileURL: temporary.file,
+            options: .init(
+                memoryLimit: 2.megaBytes, diskLimit: 1.5.gigaBytes, expiration: .after(.seconds(3600)).jittered(by: 0.1),
+                durability: .powerSafe, format: .json, clock: .system))
         do {
             try await cities.open()
         } catch {
-            Issue.record("No cities are kept: \(error.code)")
+            Issue.record("No cities are stored: \(error.code)")
         }
         try await cities.set(.kharkiv, forKey: "kharkiv")
         let statistics: StoreStatistics = try await cities.statistics()

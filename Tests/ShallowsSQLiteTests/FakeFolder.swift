@@ -3,7 +3,7 @@ import ShallowsSQLite
 import VellumCore
 import VellumEngine
 
-/// A folder of files that is a dictionary, and fails where it is told to.
+/// A folder of files that is a dictionary, and fails where a test asks for it.
 final class FakeFolder: Sendable {
     struct Failure: Error {}
 
@@ -33,11 +33,11 @@ final class FakeFolder: Sendable {
     func makeUnreadable(_ key: Filename) { state.withLock { _ = $0.unreadable.insert(key) } }
     func makeUnremovable(_ key: Filename) { state.withLock { _ = $0.unremovable.insert(key) } }
 
-    /// Runs before a file is removed. What it throws is what removing throws.
+    /// Runs before a file is removed. Removing throws the error that it throws.
     func beforeRemoving(_ body: @escaping @Sendable (Filename) throws -> Void) { state.withLock { $0.beforeRemoving = body } }
 
-    var movable: MovableFiles {
-        MovableFiles(
+    var importable: ImportableFiles {
+        ImportableFiles(
             keys: { self.state.withLock { state in state.order.filter { state.files[$0] != nil } } },
             read: { key in
                 try self.state.withLock { state in

@@ -12,7 +12,7 @@ struct SQLiteStorageFailureTests {
 
     // MARK: Opening
 
-    @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs() async throws {
+    @Test func aFileThatIsNotADatabaseIsRefusedAndUnchanged() async throws {
         let text = data(String(repeating: "a letter to a friend ", count: 500))
         try text.write(to: temporary.file)
         let storage = temporary.storage()
@@ -23,7 +23,7 @@ struct SQLiteStorageFailureTests {
         #expect(try Data(contentsOf: temporary.file) == text)
     }
 
-    @Test func aFailureIsNoMissAndHidesNothing() async throws {
+    @Test func aFailureIsNotAMiss() async throws {
         try data(String(repeating: "xyz", count: 5000)).write(to: temporary.file)
         let storage = temporary.storage()
         await #expect(throws: ShallowsError.self) { try await storage.retrieveIfPresent(forKey: "kharkiv") }
@@ -50,7 +50,7 @@ struct SQLiteStorageFailureTests {
         #expect(!FileManager.default.fileExists(atPath: temporary.file.path))
     }
 
-    @Test func aURLThatIsNoFileIsAnError() async throws {
+    @Test func aURLThatIsNotAFileIsAnError() async throws {
         let storage = SQLiteStorage<Int>(fileURL: try #require(URL(string: "https://example.org/storage.sqlite")))
         #expect(await code { try await storage.open() } == .cannotOpen)
     }

@@ -11,7 +11,7 @@ struct SQLiteStorageHandleTests {
     init() throws { folder = try TemporaryDirectory() }
 
     private func storage(_ disk: DataSize? = nil) -> SQLiteStorage<Data> {
-        SQLiteStorage<Data>(fileURL: folder.file("storage.sqlite"), diskLimit: disk)
+        SQLiteStorage<Data>(fileURL: folder.file("storage.sqlite"), options: .init(diskLimit: disk))
     }
 
     @Test func aFileKeepsTheLimitItWasGiven() async throws {

@@ -39,7 +39,7 @@ struct SQLiteStorageLimitTests {
         #expect(try await storage.retrieve(forKey: "other") == data("other"))
     }
 
-    @Test func aDiskLimitThatIsNotSaidIsNone() async throws {
+    @Test func withoutADiskLimitNothingIsEvictedFromTheFile() async throws {
         let storage = temporary.storage(of: Data.self)
         for number in 0..<40 { try await storage.set(Data(count: 1 << 20), forKey: Filename(rawValue: "\(number)")) }
         #expect(try await storage.statistics().disk.entries == 40)
@@ -56,8 +56,8 @@ struct SQLiteStorageLimitTests {
     // MARK: Ages
 
     @Test(arguments: [1, 1_000_000])
-    func whatIsPastItsAgeIsAMiss(memoryLimit: Int) async throws {
-        let age = try Expiration.after(.seconds(60))
+    func anExpiredValueIsAMiss(memoryLimit: Int) async throws {
+        let age = Expiration.after(.seconds(60))
         let storage = temporary.storage(of: Int.self, memoryLimit: DataSize(bytes: memoryLimit), expiration: age)
         try await storage.set(1, forKey: "number")
         temporary.clock.advance(by: .seconds(59))
@@ -70,7 +70,7 @@ struct SQLiteStorageLimitTests {
     }
 
     @Test func anAgeOutlivesTheProcess() async throws {
-        let storage = temporary.storage(of: Int.self, expiration: try .after(.seconds(60)))
+        let storage = temporary.storage(of: Int.self, expiration: .after(.seconds(60)))
         try await storage.set(1, forKey: "number")
         try await storage.close()
         temporary.clock.advance(by: .seconds(61))
@@ -78,7 +78,7 @@ struct SQLiteStorageLimitTests {
     }
 
     @Test func aSlidingAgeBeginsAnewWithEveryUse() async throws {
-        let storage = temporary.storage(of: Int.self, expiration: try .unused(for: .seconds(60)))
+        let storage = temporary.storage(of: Int.self, expiration: .unused(for: .seconds(60)))
         try await storage.set(1, forKey: "number")
         for _ in 0..<5 {
             temporary.clock.advance(by: .seconds(50))
@@ -97,7 +97,7 @@ struct SQLiteStorageLimitTests {
 
     @Test func anExpiredValueIsLoadedAnewFromTheLayerBehind() async throws {
         let source = MemoryStorage<Filename, Int>(storage: ["number": 1])
-        let cached = temporary.storage(of: Int.self, expiration: try .after(.seconds(60))).backed(by: source)
+        let cached = temporary.storage(of: Int.self, expiration: .after(.seconds(60))).backed(by: source)
         #expect(try await cached.retrieve(forKey: "number") == 1)
         source.storage["number"] = 2
         #expect(try await cached.retrieve(forKey: "number") == 1)

@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// What memory has is answered at once, unless something asked for before may change it.
+/// Values in memory are returned synchronously, unless an earlier call may change them.
 @Suite(.timeLimit(.minutes(60)))
 struct SQLiteStorageMemoryTests {
     let temporary: TemporaryStorages
@@ -13,7 +13,7 @@ struct SQLiteStorageMemoryTests {
     init() throws { temporary = try TemporaryStorages() }
 
     /// The value that a storage answers before the call returns; `nil` if it does not.
-    private func atOnce<Value: Sendable>(_ storage: SQLiteStorage<Value>, _ key: Filename) -> Value? {
+    private func inMemory<Value: Sendable>(_ storage: SQLiteStorage<Value>, _ key: Filename) -> Value? {
         let answer = Locked<Value?>(nil)
         storage.retrieve(forKey: key) { result in
             if case .success(let value) = result { answer.withLock { $0 = value } }
@@ -21,17 +21,17 @@ struct SQLiteStorageMemoryTests {
         return answer.withLock { $0 }
     }
 
-    /// Runs `body` while the storage is at work on something that takes long.
+    /// Runs `body` while the storage is busy.
     private func whileBusy(_ storage: SQLiteStorage<Data>, _ body: () async throws -> Void) async throws {
         let folder = FakeFolder([("moved", data("moved"))])
-        let isMoving = AsyncStream.makeStream(of: Void.self)
+        let isImporting = AsyncStream.makeStream(of: Void.self)
         let mayGoOn = DispatchSemaphore(value: 0)
         folder.beforeRemoving { _ in
-            isMoving.continuation.yield()
+            isImporting.continuation.yield()
             mayGoOn.wait()
         }
-        async let takeover = storage.takeOver(folder.movable)
-        for await _ in isMoving.stream { break }
+        async let result = storage.importFiles(folder.importable)
+        for await _ in isImporting.stream { break }
         do {
             try await body()
         } catch {
@@ -39,23 +39,23 @@ struct SQLiteStorageMemoryTests {
             throw error
         }
         mayGoOn.signal()
-        #expect(try await takeover.moved == 1)
+        #expect(try await result.imported == 1)
     }
 
-    @Test func aHitInMemoryIsAnsweredAtOnceAlsoWhileTheFileIsBusy() async throws {
+    @Test func aHitInMemoryIsSynchronousWhileTheFileIsBusy() async throws {
         let storage = temporary.storage(of: Data.self)
         try await storage.set(data("value"), forKey: "key")
         try await whileBusy(storage) { () async throws in
-            #expect(atOnce(storage, "key") == data("value"))
+            #expect(inMemory(storage, "key") == data("value"))
             #expect(try await storage.retrieve(forKey: "key") == data("value"))
             #expect(try storage.makeSyncStorage().retrieve(forKey: "key") == data("value"))
         }
     }
 
-    @Test func whatMemoryHasNotIsAnsweredLater() async throws {
+    @Test func aMissInMemoryIsAnsweredLater() async throws {
         let storage = temporary.storage(of: Data.self, memoryLimit: 1)
         try await storage.set(data("value"), forKey: "key")
-        try await whileBusy(storage) { #expect(atOnce(storage, "key") == nil && atOnce(storage, "nothing") == nil) }
+        try await whileBusy(storage) { #expect(inMemory(storage, "key") == nil && inMemory(storage, "nothing") == nil) }
         #expect(try await storage.retrieve(forKey: "key") == data("value"))
     }
 
@@ -76,34 +76,34 @@ struct SQLiteStorageMemoryTests {
                 }
             }
             #expect(answers.withLock { $0 }.isEmpty)
-            #expect(atOnce(storage, "other") == data("old"))
+            #expect(inMemory(storage, "other") == data("old"))
             storage.removeAll { _ in }
-            #expect(atOnce(storage, "other") == nil)
+            #expect(inMemory(storage, "other") == nil)
         }
         #expect(try await storage.keys().isEmpty)
-        // Whoever asked is told on other threads.
+        // Callers are answered on other threads.
         while answers.withLock({ $0.count < 2 }) { await Task.yield() }
         #expect(answers.withLock { Set($0) } == ["new", "none"])
     }
 
-    @Test func aWriteThatWasCancelledIsNoLongerWaitedFor() async throws {
+    @Test func aCancelledWriteNoLongerDelaysHits() async throws {
         let storage = temporary.storage(of: Data.self)
         try await storage.set(data("value"), forKey: "key")
         try await whileBusy(storage) { () async throws in
             let task = Task { try await storage.set(data("new"), forKey: "key") }
-            while atOnce(storage, "key") != nil { await Task.yield() }
+            while inMemory(storage, "key") != nil { await Task.yield() }
             task.cancel()
         }
-        while atOnce(storage, "key") == nil { await Task.yield() }
-        #expect(atOnce(storage, "key") == data("value"))
+        while inMemory(storage, "key") == nil { await Task.yield() }
+        #expect(inMemory(storage, "key") == data("value"))
     }
 
-    @Test func whatExpiredInMemoryIsAMiss() async throws {
-        let storage = temporary.storage(of: Data.self, expiration: try .after(.seconds(60)))
+    @Test func aValueThatExpiredInMemoryIsAMiss() async throws {
+        let storage = temporary.storage(of: Data.self, expiration: .after(.seconds(60)))
         try await storage.set(data("value"), forKey: "key")
-        #expect(atOnce(storage, "key") != nil)
+        #expect(inMemory(storage, "key") != nil)
         temporary.clock.advance(by: .seconds(60))
-        #expect(atOnce(storage, "key") == nil)
+        #expect(inMemory(storage, "key") == nil)
         #expect(try await storage.retrieveIfPresent(forKey: "key") == nil)
     }
 }

@@ -12,7 +12,7 @@ struct SQLiteStorageOrderTests {
 
     init() throws { temporary = try TemporaryStorages() }
 
-    @Test func aSetThatNobodyWaitsForIsFoundByWhateverIsAskedNext() async throws {
+    @Test func theNextCallFindsASetThatWasNotAwaited() async throws {
         let storage = temporary.storage(of: Int.self)
         for number in 0..<200 {
             storage.set(number, forKey: "number") { _ in }
@@ -20,7 +20,7 @@ struct SQLiteStorageOrderTests {
         }
     }
 
-    @Test func aSetThatNobodyWaitsForIsFoundByASyncCall() throws {
+    @Test func aSyncCallFindsASetThatWasNotAwaited() throws {
         let storage = temporary.storage(of: Int.self)
         let sync = storage.makeSyncStorage()
         for number in 0..<200 {
@@ -41,14 +41,14 @@ struct SQLiteStorageOrderTests {
         #expect(try await storage.retrieveIfPresent(forKey: "number") == nil)
     }
 
-    @Test func aStorageThatIsLetGoOfDoesWhatItWasAskedFor() async throws {
+    @Test func aReleasedStorageFinishesItsCalls() async throws {
         for number in 0..<50 {
             temporary.storage(of: Int.self).set(number, forKey: "number") { _ in }
             #expect(try await temporary.storage(of: Int.self).retrieve(forKey: "number") == number)
         }
     }
 
-    @Test func syncCallsWorkInsideManyTasksAtOnce() async throws {
+    @Test func syncCallsWorkInsideManyConcurrentTasks() async throws {
         let sync = temporary.storage(of: Int.self).makeSyncStorage()
         try await withThrowingTaskGroup { group in
             for number in 0..<500 {
@@ -131,14 +131,15 @@ struct SQLiteStorageOrderTests {
         let link = temporary.folder.file("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: temporary.folder.url)
         let one = temporary.storage(of: Int.self)
-        let other = SQLiteStorage<Int>(fileURL: link.appendingPathComponent("storage.sqlite"), clock: temporary.clock.wallClock)
+        let other = SQLiteStorage<Int>(
+            fileURL: link.appendingPathComponent("storage.sqlite"), options: .init(clock: temporary.clock.wallClock))
         try await one.set(1, forKey: "number")
         #expect(try await other.retrieve(forKey: "number") == 1)
         try await other.set(2, forKey: "number")
         #expect(try await one.retrieve(forKey: "number") == 2)
     }
 
-    @Test func storagesOfTwoFormatsOnOneFileShareItAndTheFirstToOpenDecides() async throws {
+    @Test func ofTwoFormatsOnOneFileTheFirstToOpenIsWritten() async throws {
         let (json, cbor) = (temporary.storage(format: .json), temporary.storage(format: .cbor))
         try await json.open()
         try await cbor.set(.kharkiv, forKey: "kharkiv")

@@ -12,7 +12,7 @@ struct SQLiteStorageTests {
 
     // MARK: Values
 
-    @Test func whatWasSetIsRetrieved() async throws {
+    @Test func aValueThatWasSetIsRetrieved() async throws {
         let cities = temporary.storage(of: City.self)
         try await cities.set(.kharkiv, forKey: "kharkiv")
         #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
@@ -118,7 +118,7 @@ struct SQLiteStorageTests {
     }
 
     @Test func valuesAreCBORUnlessTheFormatSaysOtherwise() async throws {
-        let cities = SQLiteStorage<City>(fileURL: temporary.file, clock: temporary.clock.wallClock)
+        let cities = SQLiteStorage<City>(fileURL: temporary.file, options: .init(clock: temporary.clock.wallClock))
         try await cities.set(.kharkiv, forKey: "kharkiv")
         #expect(try await cities.statistics().disk.bytes == CodableFormat.cbor.encode(City.kharkiv).count)
         try await cities.close()
@@ -170,7 +170,8 @@ struct SQLiteStorageTests {
         #expect(try await cached.retrieve(forKey: "lviv") == .lviv)
         #expect(try await temporary.storage().retrieve(forKey: "lviv") == .lviv)
 
-        let unopenable = SQLiteStorage<City>(fileURL: temporary.folder.url.appendingPathComponent("a.sqlite"), memoryLimit: 0)
+        let unopenable = SQLiteStorage<City>(
+            fileURL: temporary.folder.url.appendingPathComponent("a.sqlite"), options: .init(memoryLimit: 0))
         #expect(await code { _ = try await unopenable.combined(with: source).retrieve(forKey: "lviv") } == .invalidLimit)
     }
 
@@ -188,7 +189,7 @@ struct SQLiteStorageTests {
 
     // MARK: Removing
 
-    @Test func whatWasRemovedIsGoneForGood() async throws {
+    @Test func aRemovedValueStaysRemoved() async throws {
         let cities = temporary.storage()
         try await cities.set(.kharkiv, forKey: "kharkiv")
         try await cities.set(.lviv, forKey: "lviv")
@@ -213,7 +214,7 @@ struct SQLiteStorageTests {
 
     // MARK: The whole
 
-    @Test func whatWasAnsweredIsThereAfterReopening() async throws {
+    @Test func acknowledgedValuesSurviveReopening() async throws {
         var cities: SQLiteStorage<City>? = temporary.storage()
         try await cities?.set(.kharkiv, forKey: "kharkiv")
         cities = nil

@@ -26,8 +26,10 @@ struct TemporaryStorages {
         durability: Durability = .crashSafe, format: CodableFormat = .cbor
     ) -> SQLiteStorage<Value> {
         SQLiteStorage(
-            fileURL: file, memoryLimit: memoryLimit, diskLimit: diskLimit, expiration: expiration, durability: durability,
-            format: format, clock: clock.wallClock)
+            fileURL: file,
+            options: .init(
+                memoryLimit: memoryLimit, diskLimit: diskLimit, expiration: expiration, durability: durability, format: format,
+                clock: clock.wallClock))
     }
 }
 

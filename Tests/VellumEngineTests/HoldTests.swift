@@ -76,7 +76,9 @@ struct HoldTests {
         #expect(synced == ["a", "b", "c"])
         try FileSystem.makeFolder(base + "/a/b/c") { synced.append($0) }
         #expect(synced.count == 3)
-        #expect(throws: POSIXError.self) { try FileSystem.makeFolder(base + "/d") { _ in throw POSIXError(.EIO) } }
+        #expect(throws: FileError.self) {
+            try FileSystem.makeFolder(base + "/d") { (path) throws(FileError) in throw FileError(.syncing, EIO, path) }
+        }
     }
 
     #if os(Linux)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// A type that changed since its objects were recorded. (P44)
+/// Types that have changed since their objects were recorded. (P44)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchivableChangeTests {
     enum Yesterday {
@@ -47,7 +47,7 @@ struct ArchivableChangeTests {
         #expect((account.nickname, account.email) == ("old", nil))
     }
 
-    @Test func anUnknownCaseIsReportedAndHidesNoOther() async throws {
+    @Test func anObjectWithAnUnknownCaseIsReportedAndLeftOut() async throws {
         let newer = try temporary.factory.store(for: Today.Paint.self)
         for (key, colour) in [("a", Today.Colour.red), ("b", .blue), ("c", .red)] {
             try newer.record(Today.Paint(primaryKey: key, colour: colour))
@@ -64,12 +64,12 @@ struct ArchivableChangeTests {
         let error = #expect(throws: VellumError.self) { _ = try older.access(archiveWithKey: "b") }
         #expect(error?.code == .notDecodable)
 
-        // Nothing was lost: whoever knows the case can read it.
+        // The object is still stored: a type with the case can decode it.
         try temporary.factory.close()
         #expect(try temporary.factory.store(for: Today.Paint.self).access(archiveWithKey: "b")?.colour == .blue)
     }
 
-    @Test func twoTypesCannotHaveOneArchiveAtOnce() throws {
+    @Test func twoTypesCannotShareAnOpenArchive() throws {
         let newer = try temporary.factory.store(for: Today.Paint.self)
         try newer.record(Today.Paint(primaryKey: "a"))
 

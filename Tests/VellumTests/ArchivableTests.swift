@@ -40,12 +40,12 @@ struct ArchivableTests {
 
     let temporary = TemporaryArchives()
 
-    @Test func theSizeOfAnObjectIsThatOfItsData() {
+    @Test func sizeOfDataIsTheSizeOfTheEncodedObject() {
         #expect(Parcel("a", size: 123).sizeOfData == 123)
         #expect(Parcel.refusing("a").sizeOfData == .zero)
     }
 
-    @Test func aTypeWithNeitherPairOfMethodsIsToldSo() throws {
+    @Test func aTypeWithoutMethodsThrowsAnErrorThatNamesThem() throws {
         let store = try temporary.factory.store(for: Nothing.self)
 
         let error = #expect(throws: VellumError.self) { try store.record(Nothing()) }
@@ -56,7 +56,7 @@ struct ArchivableTests {
 
     // MARK: Names (P53)
 
-    @Test func aNameThatWillNotLastIsRefused() throws {
+    @Test func aNameThatChangesOnEveryLaunchIsAnError() throws {
         struct Local: ArchiveCodable {
             var primaryKey = "local"
         }
@@ -84,7 +84,7 @@ struct ArchivableTests {
 
     // MARK: Values (P43, P44)
 
-    @Test func anObjectWithoutDataIsNoMiss() throws {
+    @Test func anObjectWithEmptyDataIsNotAMiss() throws {
         var store = try temporary.factory.store(for: Empty.self)
         #expect(try store.access(archiveWithKey: "empty") == nil)
 
@@ -113,7 +113,7 @@ struct ArchivableTests {
     }
 
     @Test(arguments: [0, 0.1, 1e-9, -1e-300, 781_234_567.123456789, 1 / 3, .pi * 1e9, 63_113_904_000] as [Double])
-    func datesComeBackToTheLastBit(seconds: Double) throws {
+    func datesAreDecodedExactly(seconds: Double) throws {
         let date = Date(timeIntervalSinceReferenceDate: seconds)
 
         let found = try roundTrip(Reading(float: 0, double: 0, date: date))
@@ -128,7 +128,7 @@ struct ArchivableTests {
         return try #require(try store.access(archiveWithKey: "reading"))
     }
 
-    @Test func anEnumAtTheTopIsAnObject() throws {
+    @Test func anEnumCanBeRecorded() throws {
         let store = try temporary.factory.store(for: Level.self)
         try store.record(contentsOf: [.low, .high])
         store.trimMemory(to: .zero)

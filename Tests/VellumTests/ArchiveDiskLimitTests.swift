@@ -18,7 +18,7 @@ struct ArchiveDiskLimitTests {
         return held
     }
 
-    @Test func openingWithoutASizeKeepsTheStoredLimit() throws {
+    @Test func openingWithoutALimitKeepsTheStoredLimit() throws {
         #expect(try fill(3000, diskLimit: 10.megaByte) == 3000)
 
         let store = try temporary.anotherFactory().store(for: Parcel.self)
@@ -28,14 +28,14 @@ struct ArchiveDiskLimitTests {
         #expect(try store.statistics().removals == [:])
     }
 
-    @Test func theStoredLimitHoldsForWhatIsRecordedAfterReopening() throws {
+    @Test func theStoredLimitAppliesAfterReopening() throws {
         _ = try fill(100, diskLimit: 50_000)
         let store = try factory.store(for: Parcel.self)
         try store.record(contentsOf: (100..<200).map { Parcel("\($0)", size: 1000) })
         #expect(try store.statistics().disk == StorageUsage(entries: 50, bytes: 50_000))
     }
 
-    @Test func theFirstOpeningAppliesASmallerSizeAndReportsIt() async throws {
+    @Test func theFirstOpeningAppliesASmallerLimitAndReportsIt() async throws {
         _ = try fill(100, diskLimit: 1.megaByte)
 
         let store = try factory.store(for: Parcel.self, diskLimit: 20_000)
@@ -50,12 +50,12 @@ struct ArchiveDiskLimitTests {
             #expect(change == LimitChange(from: 1.megaByte, to: 20_000, removed: StorageUsage(entries: 80, bytes: 80_000)))
             break
         }
-        // The coldest left.
+        // The least recently used parcels were evicted.
         #expect(try store.access(archiveWithKey: "80") != nil)
         #expect(try store.access(archiveWithKey: "79") == nil)
     }
 
-    @Test func aSmallerSizeThatEverythingFitsIntoRemovesNothing() async throws {
+    @Test func aSmallerLimitThatAllObjectsFitInRemovesNothing() async throws {
         _ = try fill(10, diskLimit: 1.megaByte)
         let store = try factory.store(for: Parcel.self, diskLimit: 20_000)
         #expect(try store.count() == 10)
@@ -63,12 +63,12 @@ struct ArchiveDiskLimitTests {
         #expect(store.limits.disk == 20_000)
     }
 
-    @Test func anOpenArchiveIsGrantedALargerSizeAtOnce() throws {
+    @Test func anOpenArchiveAcceptsALargerLimit() throws {
         let first = try factory.store(for: Parcel.self, memoryLimit: 5.kiloByte, diskLimit: 10_000)
 
         let second = try temporary.anotherFactory().store(for: Parcel.self, memoryLimit: 6.kiloByte, diskLimit: 30_000)
 
-        #expect(first.limits == (6.kiloByte, 30_000))
+        #expect(first.limits == StorageLimits(memory: 6.kiloByte, disk: 30_000))
         try first.record(contentsOf: (0..<30).map { Parcel("\($0)", size: 1000) })
         #expect(try second.count() == 30)
         try factory.close()
@@ -77,7 +77,7 @@ struct ArchiveDiskLimitTests {
         #expect(try temporary.anotherFactory().store(for: Parcel.self).limits.disk == 30_000)
     }
 
-    @Test func anOpenArchiveIsRefusedASmallerSizeByAnErrorThatNamesBoth() throws {
+    @Test func aSmallerLimitForAnOpenArchiveThrowsAnErrorThatNamesBothLimits() throws {
         let first = try factory.store(for: Parcel.self, diskLimit: 100.kiloByte)
 
         let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Parcel.self, diskLimit: 20.kiloByte) }
@@ -87,7 +87,7 @@ struct ArchiveDiskLimitTests {
         #expect(first.limits.disk == 100.kiloByte)
     }
 
-    @Test func aSmallerSizeForAnOpenArchiveIsReportedByTheFaceThatDoesNotThrow() async throws {
+    @Test func aSmallerLimitForAnOpenArchiveIsReportedByTheManager() async throws {
         let first = try factory.archives(for: Parcel.self, trySetMaxDiskSize: 100.kiloByte)
         let failures = first.failures
         let second = try factory.archives(for: Parcel.self, trySetMaxDiskSize: 20.kiloByte)
@@ -98,8 +98,8 @@ struct ArchiveDiskLimitTests {
         }
     }
 
-    /// The factory keeps what it has opened.
-    @Test func anArchiveWhoseHandlesWereReleasedIsOpenUntilItIsClosed() throws {
+    /// The factory retains the archives that it has opened.
+    @Test func releasingAllHandlesLeavesTheArchiveOpen() throws {
         _ = try factory.store(for: Parcel.self, diskLimit: 50_000)
         let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Parcel.self, diskLimit: 5000) }
         #expect(error?.code == .contradiction)
@@ -107,8 +107,8 @@ struct ArchiveDiskLimitTests {
         #expect(try factory.store(for: Parcel.self, diskLimit: 5000).limits.disk == 5000)
     }
 
-    /// What nobody gave an archive is no reason to take from it.
-    @Test func aSmallerDefaultTakesNothingAwayAndALargerOneCounts() throws {
+    /// A default limit must not evict objects.
+    @Test func aSmallerDefaultRemovesNothingAndALargerDefaultApplies() throws {
         func factory(_ size: DataSize) -> ArchivesFactory {
             ArchivesFactory(directory: temporary.factory.directory, defaultMaxDiskSize: size)
         }
@@ -123,12 +123,12 @@ struct ArchiveDiskLimitTests {
         #expect(try factory(200_000).store(for: Parcel.self).limits.disk == 200_000)
     }
 
-    @Test func aGivenSizeIsNotRaisedByADefault() throws {
+    @Test func aDefaultDoesNotRaiseAGivenLimit() throws {
         _ = try fill(1, diskLimit: 10_000)
         #expect(try factory.store(for: Parcel.self).limits.disk == 10_000)
     }
 
-    @Test func unlimitedKeepsEverythingAndPrintsSo() throws {
+    @Test func unlimitedKeepsEverythingAndIsPrinted() throws {
         #expect("\(DataSize.unlimited)" == "unlimited")
         #expect("\(DataSize.bytes(.max))" == "unlimited")
         let store = try factory.store(for: Parcel.self, diskLimit: .unlimited)
@@ -140,7 +140,7 @@ struct ArchiveDiskLimitTests {
         #expect("\(archives.maxSize)" == "unlimited")
     }
 
-    // MARK: Properties
+    // MARK: Property wrappers and nested objects
 
     private struct Settings {
         @Archived var parcel: Parcel?
@@ -150,28 +150,28 @@ struct ArchiveDiskLimitTests {
         }
     }
 
-    @Test func aPropertyTakesTheStoredLimit() throws {
+    @Test func aPropertyWrapperUsesTheStoredLimit() throws {
         _ = try fill(3000, diskLimit: 10.megaByte)
         let settings = Settings("0", in: factory)
         #expect(settings.parcel == Parcel("0", size: 1000))
         #expect(try factory.store(for: Parcel.self, diskLimit: 10.megaByte).count() == 3000)
     }
 
-    @Test func aPropertyIsReadBeforeAnyoneAsksForMore() throws {
+    @Test func aLimitCanBeRaisedAfterAPropertyWrapperWasRead() throws {
         let settings = Settings("0", in: factory)
         #expect(settings.parcel == nil)
         let store = try factory.store(for: Parcel.self, memoryLimit: 2.megaByte, diskLimit: 100.megaByte)
-        #expect(store.limits == (2.megaByte, 100.megaByte))
+        #expect(store.limits == StorageLimits(memory: 2.megaByte, disk: 100.megaByte))
     }
 
-    @Test func aPropertyMayGiveASize() throws {
+    @Test func aPropertyWrapperMaySetALimit() throws {
         var settings = Settings("0", diskLimit: 7000, in: factory)
         settings.parcel = Parcel("0")
         #expect(try factory.store(for: Parcel.self).limits.disk == 7000)
     }
 
-    /// What a factory knows as a property alone may be open elsewhere.
-    @Test func aTypeThatOneFactoryKnowsAsAPropertyAloneIsNotShrunkWhileAnotherHasItOpen() throws {
+    /// An archive that a factory knows only from nested objects may be open in another factory.
+    @Test func anArchiveThatAnotherFactoryHasOpenIsNotShrunk() throws {
         struct Letter: ArchiveCodable {
             static var archiveName: String { "Letter" }
             var primaryKey: String
@@ -182,10 +182,10 @@ struct ArchiveDiskLimitTests {
         let error = #expect(throws: VellumError.self) { _ = try factory.store(for: User.self, diskLimit: 1.kiloByte) }
         #expect(error?.code == .contradiction)
         _ = try factory.store(for: User.self)
-        #expect(open.limits == (5.megaByte, 20.megaByte))
+        #expect(open.limits == StorageLimits(memory: 5.megaByte, disk: 20.megaByte))
     }
 
-    @Test func anArchiveThatOnlyPropertiesOfRecordedObjectsAskedForIsGivenASize() throws {
+    @Test func anArchiveOpenedForNestedObjectsAcceptsASmallerLimit() throws {
         struct Letter: ArchiveCodable {
             static var archiveName: String { "Letter" }
             var primaryKey: String

@@ -25,7 +25,7 @@ struct ArchiveFormatTests {
         var day = Date(timeIntervalSinceReferenceDate: 0)
     }
 
-    /// Neither `Codable` nor in need of it.
+    /// Not `Codable`.
     private struct Raw: Archivable {
         static let archiveName = "Raw"
         let primaryKey: String
@@ -36,20 +36,20 @@ struct ArchiveFormatTests {
 
     private let archives = TemporaryArchives()
 
-    @Test func theDataSaysThatItIsCBOR() throws {
+    @Test func theDataBeginsWithTheTagOfCBOR() throws {
         let data = try Note(title: "a").archive()
         #expect(data.prefix(3) == Data([0xD9, 0xD9, 0xF7]))
         #expect(try Note.deArchive(fromData: data) as? Note == Note(title: "a"))
     }
 
-    @Test func aTypeMayStayWithJSON() throws {
+    @Test func aTypeMayUseJSON() throws {
         let data = try ReadableNote(title: "a").archive()
         #expect(try JSONDecoder().decode(ReadableNote.self, from: data).title == "a")
         #expect(data.first == UInt8(ascii: "{"))
     }
 
     @Test(arguments: [1.byte, 1.megaByte])
-    func whatWasStoredAsJSONStaysReadable(_ memory: DataSize) throws {
+    func storedJSONStaysReadable(_ memory: DataSize) throws {
         try archives.factory.store(for: ReadableNote.self).record(ReadableNote(title: "old"))
         try archives.factory.close()
         let store = try archives.anotherFactory().store(for: Note.self, memoryLimit: memory)
@@ -59,7 +59,7 @@ struct ArchiveFormatTests {
         #expect(Set(try store.fetch(where: #Predicate { _ in true }).map(\.title)) == ["old", "new"])
     }
 
-    @Test func whatWasStoredAsCBORIsReadByATypeThatWritesJSON() throws {
+    @Test func aTypeThatWritesJSONReadsCBOR() throws {
         try archives.factory.store(for: Note.self).record(Note(title: "binary", weight: 2))
         try archives.factory.close()
         let store = try archives.anotherFactory().store(for: ReadableNote.self)

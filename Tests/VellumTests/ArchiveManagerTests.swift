@@ -6,7 +6,7 @@ import Vellum
 struct ArchiveManagerTests {
     let temporary = TemporaryArchives()
 
-    @Test func theManagerAndItsStoreAreOneArchive() throws {
+    @Test func aManagerAndItsStoreShareOneArchive() throws {
         let manager = try temporary.factory.archives(for: User.self)
         let store = try temporary.factory.store(for: User.self)
 
@@ -16,7 +16,7 @@ struct ArchiveManagerTests {
         #expect(try manager.store.statistics() == store.statistics())
     }
 
-    @Test func whatFailsIsToldOnce() async throws {
+    @Test func aFailureIsReportedOnce() async throws {
         let manager = try temporary.factory.archives(for: Parcel.self)
         let failures = manager.failures
 
@@ -31,7 +31,7 @@ struct ArchiveManagerTests {
         #expect(codes == [.notEncodable, .notEncodable, .tooLarge, .invalidDuration])
     }
 
-    @Test func anObjectThatCannotBeDecodedIsToldOnce() async throws {
+    @Test func anObjectThatCannotBeDecodedIsReportedOnce() async throws {
         struct Lost: ArchiveCodable {
             static var archiveName: String { "Lost" }
             var primaryKey = "lost"
@@ -50,7 +50,7 @@ struct ArchiveManagerTests {
         #expect(codes == [.notDecodable])
     }
 
-    @Test func nothingThatIsFineIsAFailure() async throws {
+    @Test func successfulOperationsReportNoFailures() async throws {
         let manager = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 200)
         let failures = manager.failures
 
@@ -75,7 +75,7 @@ struct ArchiveManagerTests {
         #expect(manager.accessAll() == [Parcel("a")])
     }
 
-    @Test func anIntervalOfZeroKeepsWhatIsUsedAtThisMoment() throws {
+    @Test func anIntervalOfZeroKeepsObjectsUsedAtTheCurrentTime() throws {
         let manager = try temporary.factory.archives(for: Parcel.self)
         manager.record(Parcel("before"))
         temporary.clock.advance(bySeconds: 1)
@@ -86,7 +86,7 @@ struct ArchiveManagerTests {
         #expect(manager.accessAll() == [Parcel("now")])
     }
 
-    @Test func sizesAreThoseOfBothTiers() throws {
+    @Test func sizesAreSumsOfMemoryAndDisk() throws {
         let manager = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 150, trySetMaxDiskSize: 1000)
         manager.insert(all: ["a", "b", "c"].map { Parcel($0) })
 

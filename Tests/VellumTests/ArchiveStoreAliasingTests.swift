@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import Vellum
 
-/// Changing an object after recording it, or one that was accessed, changes nothing inside. (C13)
+/// Changing a recorded or accessed object does not change the archive. (C13)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreAliasingTests {
     let temporary = TemporaryArchives()
 
-    @Test func changingAClassAfterRecordingItChangesNothingInside() throws {
+    @Test func changingAnObjectAfterRecordingItDoesNotChangeTheArchive() throws {
         let notes = try temporary.factory.store(for: Note.self)
         let note = Note("note", text: "as recorded")
         try notes.record(note)
@@ -17,7 +17,7 @@ struct ArchiveStoreAliasingTests {
         #expect(try notes.access(archiveWithKey: "note")?.text == "as recorded")
     }
 
-    @Test func changingAnAccessedClassChangesNothingInside() throws {
+    @Test func changingAnAccessedObjectDoesNotChangeTheArchive() throws {
         let notes = try temporary.factory.store(for: Note.self)
         try notes.record(Note("note", text: "as recorded"))
 
@@ -29,14 +29,14 @@ struct ArchiveStoreAliasingTests {
         #expect(try notes.access(archiveWithKey: "note")?.text == "as recorded")
     }
 
-    @Test func twoAccessesGiveTwoObjects() throws {
+    @Test func eachAccessReturnsANewObject() throws {
         let notes = try temporary.factory.store(for: Note.self)
         try notes.record(Note("note"))
 
         #expect(try notes.access(archiveWithKey: "note") !== notes.access(archiveWithKey: "note"))
     }
 
-    @Test func changingAStructThatHoldsAReferenceChangesNothingInside() throws {
+    @Test func changingAnObjectInsideAStructDoesNotChangeTheArchive() throws {
         let structs = try temporary.factory.store(for: CountedUnsendable.self)
         let key = UUID().uuidString
         let object = CountedUnsendable(note: Note(key))
@@ -47,7 +47,7 @@ struct ArchiveStoreAliasingTests {
         #expect(try structs.access(archiveWithKey: key)?.primaryKey == key)
     }
 
-    @Test func aChangedValueChangesNothingInside() throws {
+    @Test func changingAStructDoesNotChangeTheArchive() throws {
         let parcels = try temporary.factory.store(for: Parcel.self)
         var parcel = Parcel("a", size: 100)
         try parcels.record(parcel)
@@ -59,7 +59,7 @@ struct ArchiveStoreAliasingTests {
         #expect(try parcels.access(archiveWithKey: "a") == Parcel("a", size: 100))
     }
 
-    @Test func everyThreadGetsAnObjectOfItsOwn() async throws {
+    @Test func eachThreadGetsItsOwnObject() async throws {
         let notes = try temporary.factory.store(for: Note.self)
         try notes.record(Note("note", text: "as recorded"))
 
@@ -78,7 +78,7 @@ struct ArchiveStoreAliasingTests {
         }
     }
 
-    @Test func severalThreadsRecordAndAccessAtOnce() async throws {
+    @Test func threadsRecordAndAccessConcurrently() async throws {
         let notes = try temporary.factory.store(for: Note.self)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -87,7 +87,7 @@ struct ArchiveStoreAliasingTests {
                     for number in 0..<20 {
                         try notes.record(Note("\(task)", text: "\(number)"))
                         #expect(try notes.access(archiveWithKey: "\(task)")?.text == "\(number)")
-                        _ = try notes.accessAll(limitedBy: 3)
+                        _ = try notes.accessAll(limit: 3)
                     }
                 }
             }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// What observers are told, and what is counted.
+/// Events and statistics.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreEventTests {
     let temporary = TemporaryArchives()
@@ -12,7 +12,7 @@ struct ArchiveStoreEventTests {
         store = try temporary.factory.store(memoryLimit: 200, diskLimit: 300)
     }
 
-    /// The events that `body` leads to, in short.
+    /// Returns short descriptions of the events that `body` causes.
     private func events(_ body: () throws -> Void) async throws -> [String] {
         let events = store.events
         try body()
@@ -35,7 +35,7 @@ struct ArchiveStoreEventTests {
         return told
     }
 
-    @Test func recordingAndDeletingAreTold() async throws {
+    @Test func recordingAndDeletingAreReported() async throws {
         let told = try await events {
             try store.record(Parcel("a"))
             try store.record(Parcel("a"))
@@ -47,7 +47,7 @@ struct ArchiveStoreEventTests {
         #expect(told == ["recorded a", "recorded a", "explicit a", "all"])
     }
 
-    @Test func whatLeavesForLackOfRoomIsTold() async throws {
+    @Test func evictionsAreReported() async throws {
         let told = try await events {
             for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }
         }
@@ -55,7 +55,7 @@ struct ArchiveStoreEventTests {
         #expect(Set(told) == ["recorded a", "recorded b", "recorded c", "recorded d", "evicted a"])
     }
 
-    @Test func whatWasUnusedIsTold() async throws {
+    @Test func deletionsOfUnusedObjectsAreReported() async throws {
         let told = try await events {
             try store.record(Parcel("a"))
             temporary.clock.advance(bySeconds: 60)
@@ -65,7 +65,7 @@ struct ArchiveStoreEventTests {
         #expect(told == ["recorded a", "unused a"])
     }
 
-    @Test func aFailedRecordIsNotTold() async throws {
+    @Test func aFailedRecordIsNotReportedAsRecorded() async throws {
         let told = try await events {
             #expect(throws: VellumError.self) { try store.record(Parcel.refusing("a")) }
             #expect(throws: VellumError.self) { try store.record(Parcel("a", size: 301)) }
@@ -74,7 +74,7 @@ struct ArchiveStoreEventTests {
         #expect(told.isEmpty)
     }
 
-    @Test func everyObserverIsTold() async throws {
+    @Test func everyObserverReceivesAllEvents() async throws {
         let (first, second) = (store.events, store.events)
         try store.record(Parcel("a"))
         try store.close()
@@ -85,13 +85,13 @@ struct ArchiveStoreEventTests {
         #expect(counts == (1, 1))
     }
 
-    @Test func aClosedArchiveTellsNothingMore() async throws {
+    @Test func closingAnArchiveEndsItsEvents() async throws {
         try store.close()
 
         for await event in store.events { Issue.record("\(event)") }
     }
 
-    @Test func statisticsCountWhatHappened() throws {
+    @Test func statisticsCountOperations() throws {
         for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }  // Memory holds c and d, the disk b, too.
         _ = try store.access(archiveWithKey: "d")
         _ = try store.access(archiveWithKey: "b")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// How long an object is valid. (C12)
+/// Expiration of objects. (C12)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreExpirationTests {
     let temporary = TemporaryArchives()
@@ -13,7 +13,7 @@ struct ArchiveStoreExpirationTests {
     }
 
     @Test(arguments: [false, true])
-    func anExpiredObjectIsNil(isOnDisk: Bool) throws {
+    func accessReturnsNilForAnExpiredObject(isOnDisk: Bool) throws {
         try store.record(Parcel("a"), expiration: .after(.seconds(60)))
         try store.record(Parcel("b"))
         if isOnDisk { store.trimMemory(to: .zero) }
@@ -29,7 +29,7 @@ struct ArchiveStoreExpirationTests {
         #expect(try store.keys() == ["b"])
     }
 
-    @Test func recordingRevivesAnExpiredObject() throws {
+    @Test func recordingReplacesAnExpiredObject() throws {
         try store.record(Parcel("a"), expiration: .after(.seconds(60)))
         temporary.clock.advance(bySeconds: 61)
         #expect(try store.access(archiveWithKey: "a") == nil)
@@ -39,7 +39,7 @@ struct ArchiveStoreExpirationTests {
         #expect(try store.access(archiveWithKey: "a") == Parcel("a"))
     }
 
-    @Test func accessingDoesNotProlongALife() throws {
+    @Test func accessingDoesNotExtendTheExpiration() throws {
         try store.record(Parcel("a"), expiration: .after(.seconds(60)))
         temporary.clock.advance(bySeconds: 40)
         store.trimMemory(to: .zero)
@@ -49,7 +49,7 @@ struct ArchiveStoreExpirationTests {
         #expect(try store.access(archiveWithKey: "a") == nil)
     }
 
-    @Test func anObjectDatedInTheFutureIsExpiredAndOneWithoutAnAgeIsNot() throws {
+    @Test func anObjectDatedInTheFutureIsExpiredUnlessItNeverExpires() throws {
         try store.record(Parcel("a"), expiration: .after(.seconds(86400)))
         try store.record(Parcel("b"))
         temporary.clock.advance(bySeconds: -3600)
@@ -58,7 +58,7 @@ struct ArchiveStoreExpirationTests {
         #expect(try store.access(archiveWithKey: "b") == Parcel("b"))
     }
 
-    @Test func anAgeSurvivesAReopening() throws {
+    @Test func expirationsSurviveReopening() throws {
         try store.record(Parcel("a"), expiration: .after(.seconds(60)))
         try temporary.factory.close()
         temporary.clock.advance(bySeconds: 60)
@@ -67,14 +67,14 @@ struct ArchiveStoreExpirationTests {
     }
 
     @Test(arguments: [-1, -0.0001, -.infinity, .nan])
-    func anAgeThatIsNoneIsRefused(seconds: Double) {
-        let error = #expect(throws: StoreError.self) { _ = try Expiration.after(seconds: seconds) }
+    func invalidExpirationsAreErrors(seconds: Double) {
+        let error = #expect(throws: StoreError.self) { _ = try Expiration(validatingSeconds: seconds) }
 
         #expect(error?.code == .invalidDuration)
     }
 
-    @Test func anInfiniteAgeIsForEver() throws {
-        #expect(try Expiration.after(seconds: .infinity) == .never)
-        #expect(throws: StoreError.self) { _ = try Expiration.after(.seconds(-1)) }
+    @Test func anInfiniteExpirationNeverExpires() {
+        #expect(Expiration.after(seconds: .infinity) == .never)
+        #expect(throws: StoreError.self) { _ = try Expiration(validating: .seconds(-1)) }
     }
 }

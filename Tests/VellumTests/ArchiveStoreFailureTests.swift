@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import Vellum
 
-/// A failing disk never looks like an empty archive. (C5)
+/// A failing disk never appears as an empty archive. (C5)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreFailureTests {
     let temporary = TemporaryArchives()
 
-    @Test func everyVerbOfAClosedArchiveThrows() throws {
+    @Test func everyMethodOfAClosedArchiveThrows() throws {
         let store = try temporary.factory.store(for: Parcel.self)
         try store.record(Parcel("a"))
         try store.close()
@@ -18,7 +18,7 @@ struct ArchiveStoreFailureTests {
             { try store.record(contentsOf: [Parcel("b")]) },
             { _ = try store.accessAll() }, { _ = try store.contains(archiveWithKey: "a") }, { _ = try store.metadata(forKey: "a") },
             { _ = try store.keys() }, { _ = try store.count() }, { try store.delete(archiveWithKey: "a") },
-            { try store.delete(archivesWithKeys: ["a"]) }, { try store.deleteAll() }, { try store.deleteAll(lastUsedBefore: .now) },
+            { try store.delete(allKeys: ["a"]) }, { try store.deleteAll() }, { try store.deleteAll(lastUsedBefore: .now) },
             { _ = try store.statistics() }, { try store.flush() },
             {
                 try temporary.factory.transaction {
@@ -35,7 +35,7 @@ struct ArchiveStoreFailureTests {
         #expect(try temporary.factory.store(for: Parcel.self).keys() == ["a"])
     }
 
-    @Test func closingTwiceIsClosingOnce() throws {
+    @Test func closingTwiceHasNoFurtherEffect() throws {
         let store = try temporary.factory.store(for: Parcel.self)
         try store.close()
         try store.close()
@@ -43,7 +43,7 @@ struct ArchiveStoreFailureTests {
         try temporary.factory.close()
     }
 
-    @Test func aDamagedEntryIsAnErrorAndHidesNoOther() async throws {
+    @Test func aDamagedEntryThrowsAndIsLeftOutOfLists() async throws {
         let words = "these words will be changed on disk"
         try temporary.factory.store(for: Note.self).record(contentsOf: [Note("a", text: "1"), Note("b", text: words), Note("c", text: "3")])
         try temporary.factory.close()
@@ -60,14 +60,14 @@ struct ArchiveStoreFailureTests {
             break
         }
 
-        // It is still there, until someone records over it.
+        // It remains until it is replaced.
         #expect(try notes.count() == 3)
         try notes.record(Note("b", text: "whole"))
         notes.trimMemory(to: .zero)
         #expect(try notes.access(archiveWithKey: "b")?.text == "whole")
     }
 
-    @Test func aDamagedEntryIsNilAndAFailureToTheForgivingFace() async throws {
+    @Test func theManagerReturnsNilForADamagedEntryAndReportsIt() async throws {
         let words = "these words will be changed on disk"
         try temporary.factory.store(for: Note.self).record(contentsOf: [Note("a", text: "1"), Note("b", text: words)])
         try temporary.factory.close()

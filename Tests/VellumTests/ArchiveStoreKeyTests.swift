@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Any string is a key. (C9)
+/// Keys of archives. (C9)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreKeyTests {
     struct Item: ArchiveCodable, Equatable {
@@ -24,7 +24,7 @@ struct ArchiveStoreKeyTests {
     ]
 
     @Test(arguments: keys)
-    func anyStringIsAKey(key: String) throws {
+    func anyStringIsAValidKey(key: String) throws {
         try store.record(Item(primaryKey: key, text: "found"))
         #expect(try store.access(archiveWithKey: key)?.text == "found")
 
@@ -36,7 +36,7 @@ struct ArchiveStoreKeyTests {
         #expect(try store.access(archiveWithKey: key) == nil)
     }
 
-    @Test func allOfThemAreDifferentKeys() throws {
+    @Test func differentStringsAreDifferentKeys() throws {
         try store.record(contentsOf: Self.keys.map { Item(primaryKey: $0, text: $0) })
         store.trimMemory(to: .zero)
 
@@ -55,10 +55,10 @@ struct ArchiveStoreKeyTests {
         store.trimMemory(to: .zero)
         #expect(try store.access(archiveWithKey: composed)?.text == "second")
         #expect(try store.count() == 1)
-        #expect(try store.delete(archivesWithKeys: [composed, decomposed]) == 1)
+        #expect(try store.delete(allKeys: [composed, decomposed]) == 1)
     }
 
-    @Test func keysComeBackAfterAReopening() throws {
+    @Test func keysSurviveReopening() throws {
         try store.record(contentsOf: Self.keys.map { Item(primaryKey: $0, text: $0) })
         try temporary.factory.close()
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Limits hold when a call returns, and what is too large evicts nothing. (C2, C3)
+/// Limits hold when a call returns, and objects that are too large evict nothing. (C2, C3)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreLimitTests {
     let temporary = TemporaryArchives()
@@ -23,7 +23,7 @@ struct ArchiveStoreLimitTests {
         }
     }
 
-    @Test func anObjectTooLargeForMemoryGoesToTheDiskAndEvictsNothing() throws {
+    @Test func anObjectTooLargeForMemoryIsStoredOnDiskAndEvictsNothing() throws {
         let store = try store(memory: 300, disk: 1000)
         try store.record(contentsOf: [Parcel("a"), Parcel("b")])
 
@@ -36,7 +36,7 @@ struct ArchiveStoreLimitTests {
         #expect((statistics.memory.entries, statistics.memoryEvictions) == (2, 0))
     }
 
-    @Test func anObjectTooLargeForTheDiskLivesInMemoryAndEvictsNothing() throws {
+    @Test func anObjectTooLargeForTheDiskIsKeptInMemoryAndEvictsNothing() throws {
         let store = try store(memory: 1000, disk: 300)
         try store.record(contentsOf: [Parcel("a"), Parcel("b")])
 
@@ -50,7 +50,7 @@ struct ArchiveStoreLimitTests {
         #expect(try store.metadata(forKey: "large")?.size == 301)
     }
 
-    @Test func anObjectThatOutgrewTheDiskIsNotFoundThereInItsOldForm() throws {
+    @Test func anObjectThatBecomesTooLargeForTheDiskIsRemovedFromIt() throws {
         try store(memory: 1000, disk: 300).record(Parcel("a", size: 100))
         try store(memory: 1000, disk: 300).record(Parcel("a", size: 301))
         #expect(try store(memory: 1000, disk: 300).access(archiveWithKey: "a") == Parcel("a", size: 301))
@@ -59,7 +59,7 @@ struct ArchiveStoreLimitTests {
         #expect(try store(memory: 1000, disk: 300).access(archiveWithKey: "a") == nil)
     }
 
-    @Test func anObjectThatFitsNowhereIsAnErrorAndTheOldOneStays() throws {
+    @Test func anObjectTooLargeForBothIsAnErrorAndTheOldOneIsKept() throws {
         let store = try store(memory: 200, disk: 300)
         try store.record(contentsOf: [Parcel("a"), Parcel("b")])
 
@@ -73,7 +73,7 @@ struct ArchiveStoreLimitTests {
     }
 
     @Test(arguments: [(300, 300), (299, 300), (300, 299), (1, 300), (300, 1)])
-    func anObjectAsLargeAsTheLimitFits(memory: Int, disk: Int) throws {
+    func anObjectAsLargeAsTheLimitIsStored(memory: Int, disk: Int) throws {
         let store = try store(memory: .bytes(memory), disk: .bytes(disk))
 
         try store.record(Parcel("a", size: 300))
@@ -95,7 +95,7 @@ struct ArchiveStoreLimitTests {
         #expect(try store.statistics().disk.bytes == store.accessAll().map(\.size).reduce(0, +))
     }
 
-    @Test func trimmingGivesMemoryBackAndLosesNothing() throws {
+    @Test func trimmingMemoryLosesNothing() throws {
         let store = try store(memory: 1000, disk: 1000)
         try store.record(contentsOf: ["a", "b", "c"].map { Parcel($0) })
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Objects that are loaded when they are missing.
+/// Loading of missing objects.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreLoadingTests {
     let temporary = TemporaryArchives()
@@ -27,7 +27,7 @@ struct ArchiveStoreLoadingTests {
         #expect(try await users.load("ann", orLoad: fail) == Loaded(User(name: "ann", age: 1), .cached))
     }
 
-    @Test func manyTasksThatWantOneObjectLoadItOnce() async throws {
+    @Test func concurrentLoadsOfOneKeyRunOneLoader() async throws {
         let users = users
         let starts = Starts()
         try await withThrowingTaskGroup(of: User.self) { group in
@@ -52,18 +52,18 @@ struct ArchiveStoreLoadingTests {
         }
     }
 
-    @Test func anOldObjectIsServedWhileItIsLoadedAnewAndWhenThatFails() async throws {
+    @Test func aStaleObjectIsReturnedDuringARefreshAndAfterItsFailure() async throws {
         try users.record(User(name: "ann", age: 1), expiration: .after(.seconds(60)))
         temporary.clock.advance(bySeconds: 70)
-        let safe = try await users.load("ann", failSafe: .seconds(60), orLoad: fail)
-        #expect(safe == Loaded(User(name: "ann", age: 1), .failSafe))
-        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", failSafe: .seconds(5), orLoad: fail) }
-        let stale = try await users.load("ann", staleFor: .seconds(60)) { User(name: "ann", age: 2) }
-        #expect(stale == Loaded(User(name: "ann", age: 1), .stale))
-        while try await users.value(forKey: "ann", staleFor: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
+        let safe = try await users.load("ann", staleIfError: .seconds(60), orLoad: fail)
+        #expect(safe == Loaded(User(name: "ann", age: 1), .staleIfError))
+        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", staleIfError: .seconds(5), orLoad: fail) }
+        let stale = try await users.load("ann", staleWhileRevalidate: .seconds(60)) { User(name: "ann", age: 2) }
+        #expect(stale == Loaded(User(name: "ann", age: 1), .staleWhileRevalidate))
+        while try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
     }
 
-    @Test func whatIsLoadedHasTheAgeOfTheHandleUnlessAnotherIsSaid() async throws {
+    @Test func loadedObjectsHaveTheExpirationOfTheHandleByDefault() async throws {
         let aging = try temporary.factory.store(for: User.self, expiration: .after(.seconds(60)))
         _ = try await aging.value(forKey: "ann") { User(name: "ann", age: 1) }
         _ = try await aging.value(forKey: "bob", options: LoadOptions(expiration: .never)) { User(name: "bob", age: 1) }
@@ -72,8 +72,8 @@ struct ArchiveStoreLoadingTests {
         #expect(try aging.access(archiveWithKey: "bob") != nil)
     }
 
-    @Test func thatThereIsNoneIsAnAnswerAndMayBeRemembered() async throws {
-        let options = LoadOptions(missAge: .seconds(10))
+    @Test func aLoaderMayReturnNilAndTheResultMayBeCached() async throws {
+        let options = LoadOptions(negativeMaxAge: .seconds(10))
         #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .loaded))
         #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .cached))
         #expect(try await users.value(forKey: "ann") { User(name: "ann") } == User(name: "ann"))
@@ -86,9 +86,9 @@ struct ArchiveStoreLoadingTests {
         #expect(try users.count() == 0)
     }
 
-    @Test func theErrorsOfTheStoreAreThoseOfThisModule() async throws {
+    @Test func loadingThrowsVellumError() async throws {
         let negative = await #expect(throws: VellumError.self) {
-            try await users.value(forKey: "ann", staleFor: .seconds(-1)) { User(name: "ann") }
+            try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(-1)) { User(name: "ann") }
         }
         #expect(negative?.code == .invalidDuration)
         let recursive = await #expect(throws: VellumError.self) {
@@ -98,7 +98,7 @@ struct ArchiveStoreLoadingTests {
     }
 
     /// P18
-    @Test func anObjectDeletedWhileItsLoaderRunsIsNotBroughtBack() async throws {
+    @Test func anObjectDeletedDuringItsLoadIsNotRecorded() async throws {
         let loaded = try await users.value(forKey: "ann") { [users] in
             try users.delete(archiveWithKey: "ann")
             return User(name: "ann")
@@ -107,13 +107,13 @@ struct ArchiveStoreLoadingTests {
         #expect(try users.count() == 0)
     }
 
-    @Test func thePropertiesOfALoadedObjectGoToTheirOwnArchives() async throws {
+    @Test func propertiesOfALoadedObjectAreRecordedInTheirArchives() async throws {
         let tickets = try temporary.factory.store(for: Ticket.self)
         _ = try await tickets.value(forKey: "ticket") { Ticket(owner: User(name: "ann")) }
         #expect(try users.keys() == ["ann"])
     }
 
-    @Test func thePropertiesOfAnObjectThatIsNotRecordedAreNotEither() async throws {
+    @Test func propertiesOfALoadedObjectAreNotRecordedIfTheObjectIsNot() async throws {
         let tickets = try temporary.factory.store(for: Ticket.self)
         _ = try await tickets.value(forKey: "ticket") {
             try tickets.deleteAll()

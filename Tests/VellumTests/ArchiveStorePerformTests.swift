@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Work on a thread that may wait.
+/// Work on a thread that may block.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStorePerformTests {
     let temporary = TemporaryArchives()
@@ -12,13 +12,13 @@ struct ArchiveStorePerformTests {
         store = try temporary.factory.store()
     }
 
-    @Test func theResultComesBack() async throws {
+    @Test func performReturnsTheResult() async throws {
         try await store.perform { try $0.record(Note("note", text: "words")) }
 
         #expect(try await store.perform { try $0.access(archiveWithKey: "note")?.text } == "words")
     }
 
-    @Test func theErrorComesBack() async throws {
+    @Test func performThrowsTheErrorOfItsClosure() async throws {
         try store.close()
 
         let error = await #expect(throws: VellumError.self) { try await store.perform { try $0.count() } }
@@ -26,7 +26,7 @@ struct ArchiveStorePerformTests {
         #expect(error?.code == .closed)
     }
 
-    @Test func aCancelledWriteIsStillWhole() async throws {
+    @Test func cancellingACallerDoesNotInterruptItsWrite() async throws {
         let store = store
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -37,7 +37,7 @@ struct ArchiveStorePerformTests {
         #expect(try store.count() == 2)
     }
 
-    @Test func manyCallersMayWaitAtOnce() async throws {
+    @Test func manyCallersMayWaitConcurrently() async throws {
         let store = store
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// What is a use and what is not. (C4, P15)
+/// Which operations affect the eviction order. (C4, P15)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreRecencyTests {
     let temporary = TemporaryArchives()
@@ -11,7 +11,7 @@ struct ArchiveStoreRecencyTests {
         try temporary.factory.store(memoryLimit: memory, diskLimit: disk)
     }
 
-    @Test func accessingIsAUse() throws {
+    @Test func accessingAnObjectMakesItTheMostRecentlyUsed() throws {
         let store = try store(memory: 200)
         try store.record(contentsOf: ["a", "b", "c", "d"].map { Parcel($0) })
 
@@ -21,7 +21,7 @@ struct ArchiveStoreRecencyTests {
         #expect(try store.keys() == ["c", "a", "d", "b"])
     }
 
-    @Test func recordingAgainIsAUse() throws {
+    @Test func recordingAnObjectMakesItTheMostRecentlyUsed() throws {
         let store = try store(memory: 200)
         try store.record(contentsOf: ["a", "b", "c", "d"].map { Parcel($0) })
 
@@ -30,14 +30,14 @@ struct ArchiveStoreRecencyTests {
         #expect(try store.keys() == ["b", "d", "c", "a"])
     }
 
-    @Test func listingAndAskingAreNoUses() throws {
+    @Test func listingAndInspectingDoNotAffectTheEvictionOrder() throws {
         let store = try store(memory: 200, disk: 400)
         try store.record(contentsOf: ["a", "b", "c", "d"].map { Parcel($0) })
         let before = try ["a", "b", "c", "d"].map { try store.metadata(forKey: $0)?.lastUsed }
         temporary.clock.advance(bySeconds: 60)
 
         _ = try store.accessAll()
-        _ = try store.accessAll(limitedBy: 2)
+        _ = try store.accessAll(limit: 2)
         _ = try store.keys()
         _ = try store.contains(archiveWithKey: "a")
         _ = try store.metadata(forKey: "a")
@@ -52,7 +52,7 @@ struct ArchiveStoreRecencyTests {
         #expect((statistics.memoryHits, statistics.diskHits) == (0, 0))
     }
 
-    @Test func whatWasUsedInMemoryIsNotEvictedFromTheDisk() throws {
+    @Test func memoryHitsProtectAnObjectFromEvictionOnDisk() throws {
         let store = try store(memory: 100, disk: 300)
         try store.record(Parcel("a"))
         for number in 0..<10 {
@@ -63,17 +63,17 @@ struct ArchiveStoreRecencyTests {
         #expect(try store.keys() == ["9", "a", "8"])
     }
 
-    @Test func theOrderSurvivesAReopening() throws {
+    @Test func theEvictionOrderSurvivesReopening() throws {
         try store().record(contentsOf: ["a", "b", "c", "d"].map { Parcel($0) })
         _ = try store().access(archiveWithKey: "b")
         try store().record(Parcel("a", size: 50))
         try temporary.factory.close()
 
         #expect(try store().keys() == ["a", "b", "d", "c"])
-        #expect(try store().accessAll(limitedBy: 2) == [Parcel("a", size: 50), Parcel("b")])
+        #expect(try store().accessAll(limit: 2) == [Parcel("a", size: 50), Parcel("b")])
     }
 
-    @Test func theOrderIsExactWhileTheClockStandsStillOrGoesBack() throws {
+    @Test func theEvictionOrderDoesNotDependOnTheClock() throws {
         let store = try store()
         for key in ["a", "b", "c"] { try store.record(Parcel(key)) }
         temporary.clock.advance(bySeconds: -3600)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// What is there after the archive was closed, or only let go of.
+/// The contents of an archive after it was closed or released.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreReopeningTests {
     let temporary = TemporaryArchives()
@@ -14,7 +14,7 @@ struct ArchiveStoreReopeningTests {
         try store.delete(archiveWithKey: "8")
     }
 
-    @Test func everythingIsThereAndTheSizesAreRightAtTheFirstAnswer() throws {
+    @Test func objectsAndSizesAreCompleteAtTheFirstCallAfterReopening() throws {
         try recordSome(in: temporary.factory)
         let before = try temporary.factory.store(for: Parcel.self).statistics().disk
         try temporary.factory.close()
@@ -27,16 +27,16 @@ struct ArchiveStoreReopeningTests {
         #expect(try store.access(archiveWithKey: "7") == Parcel("7", size: 500))
     }
 
-    @Test func lettingGoOfEverythingWithoutClosingLosesNothing() throws {
+    @Test func releasingEverythingWithoutClosingLosesNothing() throws {
         try recordSome(in: temporary.anotherFactory())
 
         let store = try temporary.anotherFactory().store(for: Parcel.self)
         #expect(try store.count() == 49)
         #expect(try store.access(archiveWithKey: "7") == Parcel("7", size: 500))
-        #expect(try store.keys(limitedBy: 1) == ["7"])
+        #expect(try store.keys(limit: 1) == ["7"])
     }
 
-    @Test func lettingGoLosesNothingUnderAnyDurability() throws {
+    @Test func releasingLosesNothingWithAnyDurability() throws {
         for durability in Durability.allCases {
             try temporary.anotherFactory(durability: durability).store(for: User.self).record(User(name: "\(durability)"))
             let store = try temporary.anotherFactory(durability: durability).store(for: User.self)
@@ -44,7 +44,7 @@ struct ArchiveStoreReopeningTests {
         }
     }
 
-    @Test func flushingChangesNothingThatIsSeen() throws {
+    @Test func flushingChangesNoResults() throws {
         try recordSome(in: temporary.factory)
         let store = try temporary.factory.store(for: Parcel.self)
 
@@ -54,7 +54,7 @@ struct ArchiveStoreReopeningTests {
         #expect(try store.access(archiveWithKey: "9") == Parcel("9", size: 19))
     }
 
-    @Test func oneArchiveIsClosedAndOpenedAlone() throws {
+    @Test func anArchiveIsClosedAndReopenedWhileOthersStayOpen() throws {
         let users = try temporary.factory.store(for: User.self)
         try users.record(User(name: "ann"))
         let parcels = try temporary.factory.store(for: Parcel.self)
@@ -66,7 +66,7 @@ struct ArchiveStoreReopeningTests {
         #expect(try temporary.factory.store(for: Parcel.self).access(archiveWithKey: "a") == Parcel("a"))
     }
 
-    @Test func aSmallerLimitAtTheNextOpeningHoldsAtOnce() throws {
+    @Test func aSmallerLimitAppliesAsSoonAsTheArchiveIsReopened() throws {
         try temporary.factory.store(for: Parcel.self).record(contentsOf: ["a", "b", "c", "d"].map { Parcel($0) })
         try temporary.factory.close()
 

@@ -40,14 +40,14 @@ struct ArchiveStoreTests {
         #expect(try store.accessAll() == [Parcel("a", size: 10)])
     }
 
-    @Test func recordingNothingIsNothing() throws {
+    @Test func recordingNoObjectsHasNoEffect() throws {
         try store.record(contentsOf: [])
 
         #expect(try store.count() == 0)
-        #expect(try store.delete(archivesWithKeys: []) == 0)
+        #expect(try store.delete(allKeys: []) == 0)
     }
 
-    @Test func theLastOfTwoUnderOneKeyStays() throws {
+    @Test func theLastObjectWithAKeyReplacesEarlierOnes() throws {
         try store.record(contentsOf: [Parcel("a", size: 10), Parcel("a", size: 20)])
 
         #expect(try store.accessAll() == [Parcel("a", size: 20)])
@@ -56,16 +56,16 @@ struct ArchiveStoreTests {
     }
 
     @Test(arguments: [(Int.min, 0), (-1, 0), (0, 0), (2, 2), (3, 3), (Int.max, 3)])
-    func listsKeepTheirLimit(limit: Int, count: Int) throws {
+    func listsAreLimited(limit: Int, count: Int) throws {
         try store.record(contentsOf: ["a", "b", "c"].map { Parcel($0) })
 
-        #expect(try store.accessAll(limitedBy: limit).count == count)
-        #expect(try store.keys(limitedBy: limit) == Array(["c", "b", "a"].prefix(count)))
+        #expect(try store.accessAll(limit: limit).count == count)
+        #expect(try store.keys(limit: limit) == Array(["c", "b", "a"].prefix(count)))
     }
 
     // MARK: Metadata
 
-    @Test func metadataTellsSizeAndDates() throws {
+    @Test func metadataContainsSizeAndDates() throws {
         let written = temporary.clock.now.date
         try store.record(Parcel("a", size: 123), expiration: .after(.seconds(3600)))
         temporary.clock.advance(bySeconds: 60)
@@ -79,7 +79,7 @@ struct ArchiveStoreTests {
         #expect(metadata.expires == written.addingTimeInterval(3600))
     }
 
-    @Test func whatNeverExpiresHasNoDateForIt() throws {
+    @Test func metadataHasNoExpirationDateForAnObjectThatNeverExpires() throws {
         try store.record(Parcel("a"))
 
         #expect(try store.metadata(forKey: "a")?.expires == nil)
@@ -87,16 +87,16 @@ struct ArchiveStoreTests {
 
     // MARK: Deleting
 
-    @Test func deletingTellsWhetherThereWasOne() throws {
+    @Test func deletingReturnsWhetherThereWasAnObject() throws {
         try store.record(contentsOf: ["a", "b", "c"].map { Parcel($0) })
 
         #expect(try store.delete(archiveWithKey: "a"))
         #expect(try !store.delete(archiveWithKey: "a"))
-        #expect(try store.delete(archivesWithKeys: ["a", "b", "b", "nothing"]) == 1)
+        #expect(try store.delete(allKeys: ["a", "b", "b", "nothing"]) == 1)
         #expect(try store.keys() == ["c"])
     }
 
-    @Test func deletingTheUnusedTellsHowMany() throws {
+    @Test func deletingUnusedObjectsReturnsTheirNumber() throws {
         try store.record(contentsOf: ["a", "b", "c"].map { Parcel($0) })
         temporary.clock.advance(bySeconds: 60)
         _ = try store.access(archiveWithKey: "b")
@@ -107,7 +107,7 @@ struct ArchiveStoreTests {
         #expect(try store.deleteAll(lastUsedBefore: .distantFuture) == 1)
     }
 
-    @Test func deletingAllLeavesNothing() throws {
+    @Test func deletingAllRemovesEveryObject() throws {
         try store.record(contentsOf: ["a", "b", "c"].map { Parcel($0) })
 
         try store.deleteAll()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// One encode for each write; one decode for each hit at most. (C1)
+/// Each write encodes once, and each hit decodes at most once. (C1)
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveStoreWorkTests {
     let temporary = TemporaryArchives()
@@ -10,7 +10,7 @@ struct ArchiveStoreWorkTests {
 
     private var work: WorkLog.Work { WorkLog.shared.of(key) }
 
-    @Test func aRecordIsOneEncode() throws {
+    @Test func recordingEncodesOnce() throws {
         let structs = try temporary.factory.store(for: CountedStruct.self)
 
         try structs.record(CountedStruct(primaryKey: key))
@@ -26,7 +26,7 @@ struct ArchiveStoreWorkTests {
         #expect(work == .init(encodes: 4, decodes: 0))
     }
 
-    @Test func aStructIsDecodedOnceForEachDiskHitAndNeverFromMemory() throws {
+    @Test func aStructIsDecodedForDiskHitsAndNotForMemoryHits() throws {
         let structs = try temporary.factory.store(for: CountedStruct.self)
         try structs.record(CountedStruct(primaryKey: key))
 
@@ -43,7 +43,7 @@ struct ArchiveStoreWorkTests {
         #expect(work == .init(encodes: 1, decodes: 1))
     }
 
-    @Test func aClassIsDecodedOnceForEachHitAndNotReadFromTheDisk() throws {
+    @Test func aClassIsDecodedForEachMemoryHit() throws {
         let classes = try temporary.factory.store(for: CountedClass.self)
         try classes.record(CountedClass(key))
 
@@ -54,7 +54,7 @@ struct ArchiveStoreWorkTests {
         #expect(try classes.statistics().diskHits == 0)
     }
 
-    @Test func aSendableClassIsDecodedOnceForEachHit() throws {
+    @Test func aSendableClassIsDecodedForEachHit() throws {
         let classes = try temporary.factory.store(for: CountedSendableClass.self)
         try classes.record(CountedSendableClass(key))
 
@@ -64,7 +64,7 @@ struct ArchiveStoreWorkTests {
         #expect(work == .init(encodes: 1, decodes: 2))
     }
 
-    @Test func aStructThatIsNotSendableIsDecodedOnceForEachHit() throws {
+    @Test func aNonSendableStructIsDecodedForEachHit() throws {
         let structs = try temporary.factory.store(for: CountedUnsendable.self)
         try structs.record(CountedUnsendable(note: Note(key)))
 
@@ -77,7 +77,7 @@ struct ArchiveStoreWorkTests {
         #expect(work == .init(encodes: 1, decodes: 4))
     }
 
-    @Test func askingAboutAnObjectDecodesNothing() throws {
+    @Test func containsAndMetadataDecodeNothing() throws {
         let classes = try temporary.factory.store(for: CountedClass.self)
         try classes.record(CountedClass(key))
         classes.trimMemory(to: .zero)

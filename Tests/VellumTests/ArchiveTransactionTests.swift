@@ -13,7 +13,7 @@ struct ArchiveTransactionTests {
         notes = try temporary.factory.store()
     }
 
-    @Test func writesToSeveralArchivesHappenTogether() throws {
+    @Test func writesToSeveralArchivesAreAtomic() throws {
         try parcels.record(Parcel("old"))
 
         try temporary.factory.transaction { transaction in
@@ -27,7 +27,7 @@ struct ArchiveTransactionTests {
         #expect(try notes.keys() == ["note"])
     }
 
-    @Test func anObjectThatCannotBeEncodedUndoesAll() throws {
+    @Test func anObjectThatCannotBeEncodedRollsBackTheTransaction() throws {
         try parcels.record(Parcel("a", size: 10))
 
         let error = #expect(throws: VellumError.self) {
@@ -43,7 +43,7 @@ struct ArchiveTransactionTests {
         #expect(try notes.count() == 0)
     }
 
-    @Test func anErrorOfOnesOwnUndoesAll() throws {
+    @Test func aThrownErrorRollsBackTheTransaction() throws {
         #expect(throws: Refusal.self) {
             try temporary.factory.transaction { transaction in
                 try transaction.record(Parcel("a"), in: parcels)
@@ -54,7 +54,7 @@ struct ArchiveTransactionTests {
         #expect(try parcels.count() == 0)
     }
 
-    @Test func whatIsReadInsideIsAsItWasBefore() throws {
+    @Test func readsInsideATransactionSeeTheStateBeforeIt() throws {
         try parcels.record(Parcel("a", size: 10))
 
         try temporary.factory.transaction { transaction in
@@ -65,7 +65,7 @@ struct ArchiveTransactionTests {
         #expect(try parcels.access(archiveWithKey: "a") == Parcel("a", size: 20))
     }
 
-    @Test func writesHappenInTheirOrder() throws {
+    @Test func writesAreExecutedInOrder() throws {
         try parcels.record(Parcel("before"))
 
         try temporary.factory.transaction { transaction in
@@ -97,11 +97,11 @@ struct ArchiveTransactionTests {
         #expect(try elsewhere.count() == 0)
     }
 
-    @Test func aTransactionOfNothingIsNothing() throws {
+    @Test func anEmptyTransactionHasNoEffect() throws {
         try temporary.factory.transaction { _ in }
     }
 
-    @Test func aTransactionSurvivesAReopening() throws {
+    @Test func aTransactionSurvivesReopening() throws {
         try temporary.factory.transaction { transaction in
             for number in 0..<100 { try transaction.record(Parcel("\(number)"), in: parcels) }
             try transaction.record(Note("note"), in: notes)

@@ -24,14 +24,14 @@ struct ArchivedTests {
 
     private func users() throws -> ArchiveStore<User> { try temporary.factory.store() }
 
-    @Test func nothingIsOpenedBeforeItIsNeeded() {
+    @Test func theArchiveIsOpenedAtTheFirstUse() {
         let settings = Settings(in: temporary.factory)
 
         #expect(settings.user == nil)
         #expect(!FileManager.default.fileExists(atPath: temporary.factory.directory.path))
     }
 
-    @Test func assigningRecords() throws {
+    @Test func assigningAnObjectRecordsIt() throws {
         var settings = Settings(in: temporary.factory)
 
         settings.user = User(name: "ann", age: 1)
@@ -41,7 +41,7 @@ struct ArchivedTests {
         #expect(try users().access(archiveWithKey: "ann") == User(name: "ann", age: 2))
     }
 
-    @Test func assigningAnotherKeyLeavesTheOldObject() throws {
+    @Test func assigningAnObjectWithAnotherKeyKeepsTheOldObject() throws {
         var settings = Settings(in: temporary.factory)
         settings.user = User(name: "ann")
         settings.user = User(name: "bob")
@@ -49,7 +49,7 @@ struct ArchivedTests {
         #expect(try users().keys() == ["bob", "ann"])
     }
 
-    @Test func assigningNilDeletesWhatWasRecorded() throws {
+    @Test func assigningNilDeletesTheRecordedObject() throws {
         var settings = Settings(in: temporary.factory)
         settings.user = User(name: "ann")
 
@@ -59,7 +59,7 @@ struct ArchivedTests {
         #expect(try users().count() == 0)
     }
 
-    @Test func assigningNilDeletesWhatWasLoadedOrWouldBe() throws {
+    @Test func assigningNilDeletesTheObjectWithTheInitialKey() throws {
         try users().record(contentsOf: [User(name: "ann"), User(name: "bob"), User(name: "cleo")])
         var loaded = Settings("ann", in: temporary.factory)
         #expect(loaded.user != nil)
@@ -71,7 +71,7 @@ struct ArchivedTests {
         #expect(try users().keys() == ["cleo"])
     }
 
-    @Test func assigningNilToNothingDeletesNothing() throws {
+    @Test func assigningNilWithoutAKeyDeletesNothing() throws {
         try users().record(User(name: "ann"))
         var settings = Settings(in: temporary.factory)
 
@@ -80,7 +80,7 @@ struct ArchivedTests {
         #expect(try users().count() == 1)
     }
 
-    @Test func theObjectIsLoadedAtTheFirstReadAndOnce() throws {
+    @Test func theObjectIsLoadedOnceAtTheFirstRead() throws {
         let settings = Settings("ann", in: temporary.factory)
         try users().record(User(name: "ann", age: 1))
         #expect(settings.user?.age == 1)
@@ -89,7 +89,7 @@ struct ArchivedTests {
         #expect(settings.user?.age == 1)
     }
 
-    @Test func copiesAreValuesOfTheirOwn() throws {
+    @Test func copiesAreIndependent() throws {
         try users().record(User(name: "ann", age: 1))
         var first = Settings("ann", in: temporary.factory)
         let second = first
@@ -107,7 +107,7 @@ struct ArchivedTests {
         #expect(Desk("note", in: temporary.factory).note?.text == "words")
     }
 
-    @Test func aLoadThatFailedIsTriedAgain() throws {
+    @Test func aFailedLoadIsRetried() throws {
         struct Moody: Archivable {
             static var archiveName: String { "Moody" }
             nonisolated(unsafe) static var isWilling = false
@@ -128,7 +128,7 @@ struct ArchivedTests {
         #expect(archived.wrappedValue != nil)
     }
 
-    @Test func aPropertyWhoseArchiveCannotBeOpenedHoldsItsValue() throws {
+    @Test func aPropertyKeepsItsValueIfItsArchiveCannotBeOpened() throws {
         try temporary.put(Data())
         let factory = temporary.anotherFactory("archives/Archives.sqlite/below")
         var settings = Settings("ann", in: factory)

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 import Vellum
 
-/// What a factory does with a limit, a folder or a file that is none.
+/// Invalid limits, folders and files.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchivesFactoryInputTests {
     let temporary = TemporaryArchives()
 
     @Test(arguments: [DataSize.zero, -1, .bytes(.min), 0.0, .bits(-8)])
-    func aLimitThatHoldsNothingIsRefused(limit: DataSize) {
+    func aLimitOfZeroOrLessIsAnError(limit: DataSize) {
         let factory = temporary.factory
         let directory = factory.directory
         let attempts: [() throws -> Void] = [
@@ -45,7 +45,7 @@ struct ArchivesFactoryInputTests {
         #expect(try Data(contentsOf: temporary.directory.appendingPathComponent("file")) == Data("a file".utf8))
     }
 
-    @Test func aFolderInPlaceOfTheFileIsAnErrorAndLeftAlone() throws {
+    @Test func aFolderInPlaceOfTheFileIsAnErrorAndIsKept() throws {
         try FileManager.default.createDirectory(at: temporary.file, withIntermediateDirectories: true)
 
         #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: User.self) }
@@ -56,7 +56,7 @@ struct ArchivesFactoryInputTests {
         #expect(isFolder.boolValue)
     }
 
-    @Test func aPlaceOnAnotherMachineIsAnError() throws {
+    @Test func aDirectoryURLOfAnotherHostIsAnError() throws {
         let factory = ArchivesFactory(directory: try #require(URL(string: "https://example.com/archives")))
 
         let error = #expect(throws: VellumError.self) { _ = try factory.archives(for: User.self) }
@@ -64,11 +64,11 @@ struct ArchivesFactoryInputTests {
         #expect(error?.code == .cannotOpen)
     }
 
-    // MARK: A file that is no database
+    // MARK: Files that are not databases
 
     private let letter = Data(String(repeating: "Dear Ann, this is a letter and no database. ", count: 100).utf8)
 
-    @Test func aFileThatIsNoDatabaseIsRefusedByTheStrictFaceAndLeftUntouched() throws {
+    @Test func openingAStoreDoesNotReplaceAFileThatIsNotADatabase() throws {
         try temporary.put(letter)
 
         let error = #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: User.self) }
@@ -78,7 +78,7 @@ struct ArchivesFactoryInputTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.factory.directory.path) == ["Archives.sqlite"])
     }
 
-    @Test func aFileThatIsNoDatabaseIsSetAsideByTheForgivingFace() throws {
+    @Test func openingAManagerRenamesAFileThatIsNotADatabase() throws {
         try temporary.put(letter)
 
         let users = try temporary.factory.archives(for: User.self)
@@ -90,7 +90,7 @@ struct ArchivesFactoryInputTests {
         #expect(try Data(contentsOf: temporary.factory.directory.appendingPathComponent(aside)) == letter)
     }
 
-    @Test func settingAFileAsideIsReported() async throws {
+    @Test func renamingAFileIsReported() async throws {
         try temporary.put(letter)
 
         let users = try temporary.factory.archives(for: User.self)

@@ -6,11 +6,11 @@ import Vellum
 struct ArchivesFactoryTests {
     let temporary = TemporaryArchives()
 
-    @Test func aFactoryMakesNothingUntilItIsAsked() throws {
+    @Test func aFactoryCreatesNoFilesUntilAnArchiveIsOpened() throws {
         #expect(!FileManager.default.fileExists(atPath: temporary.factory.directory.path))
     }
 
-    @Test func filesAndFoldersAreForTheirOwnerAlone() throws {
+    @Test func filesAndFoldersAreReadableByTheirOwnerOnly() throws {
         try temporary.factory.store(for: User.self).record(User(name: "ann"))
 
         let folder = temporary.factory.directory.path
@@ -19,7 +19,7 @@ struct ArchivesFactoryTests {
     }
 
     /// P42.
-    @Test func aSuspendedFactoryRefusesTheDiskUntilItIsResumed() throws {
+    @Test func aSuspendedFactoryThrowsForDiskAccessUntilItIsResumed() throws {
         let store = try temporary.factory.store(for: User.self)
         try store.record(User(name: "ann"))
         try temporary.factory.suspend()
@@ -32,11 +32,11 @@ struct ArchivesFactoryTests {
     }
 
     /// P7.
-    @Test func aFactoryWhoseFolderWasDeletedBeginsAnew() throws {
+    @Test func aFactoryRecreatesADeletedFolder() throws {
         let store = try temporary.factory.store(for: User.self)
         try store.record(User(name: "ann"))
         try FileManager.default.removeItem(at: temporary.factory.directory)
-        // The files are looked at every few milliseconds.
+        // The store checks every few milliseconds whether its files still exist.
         var code: StoreError.Code?
         while code == nil {
             do { try store.record(User(name: "bob")) } catch { code = (error as? VellumError)?.code }
@@ -52,15 +52,15 @@ struct ArchivesFactoryTests {
         (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    @Test func theDefaultsOfAFactoryCount() throws {
+    @Test func theDefaultLimitsOfAFactoryApply() throws {
         let factory = ArchivesFactory(
             directory: temporary.factory.directory, defaultMaxMemorySize: 5.kiloByte, defaultMaxDiskSize: 7.kiloByte)
 
         #expect(try factory.archives(for: User.self).maxSize == 12.kiloByte)
-        #expect(try factory.store(for: Parcel.self, diskLimit: 9.kiloByte).limits == (5.kiloByte, 9.kiloByte))
+        #expect(try factory.store(for: Parcel.self, diskLimit: 9.kiloByte).limits == StorageLimits(memory: 5.kiloByte, disk: 9.kiloByte))
     }
 
-    @Test func twoFactoriesOverTwoFoldersShareNothing() throws {
+    @Test func factoriesOfDifferentFoldersAreIndependent() throws {
         let first = try temporary.anotherFactory("first").store(for: User.self)
         let second = try temporary.anotherFactory("second").store(for: User.self)
 
@@ -69,10 +69,10 @@ struct ArchivesFactoryTests {
         #expect(try second.count() == 0)
     }
 
-    // MARK: One store for each file (C10)
+    // MARK: One store per file (C10)
 
     @Test(arguments: ["archives", "archives/", "./archives", "other/../archives", "link", "link/", "../NAME/archives"])
-    func handlesOnOneFileShareAStoreHoweverItIsSpelled(spelling: String) throws {
+    func differentSpellingsOfAPathShareOneStore(spelling: String) throws {
         let files = FileManager.default
         try files.createDirectory(at: temporary.directory.appendingPathComponent("other"), withIntermediateDirectories: true)
         try files.createSymbolicLink(
@@ -91,7 +91,7 @@ struct ArchivesFactoryTests {
     }
 
     @Test(arguments: [(1.kiloByte, nil), (nil, 1.kiloByte), (1.kiloByte, 1.kiloByte)] as [(DataSize?, DataSize?)])
-    func aContradictionOfLimitsIsAnErrorOrShared(memory: DataSize?, disk: DataSize?) async throws {
+    func contradictingLimitsThrowOrAreShared(memory: DataSize?, disk: DataSize?) async throws {
         let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
         let events = first.events
 
@@ -109,7 +109,7 @@ struct ArchivesFactoryTests {
         }
     }
 
-    @Test func whatIsNotSaidContradictsNothing() throws {
+    @Test func omittedLimitsDoNotContradict() throws {
         let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
 
         #expect(try temporary.factory.store(for: User.self).limits == first.limits)
@@ -117,13 +117,13 @@ struct ArchivesFactoryTests {
         #expect(try temporary.factory.store(for: User.self, diskLimit: 6.kiloByte).limits == first.limits)
     }
 
-    @Test func whatIsNotSaidContradictsNothingInAnotherFactoryEither() throws {
+    @Test func omittedLimitsDoNotContradictAnotherFactory() throws {
         let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
 
         #expect(try temporary.anotherFactory().store(for: User.self).limits == first.limits)
     }
 
-    @Test func anotherDurabilityIsAContradiction() throws {
+    @Test func aDifferentDurabilityIsAContradiction() throws {
         _ = try temporary.factory.store(for: User.self)
 
         let error = #expect(throws: VellumError.self) { _ = try temporary.anotherFactory(durability: .powerSafe).store(for: User.self) }
@@ -131,7 +131,7 @@ struct ArchivesFactoryTests {
         #expect(error?.code == .contradiction)
     }
 
-    @Test func manyWhoAskAtOnceGetOneArchive() async throws {
+    @Test func concurrentOpeningsShareOneArchive() async throws {
         let factories = [temporary.factory, temporary.anotherFactory()]
 
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -148,7 +148,7 @@ struct ArchivesFactoryTests {
 
     // MARK: Closing
 
-    @Test func aClosedFactoryOpensAgain() throws {
+    @Test func aClosedFactoryCanBeUsedAgain() throws {
         let before = try temporary.factory.store(for: User.self)
         try before.record(User(name: "ann"))
 
@@ -160,7 +160,7 @@ struct ArchivesFactoryTests {
         #expect(throws: VellumError.self) { _ = try before.count() }
     }
 
-    @Test func afterAFactoryWasClosedAnotherOverTheSameFolderOpensAgain() throws {
+    @Test func anotherFactoryOfTheFolderStaysUsableAfterOneIsClosed() throws {
         let other = temporary.anotherFactory()
         try other.store(for: User.self).record(User(name: "ann"))
         _ = try temporary.factory.store(for: User.self)
@@ -171,7 +171,7 @@ struct ArchivesFactoryTests {
         #expect(try other.store(for: Parcel.self).count() == 0)
     }
 
-    @Test func afterAnArchiveWasClosedThroughOneFactoryAnotherOpensItAgain() throws {
+    @Test func anotherFactoryReopensAClosedArchive() throws {
         let other = temporary.anotherFactory()
         try other.store(for: User.self).record(User(name: "ann"))
 

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// How often objects were encoded and decoded, by their keys: each test uses a key of its own.
+/// Counts how often objects are encoded and decoded, by key. Each test uses its own key.
 ///
 /// Unchecked because `counts` is protected by `lock`.
 final class WorkLog: @unchecked Sendable {
@@ -29,7 +29,7 @@ final class WorkLog: @unchecked Sendable {
     func of(_ key: String) -> Work { lock.withLock { counts[key] ?? Work() } }
 }
 
-/// A `Sendable` struct: memory keeps it as it is.
+/// A `Sendable` struct: memory keeps its value.
 struct CountedStruct: Archivable {
     var primaryKey: String
 
@@ -49,7 +49,7 @@ class CountedClass: Archivable {
     static func deArchive(fromData data: Data) throws -> any Archivable { CountedClass(WorkLog.shared.decode(data)) }
 }
 
-/// A final class that is `Sendable`: memory keeps its data all the same.
+/// A final class that is `Sendable`: memory keeps its data.
 final class CountedSendableClass: Archivable, Sendable {
     let primaryKey: String
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Documents say what the code says.
+/// The documentation agrees with the code.
 @Suite(.timeLimit(.minutes(60)))
 struct DocumentationTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -10,7 +10,7 @@ struct DocumentationTests {
         try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
     }
 
-    /// Each example of the README is a snippet, which every build compiles, up to where the snippet hides.
+    /// Each example in the README is the visible part of a snippet, which is compiled.
     @Test(arguments: ["GettingStarted", "Queries", "Caching", "ThreeLayers"])
     func theExamplesOfTheReadmeAreCompiled(_ name: String) throws {
         let snippet = try text("Snippets/\(name).swift").split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
@@ -19,7 +19,7 @@ struct DocumentationTests {
         #expect(try text("README.md").contains(example.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    /// Each example of an article is a part of a snippet, or several.
+    /// Each example in an article is part of one or several snippets.
     @Test(arguments: ["Shallows", "ThreeLayers", "YourOwnStorage", "ComingFromShallows"])
     func theExamplesOfTheArticlesAreCompiled(_ name: String) throws {
         let article = try text("Sources/Shallows/Documentation.docc/\(name).md")
@@ -85,7 +85,7 @@ struct DocumentationTests {
 }
 
 extension String {
-    /// The same lines, without the blanks that they begin and end with.
+    /// The lines without leading and trailing whitespace.
     fileprivate var withoutIndentation: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
             .trimmingCharacters(in: .whitespacesAndNewlines)

@@ -3,12 +3,12 @@ import MiniCache
 import Testing
 import Vellum
 
-/// C10: handles are independent. Closing one closes nothing that another holds.
+/// Handles are independent: closing one does not affect others. (C10)
 @Suite(.timeLimit(.minutes(60)))
 struct HandleTests {
     let temporary = TemporaryArchives()
 
-    @Test func closingAFactoryLeavesTheHandlesOfAnotherOnTheSameFolder() throws {
+    @Test func closingAFactoryDoesNotCloseHandlesOfAnotherFactory() throws {
         let other = temporary.anotherFactory()
         let (mine, theirs) = (try temporary.factory.store(for: User.self), try other.store(for: User.self))
         try mine.record(User(name: "ann"))
@@ -25,7 +25,7 @@ struct HandleTests {
         #expect(throws: VellumError.self) { try mine.flush() }
     }
 
-    @Test func closingAStoreLeavesAnotherHandleOnTheArchive() throws {
+    @Test func closingAHandleDoesNotCloseOtherHandles() throws {
         let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.archives(for: User.self))
         try first.record(User(name: "ann"))
 
@@ -38,7 +38,7 @@ struct HandleTests {
         #expect(throws: VellumError.self) { _ = try first.count() }
     }
 
-    @Test func aTransactionWithAClosedHandleChangesNothing() throws {
+    @Test func aTransactionWithAClosedHandleWritesNothing() throws {
         let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
         try first.close()
         let error = #expect(throws: VellumError.self) {
@@ -61,7 +61,7 @@ struct HandleTests {
         #expect(try third.access(archiveWithKey: "ann") != nil)
     }
 
-    @Test func aHandleThatIsReleasedHoldsNothing() throws {
+    @Test func aReleasedHandleDoesNotKeepTheArchiveOpen() throws {
         for _ in 0..<200 { _ = try temporary.factory.store(for: User.self) }
         let store = try temporary.factory.store(for: User.self)
         try store.record(User(name: "ann"))
@@ -69,7 +69,7 @@ struct HandleTests {
         #expect(try temporary.factory.store(for: User.self).statistics().memory.entries == 0)
     }
 
-    @Test func handlesThatAreOpenedAndClosedByManyThreadsDisturbNoOther() async throws {
+    @Test func openingAndClosingHandlesConcurrentlyDoesNotAffectOtherHandles() async throws {
         let keeper = try temporary.anotherFactory().store(for: User.self)
         try keeper.record(User(name: "ann"))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -89,7 +89,7 @@ struct HandleTests {
         #expect(try keeper.count() == 161)
     }
 
-    @Test func openingIsNotDisturbedByHandlesThatCloseAtTheSameTime() async throws {
+    @Test func openingSucceedsWhileOtherHandlesAreClosed() async throws {
         let factories = (0..<4).map { _ in temporary.anotherFactory() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for factory in factories {
@@ -115,7 +115,7 @@ struct HandleTests {
         #expect(try temporary.factory.store(for: User.self).count() == 1)
     }
 
-    @Test func aHandleThatIsClosedMeanwhileEndsItsStreamAndItsTransaction() async throws {
+    @Test func closingAHandleEndsItsStreamsAndTransactions() async throws {
         let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
         try first.record(contentsOf: (0..<1000).map { User(name: "\($0)") })
         var stream = first.stream().makeAsyncIterator()
@@ -131,8 +131,8 @@ struct HandleTests {
         #expect(try second.count() == 1000)
     }
 
-    /// What a symbolic link leads to may be anyone's.
-    @Test func whatALinkLeadsToIsNotMovedAside() throws {
+    /// The target of a symbolic link may belong to another program.
+    @Test func theTargetOfASymbolicLinkIsNotRenamed() throws {
         let diary = temporary.directory.appendingPathComponent("diary.txt")
         try FileManager.default.createDirectory(at: temporary.factory.directory, withIntermediateDirectories: true)
         try Data("Dear diary, this is long enough to be looked at.".utf8).write(to: diary)
@@ -143,7 +143,7 @@ struct HandleTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path).sorted() == ["archives", "diary.txt"])
     }
 
-    // MARK: One kind for a file
+    // MARK: Kinds of files
 
     @Test func aCacheAndAnArchiveNeverShareAFile() throws {
         let users = try temporary.factory.store(for: User.self)
@@ -164,7 +164,7 @@ struct HandleTests {
 
     // MARK: Keys
 
-    @Test func aKeyThatIsTooLongIsRefusedAndAMiss() throws {
+    @Test func aKeyThatIsTooLongIsAnErrorWhenRecordedAndAMissWhenAccessed() throws {
         let long = String(repeating: "k", count: EntryKey.maximumLength)
         let store = try temporary.factory.store(for: User.self)
         try store.record(User(name: long))

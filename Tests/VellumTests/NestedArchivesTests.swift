@@ -11,7 +11,7 @@ struct NestedArchivesTests {
         factory = temporary.factory
     }
 
-    // MARK: What is found
+    // MARK: Finding properties
 
     struct Order: ArchiveCodable {
         var primaryKey = "order"
@@ -20,7 +20,7 @@ struct NestedArchivesTests {
         var carrier: User??
     }
 
-    @Test func propertiesAndOptionalsOfThemAreRecorded() throws {
+    @Test func propertiesAndOptionalPropertiesAreRecorded() throws {
         let orders = try factory.store(for: Order.self)
 
         try orders.record(Order(buyer: User(name: "ann"), seller: nil, carrier: .some(nil)))
@@ -35,7 +35,7 @@ struct NestedArchivesTests {
         var order: Order
     }
 
-    @Test func whatAPropertyHoldsIsRecordedToo() throws {
+    @Test func propertiesOfPropertiesAreRecorded() throws {
         try factory.store(for: Chain.self).record(Chain(order: Order(buyer: User(name: "ann"))))
 
         #expect(try factory.store(for: Order.self).count() == 1)
@@ -48,7 +48,7 @@ struct NestedArchivesTests {
         var primaryKey: String { "message" }
     }
 
-    @Test func whatACaseHoldsIsRecorded() throws {
+    @Test func associatedValuesOfEnumsAreRecorded() throws {
         let messages = try factory.store(for: Message.self)
 
         try messages.record(.empty)
@@ -88,7 +88,7 @@ struct NestedArchivesTests {
         var primaryKey: String
     }
 
-    @Test func aPropertyOfAProtocolIsRecordedWhereItsObjectIsArchivable() throws {
+    @Test func aPropertyOfAProtocolTypeIsRecordedIfItsValueIsArchivable() throws {
         let badges = try factory.store(for: Badge.self)
 
         try badges.record(Badge(owner: Nobody()))
@@ -97,9 +97,9 @@ struct NestedArchivesTests {
         #expect(try factory.store(for: Employee.self).keys() == ["ann"])
     }
 
-    // MARK: How it is recorded
+    // MARK: Recording properties
 
-    @Test func aPropertyThatCannotBeEncodedUndoesAll() throws {
+    @Test func aPropertyThatCannotBeEncodedRollsBackTheRecord() throws {
         let crates = try factory.store(for: Crate.self)
 
         let error = #expect(throws: VellumError.self) {
@@ -111,7 +111,7 @@ struct NestedArchivesTests {
         #expect(try factory.store(for: Parcel.self).count() == 0)
     }
 
-    @Test func aPropertyOfATypeWithoutALastingNameUndoesAll() throws {
+    @Test func aPropertyOfAnUnnamedTypeRollsBackTheRecord() throws {
         struct Local: ArchiveCodable {
             var primaryKey = "local"
         }
@@ -123,7 +123,7 @@ struct NestedArchivesTests {
         #expect(try crates.count() == 0)
     }
 
-    @Test func aTransactionRecordsPropertiesToo() throws {
+    @Test func aTransactionRecordsProperties() throws {
         let crates = try factory.store(for: Crate.self)
 
         try factory.transaction { try $0.record(Crate(content: User(name: "ann")), in: crates) }
@@ -139,27 +139,27 @@ struct NestedArchivesTests {
         #expect(WorkLog.shared.of(key) == .init(encodes: 1, decodes: 0))
     }
 
-    @Test func aPropertyRecordedFirstIsRememberedAsAnyOther() throws {
+    @Test func memoryKeepsAnObjectThatWasFirstRecordedAsAProperty() throws {
         let key = UUID().uuidString
         try factory.store(for: Crate.self).record(Crate(content: CountedStruct(primaryKey: key)))
 
         let store: ArchiveStore<CountedStruct> = try factory.store()
         for _ in 0..<3 { _ = try store.access(archiveWithKey: key) }
 
-        // Its bytes were remembered before anyone could say that it is Sendable: decoded once, then never again.
+        // Memory got its bytes before its static type was known to be Sendable. It is decoded once, and then memory keeps the value.
         #expect(WorkLog.shared.of(key) == .init(encodes: 1, decodes: 1))
     }
 
-    @Test func aPropertyRecordedFirstDoesNotDecideTheLimits() throws {
+    @Test func recordingAPropertyFirstDoesNotDetermineTheLimits() throws {
         try factory.store(for: Crate.self).record(Crate(content: User(name: "ann")))
 
         let users = try factory.store(for: User.self, memoryLimit: 10.kiloByte, diskLimit: 20.kiloByte)
 
-        #expect(users.limits == (10.kiloByte, 20.kiloByte))
+        #expect(users.limits == StorageLimits(memory: 10.kiloByte, disk: 20.kiloByte))
         #expect(try users.keys() == ["ann"])
     }
 
-    @Test func insertIfNotPresentLeavesWhatIsThereAlsoWhereTheNewObjectFitsOnlyMemory() throws {
+    @Test func insertIfNotPresentKeepsTheExistingObjectIfTheNewOneFitsOnlyInMemory() throws {
         let parcels = try factory.store(for: Parcel.self, memoryLimit: 1000, diskLimit: 300)
         try parcels.record(Parcel("a", size: 100))
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Classes that hold objects, and each other.
+/// Classes that reference objects and each other.
 @Suite(.timeLimit(.minutes(60)))
 struct NestedClassTests {
     class Node: Archivable {
@@ -35,7 +35,7 @@ struct NestedClassTests {
 
     let temporary = TemporaryArchives()
 
-    @Test func objectsThatHoldEachOtherAreRecorded() throws {
+    @Test func objectsThatReferenceEachOtherAreRecorded() throws {
         let (a, b) = (Node(UUID().uuidString), Node(UUID().uuidString))
         a.first = b
         b.first = a
@@ -47,7 +47,7 @@ struct NestedClassTests {
         #expect(try Set(nodes.keys()) == [a.primaryKey, b.primaryKey])
     }
 
-    @Test func anObjectThatIsHeldTwiceIsEncodedOnce() throws {
+    @Test func anObjectReferencedTwiceIsEncodedOnce() throws {
         let (a, b) = (Node(UUID().uuidString), Node(UUID().uuidString))
         (a.first, a.second) = (b, b)
         let nodes = try temporary.factory.store(for: Node.self)
@@ -58,7 +58,7 @@ struct NestedClassTests {
         #expect(WorkLog.shared.of(b.primaryKey).encodes == 1)
     }
 
-    @Test func anObjectThatHoldsItselfIsEncodedOnce() throws {
+    @Test func anObjectThatReferencesItselfIsEncodedOnce() throws {
         let node = Node(UUID().uuidString)
         node.first = node
         defer { node.first = nil }
@@ -68,7 +68,7 @@ struct NestedClassTests {
         #expect(WorkLog.shared.of(node.primaryKey).encodes == 1)
     }
 
-    @Test func whatAParentClassHoldsIsRecorded() throws {
+    @Test func propertiesOfAParentClassAreRecorded() throws {
         let puppy = Puppy("rex")
         puppy.owner = User(name: "ann")
 
@@ -77,7 +77,7 @@ struct NestedClassTests {
         #expect(try temporary.factory.store(for: User.self).keys() == ["ann"])
     }
 
-    @Test func whatASubclassHoldsIsRecordedThroughTheArchiveOfItsParent() throws {
+    @Test func propertiesOfASubclassAreRecordedThroughTheArchiveOfItsParent() throws {
         let animals = try temporary.factory.store(for: Animal.self)
         try animals.record(Animal("cat"))
         let dog = Dog("rex")

@@ -1,9 +1,9 @@
 import Foundation
 import Vellum
 
-// The objects that the tests record.
+// Objects that the tests record.
 
-/// An object that is exactly as large as a test says. Cannot be encoded if that is less than its key needs.
+/// An object of a given size in bytes. It cannot be encoded if its key is longer.
 struct Parcel: Archivable, Equatable {
     var primaryKey: String
     var size: Int
@@ -29,12 +29,12 @@ extension Parcel {
     static func refusing(_ primaryKey: String) -> Parcel { Parcel(primaryKey, size: -1) }
 }
 
-/// What an object that cannot be encoded or decoded says.
+/// The error of an object that cannot be encoded or decoded.
 struct Refusal: Error {
     var words: String
 }
 
-/// A second type of objects, codable.
+/// A `Codable` object.
 struct User: ArchiveCodable, Equatable {
     var primaryKey: String { name }
     var name: String

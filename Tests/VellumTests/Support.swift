@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// A folder of a test's own and the archives in it, with a clock that only the test moves. Removed with the object.
+/// A temporary folder with archives and a manual clock. Deleted with the object.
 final class TemporaryArchives: Sendable {
     let directory: URL
     let clock = HandClock()
@@ -13,7 +13,7 @@ final class TemporaryArchives: Sendable {
         factory = ArchivesFactory(directory: directory.appendingPathComponent("archives"), clock: clock.wallClock)
     }
 
-    /// Another factory over the same folder, however it is spelled.
+    /// Returns another factory of the same folder, whose path is spelled differently.
     func anotherFactory(_ spelling: String = "archives", durability: Durability = .crashSafe) -> ArchivesFactory {
         ArchivesFactory(
             directory: URL(fileURLWithPath: directory.path + "/" + spelling), durability: durability, clock: clock.wallClock)
@@ -21,13 +21,13 @@ final class TemporaryArchives: Sendable {
 
     var file: URL { factory.directory.appendingPathComponent("Archives.sqlite") }
 
-    /// Makes the folder, with a file in the place of the archives that holds `contents`.
+    /// Creates the folder, with a file of these contents in the place of the archives.
     func put(_ contents: Data) throws {
         try FileManager.default.createDirectory(at: factory.directory, withIntermediateDirectories: true)
         try contents.write(to: file)
     }
 
-    /// Changes one byte of the file, in the middle of the only place where `text` is. Nothing may have the file open.
+    /// Changes one byte of the file in the only occurrence of `text`. The file must be closed.
     func damage(_ text: String) throws {
         var contents = try Data(contentsOf: file)
         guard let place = contents.range(of: Data(text.utf8)) else { throw CocoaError(.fileReadCorruptFile) }
@@ -41,7 +41,7 @@ final class TemporaryArchives: Sendable {
     }
 }
 
-/// A clock that stands still until a test moves it. Unchecked because `milliseconds` is protected by `lock`.
+/// A clock that changes only when a test advances it. Unchecked because `milliseconds` is protected by `lock`.
 final class HandClock: @unchecked Sendable {
     private let lock = NSLock()
     private var milliseconds: Int64 = 1_700_000_000_000

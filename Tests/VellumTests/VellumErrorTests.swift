@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Errors say what to do, and print no key and no value unless asked. (C11)
+/// Errors say what to do, and contain no keys and values in their descriptions. (C11)
 @Suite(.timeLimit(.minutes(60)))
 struct VellumErrorTests {
     struct Diary: ArchiveCodable {
@@ -31,7 +31,7 @@ struct VellumErrorTests {
         return try attempts.map { attempt in try #require(#expect(throws: VellumError.self) { try attempt() }) }
     }
 
-    @Test func noErrorPrintsAKeyOrAValue() throws {
+    @Test func descriptionsOfErrorsContainNoKeysAndNoValues() throws {
         let errors = try errors()
 
         #expect(errors.map(\.code) == [.notEncodable, .notDecodable, .tooLarge, .notEncodable])
@@ -42,14 +42,14 @@ struct VellumErrorTests {
         }
     }
 
-    @Test func everyErrorSaysWhatKindAndWhatToDo() throws {
+    @Test func everyErrorHasACodeAndAMessage() throws {
         for error in try errors() {
             #expect(error.description == "\(error.code): \(error.message)")
             #expect(error.message.hasSuffix("."))
         }
     }
 
-    @Test func theCauseIsToldToWhoeverAsks() throws {
+    @Test func theDebugDescriptionContainsTheCause() throws {
         let error = try errors()[0]
 
         #expect(error.cause is Refusal)

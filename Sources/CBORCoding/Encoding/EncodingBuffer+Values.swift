@@ -15,6 +15,7 @@ extension EncodingBuffer {
             try openScalar(item)
             return writeKnown(value, known)
         }
+        if options.rejectsUnorderedCollections { try UnorderedCollectionError.check(Value.self) }
         let encoder = ItemEncoder(self, item)
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)

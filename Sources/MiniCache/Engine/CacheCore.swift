@@ -1,52 +1,46 @@
 public import VellumCore
 internal import VellumEngine
 
-/// What all handles on one cache share: its engine, and what went wrong.
+/// The state that all handles on one cache share: its store, its limits and its failures.
 @usableFromInline
 final class CacheCore: Sendable {
-    let place: CachePlace
+    let location: CacheLocation
     let failures = EventHub<MiniCacheError>()
-    /// What values become on the disk.
+    /// The format of new values.
     var format: CodableFormat { file.format }
     private let file: CacheFile
     private let state = Locked(State())
 
     private struct State {
         var hold: StoreHold<CachedValue>?
-        /// The limits that the handles asked for, if any did.
+        /// The limits that handles asked for.
         var memory: Capacity?
         var disk: Capacity?
-        var isRelaying = false
-        /// Whether the manager was closed.
-        var isEnded = false
-        /// The ages of handles of which the engine was told.
-        var claimed: Set<Expiration> = []
-        /// Entries whose failure was told, so that it is told once.
-        var told: Set<Telling> = []
+        var isForwardingEvents = false
+        var isClosed = false
+        /// The ages of handles that the store knows of.
+        var expirations: Set<Expiration> = []
+        /// The types of keys for which the entries of the original's file were renamed.
+        var keyTypes: Set<ObjectIdentifier> = []
+        var reported = ReportedEntries()
     }
 
-    private struct Telling: Hashable {
-        var key: EntryKey
-        var type: ObjectIdentifier
-    }
-
-    /// How many entries are remembered of which a failure was told.
-    private static let mostTold = 1024
-
-    init(_ place: CachePlace, memory: Capacity?, disk: Capacity?, in file: CacheFile) {
-        self.place = place
+    init(_ location: CacheLocation, memory: Capacity?, disk: Capacity?, in file: CacheFile) {
+        self.location = location
         self.file = file
         state.withLock { ($0.memory, $0.disk) = (memory, disk) }
     }
 
-    /// What memory and the disk may hold, or will be asked to hold once the file can be opened.
+    // MARK: Limits
+
+    /// The limits of memory and disk, or those that will be requested when the file can be opened.
     var limits: (memory: Capacity, disk: Capacity) {
         if let opened { return opened.capacities }
         return state.withLock { ($0.memory ?? CacheFile.defaults.memory, $0.disk ?? CacheFile.defaults.disk) }
     }
 
-    /// Another handle asks for limits: what can be granted is, and the rest is reported.
-    func ask(memory: Capacity?, disk: Capacity?) {
+    /// Applies the limits of another handle as far as possible, and reports the rest.
+    func requestLimits(memory: Capacity?, disk: Capacity?) {
         guard memory != nil || disk != nil else { return }
         guard opened != nil else {
             return state.withLock { state in
@@ -54,118 +48,125 @@ final class CacheCore: Sendable {
                 if let disk, disk.isAtLeast(state.disk ?? disk) { state.disk = disk }
             }
         }
-        do throws(StoreError) {
-            _ = try file.openEngine(place, memory: memory, disk: disk)
-        } catch {
-            Report.failure(MiniCacheError(error), verb: "cache")
-            failures.send(MiniCacheError(error))
-        }
+        reportingFailure { () throws(StoreError) in _ = try file.openStore(location, memory: memory, disk: disk) }
     }
 
-    /// The engine, which is told that a handle takes values for so long. Opens it if it is not open yet, and tries again if it could
-    /// not be before.
-    func store(claiming expiration: Expiration) throws(StoreError) -> Store<CachedValue> {
-        let store = try store()
-        guard state.withLock({ $0.claimed.insert(expiration).inserted }) else { return store }
-        do throws(StoreError) {
-            try store.setRetention(expiration)
-        } catch {
-            // Values may then leave sooner than this handle would have them; they are found while they are there.
-            Report.failure(MiniCacheError(error), verb: "cache")
-            failures.send(MiniCacheError(error))
+    // MARK: Opening and closing
+
+    /// Returns the store, opened if necessary and prepared for a handle with this age and this type of keys.
+    func store<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(StoreError) -> Store<CachedValue> {
+        let store = try openStore()
+        let (isNewExpiration, isNewKeyType) = state.withLock { state in
+            (state.expirations.insert(expiration).inserted, !state.keyTypes.contains(ObjectIdentifier(type)))
+        }
+        if isNewExpiration {
+            // If this fails, values may be removed earlier than this handle would; until then they are found.
+            reportingFailure { () throws(StoreError) in try store.setRetention(expiration) }
+        }
+        if isNewKeyType {
+            try file.renameOriginalEntries(of: location, keyedBy: type)
+            state.withLock { _ = $0.keyTypes.insert(ObjectIdentifier(type)) }
         }
         return store
     }
 
-    private func store() throws(StoreError) -> Store<CachedValue> {
-        if let hold = hold {
+    private func openStore() throws(StoreError) -> Store<CachedValue> {
+        if let hold {
             guard !hold.mark.isClosed else { throw .closed }
             return hold.store
         }
-        // Callers that ask at the same time get the same store.
-        let (memory, disk, isEnded) = state.withLock { ($0.memory, $0.disk, $0.isEnded) }
-        guard !isEnded else { throw .closed }
-        let new = try file.openEngine(place, memory: memory, disk: disk)
+        let (memory, disk, isClosed) = state.withLock { ($0.memory, $0.disk, $0.isClosed) }
+        guard !isClosed else { throw .closed }
+        let new = try file.openStore(location, memory: memory, disk: disk)
         let (hold, isObserved) = state.withLock { state -> (StoreHold<CachedValue>?, Bool) in
-            // The manager may have been closed meanwhile.
-            if !state.isEnded { state.hold = state.hold ?? new }
+            // The manager may have been closed, or another thread may have been faster.
+            if !state.isClosed { state.hold = state.hold ?? new }
             return (state.hold, failures.isObserved)
         }
         guard let hold else { throw .closed }
-        if isObserved { relay() }
+        if isObserved { forwardEvents() }
         return hold.store
     }
 
     private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
 
+    /// The store, if it is open.
     var opened: Store<CachedValue>? { hold?.store }
 
-    /// Whether the caches of this core were closed; `nil` before it was opened.
-    var mark: ClosedMark? { hold?.mark }
+    /// Whether the handles were closed; `nil` before the store was opened.
+    var closedMark: ClosedMark? { hold?.mark }
 
-    /// Whether the engine was open and is not any more.
-    var isClosed: Bool { state.withLock { $0.isEnded } || hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
+    /// Whether the store was open and is closed.
+    var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
 
     func close() throws(StoreError) {
         let hold = state.withLock { state in
-            state.isEnded = true
+            state.isClosed = true
             return state.hold
         }
         try hold?.close()
     }
 
-    /// Whether a failure concerning the entry has not been told since it was last set.
-    func shouldTell(of key: EntryKey, _ type: Any.Type) -> Bool {
-        state.withLock { state in
-            if state.told.count >= Self.mostTold { state.told = [] }
-            return state.told.insert(Telling(key: key, type: ObjectIdentifier(type))).inserted
-        }
-    }
-
-    /// The entry was written: a failure concerning it is a new one.
-    @usableFromInline
-    func didWrite(_ key: EntryKey) {
-        state.withLock { state in
-            guard !state.told.isEmpty else { return }
-            state.told = state.told.filter { $0.key != key }
-        }
-    }
-
-    func forgetTellings() { state.withLock { $0.told = [] } }
-
     // MARK: Failures
 
-    /// What fails from now on, and what happened to the file while it was opened.
+    /// Logs a failure and sends it to observers.
+    private func reportingFailure(_ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            Report.failure(MiniCacheError(error), verb: "cache")
+            failures.send(MiniCacheError(error))
+        }
+    }
+
+    /// Returns whether a failure of the entry has not been reported since it was last set.
+    func shouldReport(_ key: EntryKey, _ type: Any.Type) -> Bool {
+        state.withLock { $0.reported.insert(key, type) }
+    }
+
+    /// Makes the next failure of the entry a new one.
+    @usableFromInline
+    func didWrite(_ key: EntryKey) { state.withLock { $0.reported.remove(key) } }
+
+    func didRemoveAll() { state.withLock { $0.reported.removeAll() } }
+
+    /// Returns the failures from now on, and those of opening the file.
     func stream() -> AsyncStream<MiniCacheError> {
         let stream = failures.events()
-        relay()
+        forwardEvents()
         return stream
     }
 
-    /// Passes on what happens behind the engine's callers' backs, from the first observer on.
-    private func relay() {
+    /// Forwards failures of the store that no caller sees, beginning with the first observer.
+    private func forwardEvents() {
         let store = state.withLock { state -> Store<CachedValue>? in
-            guard !state.isRelaying, let store = state.hold?.store else { return nil }
-            state.isRelaying = true
+            guard !state.isForwardingEvents, let store = state.hold?.store else { return nil }
+            state.isForwardingEvents = true
             return store
         }
         guard let events = store?.events.events() else { return }
         let failures = failures
-        // Ends with the engine.
+        // Ends with the store.
         Task {
             for await event in events {
-                switch event {
-                case .failure(let error): failures.send(MiniCacheError(error))
-                case .setAside(_, let salvaged):
-                    failures.send(
-                        MiniCacheError(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over."))
-                case .onNetwork: failures.send(MiniCacheError(.onNetwork))
-                // Whoever reads a damaged entry tells of it.
-                case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: continue
-                }
+                if let error = MiniCacheError(event) { failures.send(error) }
             }
         }
     }
 
     deinit { failures.finish() }
+}
+
+extension MiniCacheError {
+    /// The failure that an event of the store means, if it means one that is not reported elsewhere.
+    fileprivate init?(_ event: StoreEvent) {
+        switch event {
+        case .failure(let error): self.init(error)
+        case .setAside(_, let salvaged):
+            self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over.")
+        case .onNetwork: self.init(StoreError.onNetwork)
+        // Readers of a damaged entry report it.
+        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: return nil
+        }
+    }
 }

@@ -2,14 +2,14 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// The file of a manager, opened when it is first needed, and again when that failed.
+/// The file of a manager. Opened on first use, and again after opening failed or the file was closed.
 final class CacheFile: Sendable {
     let url: URL
     let durability: Durability
     let format: CodableFormat
     private let clock: WallClock
     private let file: Locked<FileHold?> = Locked(nil)
-    /// What a cache may hold that nobody ever gave a size.
+    /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
@@ -20,12 +20,20 @@ final class CacheFile: Sendable {
         self.clock = clock
     }
 
-    /// The engine of a cache: the one place where it is opened.
-    func openEngine(_ place: CachePlace, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
+    /// Opens the store of a cache, and the file if necessary.
+    func openStore(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
         try StoreHold.open { () throws(StoreError) in
             try open().hold(
-                named: place.archiveName, codec: CachedValueCodec(), inVersionGroup: place.name, memory: memory, disk: disk,
+                named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: location.name, memory: memory, disk: disk,
                 defaults: Self.defaults, caching: .values, durability: durability, whenDifferent: .share)
+        }
+    }
+
+    /// Renames the entries of the original's file whose keys can be decoded as the type.
+    func renameOriginalEntries<Key: Codable>(of location: CacheLocation, keyedBy type: Key.Type) throws(StoreError) {
+        guard let file = opened else { throw .closed }
+        try file.renameEntries(ofArchive: location.archiveName, withKeyPrefix: CacheKey.originalPrefix) { key in
+            CacheKey.decodingOriginal(key, as: Key.self)
         }
     }
 
@@ -38,30 +46,30 @@ final class CacheFile: Sendable {
         if let opened { return opened }
         let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
         // Released outside the lock.
-        let before = file.withLock { file in
+        let previous = file.withLock { file in
             defer { file = hold }
             return file
         }
-        withExtendedLifetime(before) {}
+        withExtendedLifetime(previous) {}
         return hold.file
     }
 
-    /// Removes what every archive of the file holds, those of caches that no one has asked for included.
+    /// Removes all entries of the file, including those of caches that are not open.
     func removeAll() throws(StoreError) {
-        // What was never made need not be made to be empty.
+        // A file that does not exist is not created only to be emptied.
         guard opened != nil || FileManager.default.fileExists(atPath: url.path) else { return }
         let file = try open()
         var transaction = StoreTransaction()
-        // Held until the transaction is over: no one else may hold them.
+        // Kept alive until the transaction is committed.
         var stores: [Store<CachedValue>] = []
         for name in try file.archiveNames() {
             let store: Store<CachedValue>
             if let open = try file.openStore(named: name, of: CachedValue.self) {
                 store = open
             } else {
-                // Another caller may ask for it at this moment, and share it.
+                // Shared with a caller that opens the same cache now.
                 store = try file.store(
-                    named: name, codec: CachedValueCodec(), inVersionGroup: CachePlace.name(ofArchive: name), defaults: Self.defaults,
+                    named: name, codec: CachedValueCodec(), inVersionGroup: CacheLocation.name(ofArchive: name), defaults: Self.defaults,
                     caching: .values, durability: durability, whenDifferent: .share)
             }
             transaction.removeAll(in: store)
@@ -71,40 +79,16 @@ final class CacheFile: Sendable {
         withExtendedLifetime(stores) {}
     }
 
+    /// Closes the file if no other manager has it open.
     func close() throws(StoreError) {
         let hold = file.withLock { $0 }
         try hold?.close()
-        // Another thread may have opened it anew meanwhile. Released outside the lock.
+        // Another thread may have opened the file again. Released outside the lock.
         let closed = file.withLock { file -> FileHold? in
             guard file === hold else { return nil }
             defer { file = nil }
             return file
         }
         withExtendedLifetime(closed) {}
-    }
-}
-
-/// What makes two handles one cache: its name and its version.
-@usableFromInline
-struct CachePlace: Hashable, Sendable {
-    let name: String
-    let version: String
-
-    /// One archive for each version, so that versions never meet. No name may hold what stands between the two.
-    var archiveName: String {
-        let name = name.unicodeScalars.reduce(into: "") { name, scalar in
-            switch scalar.value {
-            case 0: name += "\u{1}0"
-            case 1: name += "\u{1}1"
-            default: name.unicodeScalars.append(scalar)
-            }
-        }
-        return name + "\u{0}" + version
-    }
-
-    /// The name of the cache that an archive is one version of.
-    static func name(ofArchive archiveName: String) -> String {
-        let name = String(String.UnicodeScalarView(archiveName.unicodeScalars.prefix { $0 != "\u{0}" }))
-        return name.replacingOccurrences(of: "\u{1}0", with: "\u{0}").replacingOccurrences(of: "\u{1}1", with: "\u{1}")
     }
 }

@@ -2,40 +2,43 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// What the engine keeps for a cache: a value that was decoded, bytes that were not yet, or the knowledge that there is nothing.
+/// A value as the store of a cache holds it: decoded, or encoded, or a tombstone.
 ///
-/// One engine serves handles with different types of values, so the type is looked at when a handle reads: by its identity,
-/// without a cast.
+/// Handles with different types of values share one store, so a reader checks the type: by identity, without a dynamic cast.
 @usableFromInline
 struct CachedValue: Sendable {
-    @usableFromInline let box: CacheBox
+    @usableFromInline let form: CachedForm
 
     @inlinable
-    init(_ box: CacheBox) { self.box = box }
+    init(_ form: CachedForm) { self.form = form }
 
-    /// The value, if it is there as one of this type.
+    /// A remembered miss.
+    static let tombstone = CachedValue(EncodedForm.tombstone)
+
+    var isTombstone: Bool { form === EncodedForm.tombstone }
+
+    /// Returns the decoded value, if it is of this type.
     @inlinable
-    func typed<Value: Codable>(as type: Value.Type) -> TypedBox<Value>? {
-        Swift.type(of: box) == TypedBox<Value>.self ? unsafeDowncast(box, to: TypedBox<Value>.self) : nil
+    func decoded<Value: Codable>(as type: Value.Type) -> DecodedForm<Value>? {
+        Swift.type(of: form) == DecodedForm<Value>.self ? unsafeDowncast(form, to: DecodedForm<Value>.self) : nil
     }
 }
 
-/// One of the three. Unchecked because what a box holds is protected by never being changed, and by `TypedBox` being made only
-/// for `Sendable` values.
+/// The base of the forms of a value. `@unchecked Sendable` because a form is never changed, and `DecodedForm` is made of `Sendable`
+/// values only.
 @usableFromInline
-class CacheBox: @unchecked Sendable {
+class CachedForm: @unchecked Sendable {
     @usableFromInline
     init() {}
 
-    /// The bytes that the disk holds for it.
-    func encoded() throws -> Data { preconditionFailure("Each kind of box says what its bytes are.") }
+    /// Returns the bytes for the disk.
+    func encoded() throws -> Data { preconditionFailure("A subclass must override this.") }
 }
 
-/// A value as its users know it. Unchecked because `value` is protected by never being changed, and is of a `Sendable` type.
+/// A decoded value. `@unchecked Sendable` because `value` is never changed, and of a `Sendable` type.
 @usableFromInline
-final class TypedBox<Value: Codable>: CacheBox, @unchecked Sendable {
+final class DecodedForm<Value: Codable>: CachedForm, @unchecked Sendable {
     @usableFromInline let value: Value
-    /// What it becomes on the disk.
     private let format: CodableFormat
 
     init(_ value: Value, _ format: CodableFormat) {
@@ -47,8 +50,8 @@ final class TypedBox<Value: Codable>: CacheBox, @unchecked Sendable {
     override func encoded() throws -> Data { try ValueCoding.encode(value, as: format) }
 }
 
-/// Bytes that no handle has decoded yet, or none may keep decoded. Unchecked because `bytes` is protected by never being changed.
-final class BytesBox: CacheBox, @unchecked Sendable {
+/// The bytes of a value, or of a tombstone. `@unchecked Sendable` because `bytes` is never changed.
+final class EncodedForm: CachedForm, @unchecked Sendable {
     let bytes: Data
 
     init(_ bytes: Data) {
@@ -57,12 +60,7 @@ final class BytesBox: CacheBox, @unchecked Sendable {
     }
 
     override func encoded() -> Data { bytes }
-}
 
-/// A miss that was remembered. Unchecked because there is nothing to be protected by anything.
-final class NothingBox: CacheBox, @unchecked Sendable {
-    /// It takes room as a value does, so that limits bound how many misses there are. No format begins with such a byte.
-    static let bytes = Data([2]) + Data(count: 63)
-
-    override func encoded() -> Data { Self.bytes }
+    /// A remembered miss: 64 bytes, so that the limits bound how many there are. No format begins with such a byte.
+    static let tombstone = EncodedForm(Data([2]) + Data(count: 63))
 }

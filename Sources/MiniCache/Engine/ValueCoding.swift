@@ -2,8 +2,7 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// How a value becomes bytes: in the manager's format, and `Data` as it is behind a zero byte, which no format begins with. No bytes
-/// are no value.
+/// The bytes of values: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
 enum ValueCoding {
     private static let dataMark: UInt8 = 0
 
@@ -18,11 +17,11 @@ enum ValueCoding {
     }
 }
 
-/// The engine's codec: what comes from the disk stays as it is until a handle says of what type it is.
+/// The codec of the store: bytes from the disk stay encoded until a handle decodes them as its type.
 struct CachedValueCodec: Codec {
-    private static let nothing = CachedValue(NothingBox())
+    func encode(_ value: CachedValue) throws -> Data { try value.form.encoded() }
 
-    func encode(_ value: CachedValue) throws -> Data { try value.box.encoded() }
-
-    func decode(_ bytes: Data) -> CachedValue { bytes == NothingBox.bytes ? Self.nothing : CachedValue(BytesBox(bytes)) }
+    func decode(_ bytes: Data) -> CachedValue {
+        bytes == EncodedForm.tombstone.bytes ? .tombstone : CachedValue(EncodedForm(bytes))
+    }
 }

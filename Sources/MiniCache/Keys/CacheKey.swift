@@ -1,17 +1,28 @@
+internal import CBORCoding
 internal import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// What makes two keys one: the canonical JSON of the key, and a short way to it for strings and integers.
+/// Maps the keys of a cache to the keys of the engine, which are texts, and back.
 ///
-/// A text is the entry's key as it is; a further U+0001 stands before one that begins with U+0001. Everything else is
-/// U+0001 and its canonical JSON, so that the integer 1 and the string "1" are two keys, while an `Int` and an `Int64`, or an
-/// enum and its raw value, are one.
+/// | key of the cache | key of the engine |
+/// | --- | --- |
+/// | a string | the string; U+0001 and the string if it begins with U+0001 |
+/// | an integer | U+0001 and its decimal digits |
+/// | anything else | U+0001, `:` and the Base64 of its deterministic CBOR, normalized (RFC 8949, 4.2) |
+/// | a key of the original's file that has not been decoded yet | U+0001, `?` and the Base64 of its JSON |
+///
+/// Two keys are equal if their normalized CBOR is. So the integer 1 and the string "1" are different keys, while an `Int` and an `Int64`, or
+/// an enum and its raw value, are equal.
 @usableFromInline
 enum CacheKey {
+    /// Returns the engine's key of a key.
+    ///
+    /// - Throws: ``StoreError/Code/invalidKey`` if equal values of the type may be encoded differently, or a number is not finite;
+    ///   ``StoreError/Code/notEncodable`` if the key cannot be encoded.
     @inlinable
     static func of<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
-        // Settled while compiling, where the caller's types are known.
+        // Decided at compile time, where the caller's types are known.
         if Key.self == String.self { return text(unsafeBitCast(key, to: String.self)) }
         if Key.self == Int.self { return integer(Int64(unsafeBitCast(key, to: Int.self))) }
         return try encoded(key)
@@ -22,7 +33,7 @@ enum CacheKey {
         text.utf8.first == mark ? escaped(text) : EntryKey(text)
     }
 
-    /// U+0001, before what is no text.
+    /// U+0001, which precedes everything that is not a string.
     @inlinable static var mark: UInt8 { 1 }
 
     @usableFromInline
@@ -37,14 +48,14 @@ enum CacheKey {
             count += 1
         }
         let length = count + (value < 0 ? 2 : 1)
-        // Short ones need no memory of their own this way.
+        // A short string that is made this way is stored inline.
         return EntryKey(
             String(unsafeUninitializedCapacity: length) { bytes in
                 bytes[0] = mark
                 if value < 0 { bytes[1] = UInt8(ascii: "-") }
                 var rest = value.magnitude
-                for place in 1...count {
-                    bytes[length - place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                for position in 1...count {
+                    bytes[length - position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                     rest /= 10
                 }
                 return length
@@ -54,40 +65,110 @@ enum CacheKey {
     @usableFromInline
     static func encoded<Key: Encodable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
         do {
-            return entryKey(of: try CanonicalEncoder.node(of: key))
+            let value = try decoder.decode(CBORValue.self, from: encoder.encode(key)).normalized()
+            switch value {
+            case .text(let text): return self.text(text)
+            case .integer(let integer): return EntryKey("\u{1}\(integer)")
+            default: return EntryKey("\u{1}:" + (try encoder.encode(value)).base64EncodedString())
+            }
         } catch let error as MiniCacheError {
             throw error
+        } catch let error as UnorderedCollectionError {
+            throw MiniCacheError(
+                .invalidKey,
+                """
+                \(error.type) cannot be part of a key, because equal values may be encoded in different orders. Use a sorted array, or a \
+                dictionary with String or Int keys.
+                """)
         } catch {
             throw MiniCacheError(.notEncodable, "A key of type \(Key.self) cannot be encoded.", cause: error)
         }
     }
 
-    static func entryKey(of node: CanonicalNode) -> EntryKey {
-        if case .string(let text) = node.content { return self.text(text) }
-        return EntryKey("\u{1}" + node.json)
-    }
+    private static let encoder: CBOREncoder = {
+        var encoder = CBOREncoder()
+        encoder.isDeterministic = true
+        encoder.rejectsUnorderedCollections = true
+        return encoder
+    }()
 
-    /// The key of an entry that was stored under the JSON text of another encoder; `nil` if that is none.
-    static func of(json: String) -> EntryKey? {
-        CanonicalNode(json: json).map(entryKey)
-    }
+    private static let decoder = CBORDecoder()
 
-    // MARK: Back
+    // MARK: Decoding
 
-    /// The key that the entry was stored under, as its reader's type.
-    static func decoded<Key: Decodable>(_ key: EntryKey, as type: Key.Type) throws(MiniCacheError) -> Key {
-        let bytes = key.normalized.utf8
-        let isJSON = bytes.first == mark && bytes.dropFirst().first != mark
-        // By bytes: a mark that follows U+0001 makes one character with it.
-        let content = bytes.first == mark ? String(Substring(bytes.dropFirst())) : key.normalized
-        if !isJSON, let text = content as? Key { return text }
-        if isJSON, Key.self == Int.self, let integer = Int(content) as? Key { return integer }
+    /// Returns the key that an entry is stored under.
+    ///
+    /// - Throws: ``StoreError/Code/notDecodable`` if it is not a `Key`.
+    static func decoded<Key: Decodable>(_ entryKey: EntryKey, as type: Key.Type) throws(MiniCacheError) -> Key {
         do {
-            let json = isJSON ? content : CanonicalNode(.string(content)).json
-            return try JSONCoders.decoder.decode(Key.self, from: Data(json.utf8))
+            switch Content(entryKey) {
+            case .text(let text):
+                if let key = text as? Key { return key }
+                return try decoder.decode(Key.self, from: encoder.encode(text))
+            case .integer(let integer):
+                if Key.self == Int.self, let key = Int(exactly: integer) as? Key { return key }
+                return try decoder.decode(Key.self, from: encoder.encode(integer))
+            case .cbor(let bytes): return try decoder.decode(Key.self, from: bytes)
+            case .originalJSON, nil: throw notDecodable(Key.self)
+            }
         } catch {
-            throw MiniCacheError(
-                .notDecodable, "A key in the cache is none of type \(Key.self); another handle may have set it.", cause: error)
+            throw notDecodable(Key.self, cause: error)
+        }
+    }
+
+    private static func notDecodable(_ type: Any.Type, cause: (any Error)? = nil) -> MiniCacheError {
+        MiniCacheError(.notDecodable, "A key in the cache is not a \(type). A cache with another key type may have set it.", cause: cause)
+    }
+
+    /// What a key of the engine contains.
+    private enum Content {
+        case text(String)
+        case integer(Int128)
+        case cbor(Data)
+        case originalJSON(Data)
+
+        /// Returns `nil` for a key that ``CacheKey`` does not make.
+        init?(_ key: EntryKey) {
+            let bytes = key.normalized.utf8
+            guard bytes.first == mark else {
+                self = .text(key.normalized)
+                return
+            }
+            // By bytes, because a combining mark forms one character with the U+0001 before it.
+            let rest = bytes.dropFirst()
+            switch rest.first {
+            case mark: self = .text(String(Substring(rest)))
+            case UInt8(ascii: ":"):
+                guard let bytes = Data(base64Encoded: String(Substring(rest.dropFirst()))) else { return nil }
+                self = .cbor(bytes)
+            case UInt8(ascii: "?"):
+                guard let json = Data(base64Encoded: String(Substring(rest.dropFirst()))) else { return nil }
+                self = .originalJSON(json)
+            default:
+                guard let integer = Int128(Substring(rest)) else { return nil }
+                self = .integer(integer)
+            }
+        }
+    }
+
+    // MARK: Keys of the original's file
+
+    /// The beginning of a key of the original's file that has not been decoded yet.
+    static let originalPrefix = "\u{1}?"
+
+    /// Returns the key under which an entry of the original waits for a cache of its key type, or `nil` if it would be too long.
+    static func undecoded(originalJSON json: String) -> EntryKey? {
+        let key = EntryKey(originalPrefix + Data(json.utf8).base64EncodedString())
+        return key.normalized.utf8.count <= EntryKey.maximumLength ? key : nil
+    }
+
+    /// Returns the engine's key of a key of the original's file, or `nil` if it is not a `Key`.
+    static func decodingOriginal<Key: Codable>(_ entryKey: EntryKey, as type: Key.Type) -> EntryKey? {
+        guard case .originalJSON(let json)? = Content(entryKey) else { return nil }
+        do {
+            return try of(JSONCoders.decoder.decode(Key.self, from: json))
+        } catch {
+            return nil  // It waits for a cache of another key type.
         }
     }
 }

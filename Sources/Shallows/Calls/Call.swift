@@ -1,18 +1,16 @@
-internal import VellumCore
-
-/// What goes down with a call through every layer: how the caller takes the answer, how it takes it back, and whom to tell.
+/// What goes down with a call through every layer: how the caller takes the answer, how it cancels, and who is notified.
 @usableFromInline
 package struct Call: Sendable {
     /// Whether the caller's thread may be blocked until there is an answer. No layer then answers later.
     @usableFromInline package let waits: Bool
-    /// Whether it is a fill: each layer takes what it can, whether or not the one before it did.
+    /// Whether the call is a fill: each layer takes what it can, whether or not the one before it did.
     @usableFromInline private(set) var isFill = false
-    /// Says that the caller does not want the answer any more.
+    /// Cancelled when the caller no longer wants the answer.
     let cancellation: Cancellation?
-    /// Hears of what no error tells.
+    /// Called with what no error says.
     private(set) var reporter: (@Sendable (StorageReport) -> Void)?
-    /// Hears, once or more, that the call is waiting for code of a user's own: who waits for this call inside a task must not.
-    private(set) var whenLate: (@Sendable () -> Void)?
+    /// Called, once or more, when the call waits for user-supplied code: callers inside a task must not block for that.
+    private(set) var onMayBlock: (@Sendable () -> Void)?
 
     @usableFromInline
     init(waits: Bool = false, cancellation: Cancellation? = nil, reporter: (@Sendable (StorageReport) -> Void)? = nil) {
@@ -23,29 +21,29 @@ package struct Call: Sendable {
 
     /// A call with a completion.
     @usableFromInline package static let completing = Call()
-    /// A call that waits.
+    /// A call that blocks its thread.
     @usableFromInline package static let waiting = Call(waits: true)
 
     package var isCancelled: Bool { cancellation?.isCancelled ?? false }
-    /// Whether it must be refused rather than made to wait for code of a user's own: it would block a thread that runs tasks.
-    var isRefusedWhenLate: Bool { waits && withUnsafeCurrentTask { $0 != nil } }
+    /// Whether the call must fail rather than wait for user-supplied code: it would block a thread that runs tasks.
+    var rejectsBlocking: Bool { waits && withUnsafeCurrentTask { $0 != nil } }
 
-    /// The same call, with another cancellation or none.
+    /// The same call with another cancellation, or none.
     func cancelled(by cancellation: Cancellation?) -> Call {
         var call = Call(waits: waits, cancellation: cancellation, reporter: reporter)
-        call.whenLate = whenLate
+        call.onMayBlock = onMayBlock
         call.isFill = isFill
         return call
     }
 
-    /// The call that fills layers with what this one has brought.
+    /// The call that fills layers with what this one has retrieved.
     var filling: Call {
         var call = cancelled(by: nil)
         call.isFill = true
         return call
     }
 
-    /// The same call, of which one more wants to hear.
+    /// The same call with one more reporter.
     func reporting(_ inner: @escaping @Sendable (StorageReport) -> Void) -> Call {
         var call = self
         call.reporter = { [reporter] report in
@@ -55,64 +53,27 @@ package struct Call: Sendable {
         return call
     }
 
-    /// The same call, of whose lateness one more wants to hear.
-    func whenLate(_ inner: @escaping @Sendable () -> Void) -> Call {
+    /// The same call, which also reports to where the other does.
+    func reporting(with other: Call) -> Call { other.reporter.map { reporting($0) } ?? self }
+
+    /// The same call, of which `inner` alone is notified when it waits for user-supplied code.
+    func notifying(_ inner: @escaping @Sendable () -> Void) -> Call {
         var call = self
-        call.whenLate = { [whenLate] in
-            inner()
-            whenLate?()
-        }
+        call.onMayBlock = inner
         return call
     }
 
-    /// Tells the log, and whoever asked to hear of it.
+    /// The same call, of which `inner` is also notified when it waits for user-supplied code.
+    func alsoNotifying(_ inner: @escaping @Sendable () -> Void) -> Call {
+        notifying { [onMayBlock] in
+            inner()
+            onMayBlock?()
+        }
+    }
+
+    /// Writes to the log, and calls the reporter.
     func report(_ report: StorageReport) {
         report.log()
         reporter?(report)
-    }
-}
-
-/// A call that may be cancelled: whoever can end early asks to be told.
-@usableFromInline
-final class Cancellation: Sendable {
-    private struct State: Sendable {
-        var isCancelled = false
-        var next = 0
-        var handlers: [Int: @Sendable () -> Void] = [:]
-    }
-
-    private let state = Locked(State())
-
-    @usableFromInline
-    init() {}
-
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    @usableFromInline
-    func cancel() {
-        let handlers = state.withLock { state in
-            state.isCancelled = true
-            defer { state.handlers = [:] }
-            return state.handlers.values.map { $0 }
-        }
-        for handler in handlers { handler() }
-    }
-
-    /// Calls the handler when the call is cancelled, at once where it was. Returns a number by which to take it back.
-    @discardableResult
-    func onCancel(_ handler: @escaping @Sendable () -> Void) -> Int {
-        let number = state.withLock { state -> Int? in
-            guard !state.isCancelled else { return nil }
-            state.next += 1
-            state.handlers[state.next] = handler
-            return state.next
-        }
-        if let number { return number }
-        handler()
-        return 0
-    }
-
-    func removeHandler(_ number: Int) {
-        state.withLock { $0.handlers[number] = nil }
     }
 }

@@ -1,12 +1,12 @@
 internal import VellumCore
 
-// Where code of a user's own is asked for an answer, of which nothing is known: not when it comes, nor how often, nor whether.
+// Where user-supplied code is asked for an answer. It may answer at any time, more than once, or never.
 
 extension Reply {
     /// Asks code that calls a completion.
     ///
-    /// The first call counts; a later one is reported. A completion that is dropped without being called is a failure, so that no
-    /// one waits for ever. A caller that waits is refused inside a task, unless the answer is there when `ask` returns.
+    /// The first call counts; a later one is reported. A completion that is released without being called is a failure, so that no
+    /// caller waits forever. A caller that blocks fails inside a task, unless the answer is there when `ask` returns.
     @usableFromInline
     static func foreign(
         layer: String, key: (any Sendable)? = nil, _ call: Call,
@@ -19,19 +19,19 @@ extension Reply {
             ask { answer.give($0) }
         }
         if let outcome = promise.outcome { return .now(outcome) }
-        guard !call.isRefusedWhenLate else { return .failure(.wouldBlock(layer: layer, key: key)) }
-        call.whenLate?()
+        guard !call.rejectsBlocking else { return .failure(.wouldBlock(layer: layer, key: key)) }
+        call.onMayBlock?()
         return call.waits ? .now(promise.wait()) : .later(promise)
     }
 
     /// Asks an asynchronous function, in a task that is cancelled with the call.
     ///
-    /// It never has its answer at once, so a caller that waits inside a task is refused before it is asked.
+    /// It never answers synchronously, so a caller that blocks inside a task fails before the function is asked.
     @usableFromInline
     static func foreign(
         layer: String, key: (any Sendable)? = nil, _ call: Call, _ ask: @escaping @Sendable () async throws -> Value
     ) -> Reply {
-        guard !call.isRefusedWhenLate else { return .failure(.wouldBlock(layer: layer, key: key, wasAsked: false)) }
+        guard !call.rejectsBlocking else { return .failure(.wouldBlock(layer: layer, key: key, wasAsked: false)) }
         return foreign(layer: layer, key: key, call) { completion in
             let task = Task {
                 do { completion(.success(try await ask())) } catch { completion(.failure(error)) }
@@ -41,7 +41,7 @@ extension Reply {
     }
 }
 
-/// The answer to one question, of which someone else holds the completion.
+/// The answer to one call, whose completion user-supplied code holds.
 private final class OneAnswer<Value: Sendable>: Sendable {
     private let promise: Promise<Value>
     private let layer: String
@@ -56,14 +56,13 @@ private final class OneAnswer<Value: Sendable>: Sendable {
     }
 
     func give(_ result: ShallowsResult<Value>) {
-        let isFirst = promise.keep(result.mapError { ShallowsError($0, layer: layer, key: key, standing: .unknown) })
+        let isFirst = promise.fulfill(result.mapError { ShallowsError($0, layer: layer, key: key, disposition: .unknown) })
         if !isFirst { call.report(StorageReport(.answeredTwice, layer: layer)) }
     }
 
     deinit {
-        // The last one who could call the completion let go of it.
         guard promise.outcome == nil else { return }
-        promise.keep(
+        promise.fulfill(
             .failure(
                 ShallowsError(
                     .unanswered, "The storage dropped its completion without calling it, which is a mistake in that storage.",
@@ -74,14 +73,14 @@ private final class OneAnswer<Value: Sendable>: Sendable {
 extension ShallowsError {
     static func wouldBlock(layer: String, key: (any Sendable)?, wasAsked: Bool = true) -> ShallowsError {
         var error = ShallowsError(
-            .wouldBlock, "The storage answers later, and a task must not be blocked until then: use its async verbs here.", layer: layer,
-            key: key)
-        error.mayStillBeDone = wasAsked
-        if wasAsked { error.message += " What it was asked for may still be done." }
+            .wouldBlock, "The storage answers later, and a task must not be blocked until then: use its async functions here.",
+            layer: layer, key: key)
+        error.mayStillComplete = wasAsked
+        if wasAsked { error.message += " It may still do what it was asked for." }
         return error
     }
 
     static func cancelled(layer: String, key: (any Sendable)?) -> ShallowsError {
-        ShallowsError(CancellationError(), layer: layer, key: key, standing: .failure)
+        ShallowsError(CancellationError(), layer: layer, key: key, disposition: .failure)
     }
 }

@@ -8,7 +8,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private enum State: Sendable {
         case open([Observer])
-        case kept(Outcome<Value>)
+        case fulfilled(Outcome<Value>)
     }
 
     private let state = Locked(State.open([]))
@@ -16,26 +16,26 @@ package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline
     init() {}
 
-    /// Keeps the promise, and tells everyone who waits, outside the lock. Returns `false` where it was kept before.
+    /// Fulfills the promise, and calls every observer, outside the lock. Returns `false` if it was fulfilled before.
     @discardableResult
-    func keep(_ outcome: Outcome<Value>) -> Bool {
+    func fulfill(_ outcome: Outcome<Value>) -> Bool {
         let observers = state.withLock { state -> [Observer]? in
             guard case .open(let observers) = state else { return nil }
-            state = .kept(outcome)
+            state = .fulfilled(outcome)
             return observers
         }
         for observer in observers ?? [] { observer(outcome) }
         return observers != nil
     }
 
-    /// Calls the observer once: now if the promise was kept, else when it is.
+    /// Calls the observer once: synchronously if the promise is fulfilled, else when it is.
     @usableFromInline
-    func whenKept(_ observer: @escaping Observer) {
+    func observe(_ observer: @escaping Observer) {
         let outcome = state.withLock { state -> Outcome<Value>? in
             switch state {
-            case .kept(let outcome): return outcome
+            case .fulfilled(let outcome): return outcome
             case .open(var observers):
-                state = .open([])  // Let go of, or the array would be copied.
+                state = .open([])  // Released, or the array would be copied.
                 observers.append(observer)
                 state = .open(observers)
                 return nil
@@ -44,28 +44,28 @@ package final class Promise<Value: Sendable>: Sendable {
         if let outcome { observer(outcome) }
     }
 
-    /// What was promised, where it came already.
+    /// The outcome, if the promise is fulfilled.
     var outcome: Outcome<Value>? {
-        state.withLock { if case .kept(let outcome) = $0 { outcome } else { nil } }
+        state.withLock { if case .fulfilled(let outcome) = $0 { outcome } else { nil } }
     }
 
     @usableFromInline
     func then<Next: Sendable>(_ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>) -> Promise<Next> {
         let promise = Promise<Next>()
-        let next = NamedWork.keeping(next)
-        whenKept { next($0).deliver { promise.keep($0) } }
+        let next = ReentrancyGuard.inheriting(next)
+        observe { next($0).deliver { promise.fulfill($0) } }
         return promise
     }
 
-    /// Blocks the thread until the promise is kept.
+    /// Blocks the thread until the promise is fulfilled.
     @usableFromInline
     func wait() -> Outcome<Value> {
         if let outcome { return outcome }
-        Telling.threadWillBlock()
+        ReentrancyGuard.threadWillBlock()
         let semaphore = DispatchSemaphore(value: 0)
-        whenKept { _ in semaphore.signal() }
+        observe { _ in semaphore.signal() }
         semaphore.wait()
-        guard let outcome else { preconditionFailure("A promise told that it was kept, and was not.") }
+        guard let outcome else { preconditionFailure("A promise called its observer before it was fulfilled.") }
         return outcome
     }
 }

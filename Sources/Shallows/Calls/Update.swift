@@ -1,3 +1,5 @@
+internal import VellumCore
+
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Changes the value under the key: retrieves it, lets `modify` change it, and sets it.
     ///
@@ -5,35 +7,36 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// storage.defaulting(to: []).update(forKey: "first", { $0.append(10) })
     /// ```
     ///
-    /// Atomic against other updates of the key through this storage, and through others made of it by transforms that keep the keys
-    /// or map them at once (`asyncMapKeys` begins a storage of its own); of all its keys, where they cannot be compared. A plain `set`
-    /// does not wait for it.
+    /// Atomic against other updates of the key through this storage, and through transforms of it that keep the keys or map them
+    /// synchronously. Updates of an `asyncMapKeys` storage exclude each other, whatever the key, and so do those of keys that cannot be
+    /// compared. A plain `set` does not wait for an update.
     ///
     /// - Parameters:
-    ///   - key: Where the value is.
-    ///   - modify: Called where the storage answered, on any thread; not at all where there is no value.
+    ///   - key: The key of the value.
+    ///   - modify: Called on any thread; not called if there is no value.
     ///   - completion: Called once, with the new value. By default a failure is reported.
     @preconcurrency
     public func update(
         forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void,
         completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
     ) {
-        let (name, verbs) = (storageName, erased().verbs)
-        let unanswered = verbs.unanswered
-        verbs.update(key, layer: name, .completing, modify).deliver { outcome in
+        let (name, operations) = (storageName, erased().operations)
+        let fireAndForget = operations.fireAndForget
+        operations.update(key, layer: name, .completing, modify).deliver { outcome in
             if let completion {
-                completion(outcome.surfaced())
+                completion(outcome.withUnderlyingError())
             } else if case .failure(let error) = outcome {
-                unanswered.report(StorageReport(.setFailed, layer: name, error))
+                fireAndForget.report(StorageReport(.setFailed, layer: name, error))
             }
         }
     }
 
-    /// Changes the value under the key, and gives the new one. See ``update(forKey:_:completion:)``.
+    /// Changes the value under the key, and returns the new one. See ``update(forKey:_:completion:)``.
     @discardableResult
     public func update(forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void) async throws -> ErasedValue {
         let storage = erased()
-        return try await storage.cancelling { storage.verbs.update(key, layer: storage.storageName, $0, modify) }.surfaced().get()
+        return try await storage.cancelling { storage.operations.update(key, layer: storage.storageName, $0, modify) }.withUnderlyingError()
+            .get()
     }
 }
 
@@ -48,7 +51,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedK
 }
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedKey == Void {
-    /// Changes the value, and gives the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
+    /// Changes the value, and returns the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
     @discardableResult
     public func update(_ modify: @escaping @Sendable (inout ErasedValue) -> Void) async throws -> ErasedValue {
         try await update(forKey: (), modify)
@@ -56,15 +59,15 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedK
 }
 
 extension AnySyncStorage where Access: ReadableAccess & WritableAccess {
-    /// Changes the value under the key, and gives the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
+    /// Changes the value under the key, and returns the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
     @discardableResult
     public func update(forKey key: Key, _ modify: @escaping @Sendable (inout Value) -> Void) throws -> Value {
-        try verbs.update(key, layer: storageName, .waiting, modify).atOnce()
+        try operations.update(key, layer: storageName, .waiting, modify).waitForValue()
     }
 }
 
-extension StorageVerbs {
-    /// Retrieves, changes and sets, in the turn of the key.
+extension StorageOperations {
+    /// Retrieves, changes and sets, while no other update of the key does.
     func update(
         _ key: Key, layer: String, _ call: Call, _ modify: @escaping @Sendable (inout Value) -> Void
     ) -> Reply<Value> {
@@ -79,7 +82,7 @@ extension StorageVerbs {
                 }
             }
         }
-        guard let turn = turn(key) else { return work(call) }
-        return Turns.ofUpdates.run(turn, layer: layer, call, work)
+        guard let lockKey = lockKey(key) else { return work(call) }
+        return KeyedMutex.ofUpdates.run(lockKey, layer: layer, call, work)
     }
 }

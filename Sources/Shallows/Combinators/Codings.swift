@@ -1,10 +1,10 @@
 public import Foundation
 
-// What bytes stand for. A format is one `DataCoding`; the kinds differ in which of its sides they need, and in the names of the
-// options that the original gave them.
+// Storages of bytes as storages of values. A format is one `DataCoding`; the kinds differ in the direction that they need, and in the
+// names of the options, which are those of the original.
 
 extension ErasableStorage where ErasedValue == Data {
-    /// The storage of strings.
+    /// Returns a storage of strings.
     public func mapString(withEncoding encoding: String.Encoding = .utf8) -> AnyStorage<Access, ErasedKey, String> {
         mapping(.string(encoding))
     }
@@ -18,28 +18,28 @@ extension ErasableStorage where ErasedValue == Data {
 }
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedValue == Data {
-    /// The storage of what JSON can say: strings, numbers, booleans, arrays, dictionaries and `NSNull`.
+    /// Returns a storage of JSON values: strings, numbers, booleans, arrays, dictionaries and `NSNull`.
     public func mapJSON(
         readingOptions: JSONSerialization.ReadingOptions = [], writingOptions: JSONSerialization.WritingOptions = []
     ) -> AnyStorage<Access, ErasedKey, any Sendable> {
         mapping(.json(readingOptions, writingOptions))
     }
 
-    /// The storage of dictionaries of what JSON can say.
+    /// Returns a storage of JSON dictionaries.
     public func mapJSONDictionary(
         readingOptions: JSONSerialization.ReadingOptions = [], writingOptions: JSONSerialization.WritingOptions = []
     ) -> AnyStorage<Access, ErasedKey, [String: any Sendable]> {
         mapping(PlainCoding.json(readingOptions, writingOptions).dictionary)
     }
 
-    /// The storage of values that are encoded as JSON.
+    /// Returns a storage of values that are encoded as JSON.
     public func mapJSONObject<Object: Codable & Sendable>(
         _ objectType: Object.Type, decoder: JSONDecoder = JSONDecoder(), encoder: JSONEncoder = JSONEncoder()
     ) -> AnyStorage<Access, ErasedKey, Object> {
         mapping(DataCoding(decode: { try decoder.decode(objectType, from: $0) }, encode: { try encoder.encode($0) }))
     }
 
-    /// The storage of what a property list can say: strings, numbers, booleans, dates, data, arrays and dictionaries.
+    /// Returns a storage of property list values: strings, numbers, booleans, dates, data, arrays and dictionaries.
     public func mapPlist(
         format: PropertyListSerialization.PropertyListFormat = .xml, readOptions: PropertyListSerialization.ReadOptions = [],
         writeOptions: PropertyListSerialization.WriteOptions = 0
@@ -47,7 +47,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedV
         mapping(.plist(format, readOptions, writeOptions))
     }
 
-    /// The storage of dictionaries of what a property list can say.
+    /// Returns a storage of property list dictionaries.
     public func mapPlistDictionary(
         format: PropertyListSerialization.PropertyListFormat = .xml, readOptions: PropertyListSerialization.ReadOptions = [],
         writeOptions: PropertyListSerialization.WriteOptions = 0
@@ -55,7 +55,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedV
         mapping(PlainCoding.plist(format, readOptions, writeOptions).dictionary)
     }
 
-    /// The storage of values that are encoded as property lists.
+    /// Returns a storage of values that are encoded as property lists.
     public func mapPlistObject<Object: Codable & Sendable>(
         _ objectType: Object.Type, decoder: PropertyListDecoder = PropertyListDecoder(),
         encoder: PropertyListEncoder = PropertyListEncoder()
@@ -64,39 +64,39 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedV
     }
 }
 
-extension ErasableStorage where Access == ReadOnly, ErasedValue == Data {
-    /// The storage of what JSON can say.
+extension ErasableStorage where Access == StorageKind.ReadOnly, ErasedValue == Data {
+    /// Returns a storage of JSON values.
     public func mapJSON(options: JSONSerialization.ReadingOptions = []) -> ReadOnlyStorage<ErasedKey, any Sendable> {
         mapping(.json(options, []))
     }
 
-    /// The storage of dictionaries of what JSON can say.
+    /// Returns a storage of JSON dictionaries.
     public func mapJSONDictionary(options: JSONSerialization.ReadingOptions = []) -> ReadOnlyStorage<ErasedKey, [String: any Sendable]> {
         mapping(PlainCoding.json(options, []).dictionary)
     }
 
-    /// The storage of values that are encoded as JSON.
+    /// Returns a storage of values that are encoded as JSON.
     public func mapJSONObject<Object: Decodable & Sendable>(
         _ objectType: Object.Type, decoder: JSONDecoder = JSONDecoder()
     ) -> ReadOnlyStorage<ErasedKey, Object> {
         mapping(DataCoding(decode: { try decoder.decode(objectType, from: $0) }))
     }
 
-    /// The storage of what a property list can say.
+    /// Returns a storage of property list values.
     public func mapPlist(
         format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.ReadOptions = []
     ) -> ReadOnlyStorage<ErasedKey, any Sendable> {
         mapping(.plist(format, options, 0))
     }
 
-    /// The storage of dictionaries of what a property list can say.
+    /// Returns a storage of property list dictionaries.
     public func mapPlistDictionary(
         format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.ReadOptions = []
     ) -> ReadOnlyStorage<ErasedKey, [String: any Sendable]> {
         mapping(PlainCoding.plist(format, options, 0).dictionary)
     }
 
-    /// The storage of values that are encoded as property lists.
+    /// Returns a storage of values that are encoded as property lists.
     public func mapPlistObject<Object: Decodable & Sendable>(
         _ objectType: Object.Type, decoder: PropertyListDecoder = PropertyListDecoder()
     ) -> ReadOnlyStorage<ErasedKey, Object> {
@@ -104,39 +104,39 @@ extension ErasableStorage where Access == ReadOnly, ErasedValue == Data {
     }
 }
 
-extension ErasableStorage where Access == WriteOnly, ErasedValue == Data {
-    /// The storage of what JSON can say.
+extension ErasableStorage where Access == StorageKind.WriteOnly, ErasedValue == Data {
+    /// Returns a storage of JSON values.
     public func mapJSON(options: JSONSerialization.WritingOptions = []) -> WriteOnlyStorage<ErasedKey, any Sendable> {
         mapping(.json([], options))
     }
 
-    /// The storage of dictionaries of what JSON can say.
+    /// Returns a storage of JSON dictionaries.
     public func mapJSONDictionary(options: JSONSerialization.WritingOptions = []) -> WriteOnlyStorage<ErasedKey, [String: any Sendable]> {
         mapping(PlainCoding.json([], options).dictionary)
     }
 
-    /// The storage of values that are encoded as JSON.
+    /// Returns a storage of values that are encoded as JSON.
     public func mapJSONObject<Object: Encodable & Sendable>(
         _ objectType: Object.Type, encoder: JSONEncoder = JSONEncoder()
     ) -> WriteOnlyStorage<ErasedKey, Object> {
         mapping(DataCoding(encode: { try encoder.encode($0) }))
     }
 
-    /// The storage of what a property list can say.
+    /// Returns a storage of property list values.
     public func mapPlist(
         format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.WriteOptions = 0
     ) -> WriteOnlyStorage<ErasedKey, any Sendable> {
         mapping(.plist(format, [], options))
     }
 
-    /// The storage of dictionaries of what a property list can say.
+    /// Returns a storage of property list dictionaries.
     public func mapPlistDictionary(
         format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.WriteOptions = 0
     ) -> WriteOnlyStorage<ErasedKey, [String: any Sendable]> {
         mapping(PlainCoding.plist(format, [], options).dictionary)
     }
 
-    /// The storage of values that are encoded as property lists.
+    /// Returns a storage of values that are encoded as property lists.
     public func mapPlistObject<Object: Encodable & Sendable>(
         _ objectType: Object.Type, encoder: PropertyListEncoder = PropertyListEncoder()
     ) -> WriteOnlyStorage<ErasedKey, Object> {

@@ -1,31 +1,33 @@
-// Compositions: which way values go between the two storages is in the name. `combined` pulls and pushes, `backed` pulls, `pushing`
-// pushes. Their work is one `Composition`.
+// Compositions of two storages: `combined` pulls and pushes, `backed` pulls, `pushing` pushes. Each is a `LayeredStorage`.
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
-    /// This storage in front of another: retrieves from the back what the front has not, and sets to both.
+    /// Returns this storage in front of another: retrieves from the back what the front does not have, and sets to both.
     ///
     /// ```swift
     /// let images = MemoryStorage<Filename, Image>().combined(with: disk.combined(with: server))
     /// ```
     ///
-    /// *Retrieving* asks the front. Where it has no value, or fails with an error of which nothing is known (one of your own; that
-    /// is reported), the back is asked, once for each key however many ask at a time, and what it has is set to the front, unless
-    /// something was set or removed meanwhile. (A retrieval that a waiting call inside a task has begun is not joined by others.) A fill that fails is reported and changes nothing about the answer. Where the front
-    /// fails with an error of this module, retrieving stops: a disk that fails is not a disk that is empty.
+    /// *Retrieving* asks the front. If it has no value, the back is asked, at most once at a time for each key, and its value is set to
+    /// the front, unless the key was set or removed meanwhile. If that fill fails, it is reported and the value is still returned. After
+    /// an error of a user-supplied storage that does not say whether it is a ``StorageMiss``, the back is asked as well, and the error is
+    /// reported. After any other error retrieving stops: a disk that fails does not look empty. (Other calls do not join a load that a
+    /// blocking call inside a task has begun.)
     ///
-    /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`
-    /// and its ``ShallowsError/reached`` names who has the value. Sets of one key follow one another: one whose back does not answer
-    /// holds up the next.
+    /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`, and its
+    /// ``ShallowsError/succeededLayers`` names the layers that have the value. Writes of one key follow one another: a back that does not
+    /// answer holds up the next.
+    ///
+    /// Failed sets without a completion are reported to the reporters of both layers. See ``ErasableStorage/reporting(_:)``.
     @inlinable
     public func combined<Back: ErasableStorage>(
         with back: Back
     ) -> Storage<ErasedKey, ErasedValue>
     where Back.Access: ReadableAccess & WritableAccess, Back.ErasedKey == ErasedKey, Back.ErasedValue == ErasedValue {
         let (front, back) = (erased().asStorage(), back.erased().asStorage())
-        return Composition(front, back).storage(.bothWays, layers: front.layers + back.layers)
+        return LayeredStorage(front, back).storage(.bothWays, layers: front.layers + back.layers)
     }
 
-    /// This storage in front of one that values are only retrieved from: what is set is set to the front alone.
+    /// Returns this storage in front of one that is only retrieved from: values are set to the front only.
     ///
     /// See ``combined(with:)`` for retrieving.
     @inlinable
@@ -33,10 +35,10 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         by back: Back
     ) -> AnyStorage<Access, ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let front = erased()
-        return Composition(front, back.asReadOnlyStorage()).storage(.pulling, layers: front.layers)
+        return LayeredStorage(front, back.asReadOnlyStorage()).storage(.pulling, layers: front.layers)
     }
 
-    /// This storage, whose values are set to another as well: what is retrieved comes from the front alone.
+    /// Returns this storage, with every value also set to another: values are retrieved from the front only.
     ///
     /// See ``combined(with:)`` for setting.
     @inlinable
@@ -44,53 +46,55 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         to back: Back
     ) -> Storage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let front = erased().asStorage()
-        return Composition(front, back.asWriteOnlyStorage()).storage(.pushing, layers: front.layers)
+        return LayeredStorage(front, back.asWriteOnlyStorage()).storage(.pushing, layers: front.layers)
     }
 }
 
-extension ErasableStorage where Access == ReadOnly {
-    /// This storage in front of another: retrieves from the back what the front has not. Nothing is set to the front.
+extension ErasableStorage where Access == StorageKind.ReadOnly {
+    /// Returns this storage in front of another: retrieves from the back what the front does not have. Nothing is set to the front.
     @inlinable
     public func backed<Back: ReadableStorageProtocol>(
         by back: Back
     ) -> ReadOnlyStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asReadOnlyStorage())
-        return Composition(front, back, fills: false).storage(.pulling, layers: front.layers + back.layers)
+        return LayeredStorage(front, back, fills: false).storage(.pulling, layers: front.layers + back.layers)
     }
 }
 
-extension ErasableStorage where Access == WriteOnly {
-    /// This storage, whose values are set to another as well.
+extension ErasableStorage where Access == StorageKind.WriteOnly {
+    /// Returns this storage, with every value also set to another.
     @inlinable
     public func pushing<Back: WritableStorageProtocol>(
         to back: Back
     ) -> WriteOnlyStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asWriteOnlyStorage())
-        return Composition(front, back).storage(.pushing, layers: front.layers + back.layers)
+        return LayeredStorage(front, back).storage(.pushing, layers: front.layers + back.layers)
     }
 }
 
-extension ErasableStorage where Access == ReadWriteRemove {
-    /// The same for two storages that values can be removed from: removing removes from both.
+extension ErasableStorage where Access == StorageKind.ReadWriteRemove {
+    /// Returns this storage in front of another, both of which can remove: removing removes from both.
+    ///
+    /// See ``combined(with:)`` for retrieving and setting. Every layer is asked to remove, even if one of them fails.
     ///
     /// - Parameters:
-    ///   - back: The other.
-    ///   - undoesPartialSets: Whether the front is given back what it had when the back fails to take a value. Costs a
-    ///     retrieval from the front at every set, and sets of one key then take turns.
+    ///   - back: The other storage.
+    ///   - undoesPartialSets: Whether the front is given back its earlier value when the back fails to take a new one. Costs a retrieval
+    ///     from the front at every set.
     @inlinable
     public func combined<Back: RemovableStorageProtocol>(
         with back: Back, undoingPartialSets undoesPartialSets: Bool = false
     ) -> RemovableStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asRemovableStorage())
-        return Composition(front, back, undoes: undoesPartialSets).storage(.bothWays, layers: front.layers + back.layers)
+        return LayeredStorage(front, back, undoes: undoesPartialSets).storage(.bothWays, layers: front.layers + back.layers)
     }
 
-    /// The same for two storages that values can be removed from: removing removes from both.
+    /// Returns this storage, with every value also set to, and removed from, another.
     @inlinable
     public func pushing<Back: RemovableStorageProtocol>(
         to back: Back
     ) -> RemovableStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asRemovableStorage())
-        return Composition(front, back).storage(.pushing, layers: front.layers)
+        return LayeredStorage(front, back).storage(.pushing, layers: front.layers)
     }
 }

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A format: how bytes are read as values and values written as bytes, as far as someone asks for either.
+/// A format: how values are decoded from bytes and encoded as bytes. A direction that is not given fails.
 struct DataCoding<Value: Sendable>: Sendable {
     var decode: @Sendable (Data) throws -> Value = { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }
     var encode: @Sendable (Value) throws -> Data = { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly }
 
-    /// Turns what a coder throws into a failure that says what happened.
+    /// Runs a coder, and throws a failure that says what happened.
     func attempt<Result>(_ code: ShallowsError.Code, _ message: String, _ layer: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch { throw ShallowsError(code, message, layer: layer, cause: error) }
     }
@@ -18,7 +18,7 @@ extension DataCoding where Value == String {
     }
 }
 
-/// The format of values of whatever type a file holds.
+/// The format of values whose type the bytes say.
 typealias PlainCoding = DataCoding<any Sendable>
 
 extension DataCoding where Value == any Sendable {
@@ -26,10 +26,10 @@ extension DataCoding where Value == any Sendable {
         DataCoding(
             decode: { try PlainValue.sendable(JSONSerialization.jsonObject(with: $0, options: reading)) },
             encode: { value in
-                // Asked first, because the serializer stops the program at what it cannot say. In an array it says everything it can.
-                guard JSONSerialization.isValidJSONObject([value]) else { throw PlainValue.Unsayable() }
+                // The serializer stops the process at an invalid object. In an array it takes every valid one.
+                guard JSONSerialization.isValidJSONObject([value]) else { throw PlainValue.Unrepresentable() }
                 guard writing.contains(.fragmentsAllowed) || JSONSerialization.isValidJSONObject(value) else {
-                    throw PlainValue.Unsayable()
+                    throw PlainValue.Unrepresentable()
                 }
                 return try JSONSerialization.data(withJSONObject: value, options: writing)
             })
@@ -42,22 +42,22 @@ extension DataCoding where Value == any Sendable {
         DataCoding(
             decode: { data in try PlainValue.sendable(PropertyListSerialization.propertyList(from: data, options: reading, format: nil)) },
             encode: { value in
-                guard PropertyListSerialization.propertyList(value, isValidFor: format) else { throw PlainValue.Unsayable() }
+                guard PropertyListSerialization.propertyList(value, isValidFor: format) else { throw PlainValue.Unrepresentable() }
                 return try PropertyListSerialization.data(fromPropertyList: value, format: format, options: writing)
             })
     }
 
-    /// The same format, of dictionaries alone.
+    /// The same format for dictionaries only.
     var dictionary: DataCoding<[String: any Sendable]> {
         DataCoding<[String: any Sendable]>(
             decode: { try (decode($0) as? [String: any Sendable]).unwrap() }, encode: { try encode($0 as any Sendable) })
     }
 }
 
-/// What JSON and property lists can say, as values that any thread may have.
+/// Values of JSON and property lists, as `Sendable` values.
 enum PlainValue {
-    /// The value holds something that the format cannot say.
-    struct Unsayable: Error {}
+    /// The value contains something that the format cannot represent.
+    struct Unrepresentable: Error {}
 
     static func sendable(_ value: Any) throws -> any Sendable {
         switch value {
@@ -68,7 +68,7 @@ enum PlainValue {
         case let data as Data: data
         case let array as [Any]: try array.map(sendable)
         case let dictionary as [String: Any]: try dictionary.mapValues(sendable)
-        default: throw Unsayable()
+        default: throw Unrepresentable()
         }
     }
 }

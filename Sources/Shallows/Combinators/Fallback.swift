@@ -1,5 +1,5 @@
 extension ErasableStorage where Access: ReadableAccess {
-    /// The storage with another value where there is an error.
+    /// Returns a storage that gives another value instead of an error.
     ///
     /// ```swift
     /// let protected = storage.fallback(with: { error in
@@ -10,36 +10,34 @@ extension ErasableStorage where Access: ReadableAccess {
     /// })
     /// ```
     ///
-    /// Not where the call was cancelled, or refused because it would have blocked a task: that is thrown.
+    /// Not if the call was cancelled, or would have blocked a task: those errors are thrown.
     ///
-    /// - Parameter produceValue: Makes a value of the error, a miss or a failure, or throws.
+    /// - Parameter produceValue: Returns a value for the error, which is a miss or a failure, or throws.
     @preconcurrency
     public func fallback(
         with produceValue: @escaping @Sendable (any Error) throws -> ErasedValue
     ) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
-                retrieve: { key, call in
-                    verbs.retrieve(key, call).map { outcome in
-                        // That a call was cancelled or refused says nothing about the value.
-                        guard case .failure(let error) = outcome, !error.isOfTheCall else { return outcome }
-                        do { return .success(try produceValue(error.surfaced)) } catch {
-                            return .failure(ShallowsError(error, layer: name, key: key, standing: .unknown))
-                        }
+        return erased().transforming { operations in
+            operations.with(retrieve: { key, call in
+                operations.retrieve(key, call).map { outcome in
+                    // That a call was cancelled, or would block, says nothing about the value.
+                    guard case .failure(let error) = outcome, !error.isOfTheCall else { return outcome }
+                    do { return .success(try produceValue(error.underlyingError)) } catch {
+                        return .failure(ShallowsError(error, layer: name, key: key, disposition: .unknown))
                     }
-                },
-                set: verbs.set, remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                }
+            })
         }
     }
 
-    /// The storage with that value where there is an error: most useful where a value is to be updated that may not be there.
+    /// Returns a storage that gives this value instead of an error: for updates of a value that may not be there.
     ///
     /// ```swift
     /// storage.defaulting(to: []).update(forKey: "first", { $0.append(10) })
     /// ```
     ///
-    /// - Important: A disk that fails looks like one that is empty through this: to tell them apart, use ``fallback(with:)``.
+    /// - Important: With it, a disk that fails looks empty. To distinguish them, use ``fallback(with:)``.
     @preconcurrency
     public func defaulting(
         to defaultValue: @autoclosure @escaping @Sendable () -> ErasedValue

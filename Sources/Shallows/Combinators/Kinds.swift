@@ -1,11 +1,11 @@
 extension ErasableStorage {
-    /// Applies to this storage, of one kind, a transform that is written for storages that are retrieved from and set to.
+    /// Applies a transform that is written for storages that are retrieved from and set to.
     ///
     /// ```swift
     /// let numbers = readOnly.usingUnsupportedTransformation { $0.mapValues(transformIn: decode, transformOut: encode) }
     /// ```
     ///
-    /// What this kind cannot do fails inside with an ``UnsupportedTransformationStorageError``, and cannot be asked of the result.
+    /// Inside, what this kind cannot do fails with an ``UnsupportedTransformationStorageError``. The result is of this kind again.
     public func usingUnsupportedTransformation<OtherKey, OtherValue>(
         _ transformation: (Storage<ErasedKey, ErasedValue>) -> Storage<OtherKey, OtherValue>
     ) -> AnyStorage<Access, OtherKey, OtherValue> {
@@ -13,13 +13,12 @@ extension ErasableStorage {
     }
 }
 
-extension StorageVerbs {
-    /// These verbs, of which those that the kind has not fail.
-    fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageVerbs {
-        let nothing = StorageVerbs()
-        return StorageVerbs(
-            retrieve: Access.self is any ReadableAccess.Type ? retrieve : nothing.retrieve,
-            set: Access.self is any WritableAccess.Type ? set : nothing.set,
-            remove: remove, removeAll: removeAll, turn: turn)
+extension StorageOperations {
+    /// These operations, of which those fail that the kind does not have.
+    fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageOperations {
+        let unsupported = StorageOperations()
+        return with(
+            retrieve: Access.self is any ReadableAccess.Type ? nil : unsupported.retrieve,
+            set: Access.self is any WritableAccess.Type ? nil : unsupported.set)
     }
 }

@@ -1,7 +1,7 @@
 extension ErasableStorage {
-    /// The same storage under another name, which compositions of it will bear. Errors name the layer that they arose in.
+    /// Returns the same storage with another name, which compositions of it use. Errors keep the name of the layer in which they arose.
     public func renaming(to newName: String) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         let storage = erased()
-        return AnyStorage(newName, storage.verbs, parts: storage.parts, reach: storage.reach)
+        return AnyStorage(newName, storage.operations, parts: storage.parts, reach: storage.reach)
     }
 }

@@ -1,25 +1,22 @@
 extension ErasableStorage {
-    /// The storage whose errors are failures, but for those that say that they are a ``StorageMiss``.
+    /// Returns a storage whose errors are failures, except for a ``StorageMiss``.
     ///
     /// ```swift
     /// let cached = KeychainStorage().strict().combined(with: server)
     /// ```
     ///
-    /// A composition goes on to its next layer after an error of your own storage, of which it knows nothing. After this it stops,
-    /// and throws the error.
+    /// After any other error of a user-supplied storage, a composition asks its next layer. With `strict()` it stops and throws the error.
     public func strict() -> AnyStorage<Access, ErasedKey, ErasedValue> {
-        erased().transforming { verbs in
-            StorageVerbs(
-                retrieve: { key, call in
-                    verbs.retrieve(key, call).map { outcome in
-                        outcome.mapError { error in
-                            var error = error
-                            if error.standing == .unknown { error.standing = .failure }
-                            return error
-                        }
+        erased().transforming { operations in
+            operations.with(retrieve: { key, call in
+                operations.retrieve(key, call).map { outcome in
+                    outcome.mapError { error in
+                        var error = error
+                        if error.disposition == .unknown { error.disposition = .failure }
+                        return error
                     }
-                },
-                set: verbs.set, remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                }
+            })
         }
     }
 }

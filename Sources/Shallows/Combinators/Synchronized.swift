@@ -1,31 +1,19 @@
+internal import VellumCore
+
 extension ErasableStorage {
-    /// The storage whose calls are answered one after another, in the order in which they were made: for a storage of your own that
-    /// is not safe on several threads.
+    /// Returns a storage that answers calls one after another, in the order in which they are made: for a storage of your own that
+    /// does not work on several threads.
     ///
-    /// A call is begun when the one before it was answered. One that waits blocks its thread until its turn.
+    /// A call begins when the one before it was answered. A sync call blocks its thread until then.
     public func synchronizedCalls() -> AnyStorage<Access, ErasedKey, ErasedValue> {
-        let line = Line(layer: storageName)
-        return erased().transforming { verbs in
-            StorageVerbs(
-                retrieve: { key, call in line.run(call) { verbs.retrieve(key, $0) } },
-                set: { value, key, call in line.run(call) { verbs.set(value, key, $0) } },
-                remove: { key, call in line.run(call) { verbs.remove(key, $0) } },
-                removeAll: { call in line.run(call) { verbs.removeAll($0) } },
-                turn: verbs.turn)
+        let (mutex, name) = (KeyedMutex(), storageName)
+        let key = LockKey(of: mutex, ())
+        return erased().transforming { operations in
+            operations.with(
+                retrieve: { storageKey, call in mutex.run(key, layer: name, call) { operations.retrieve(storageKey, $0) } },
+                set: { value, storageKey, call in mutex.run(key, layer: name, call) { operations.set(value, storageKey, $0) } },
+                remove: { storageKey, call in mutex.run(key, layer: name, call) { operations.remove(storageKey, $0) } },
+                removeAll: { call in mutex.run(key, layer: name, call) { operations.removeAll($0) } })
         }
-    }
-}
-
-/// Calls that take turns, all of them.
-private final class Line: Sendable {
-    private let turns = Turns()
-    private let layer: String
-
-    init(layer: String) {
-        self.layer = layer
-    }
-
-    func run<Value: Sendable>(_ call: Call, _ work: @escaping @Sendable (Call) -> Reply<Value>) -> Reply<Value> {
-        turns.run(Turn(of: self, ()), layer: layer, call, work)
     }
 }

@@ -1,12 +1,13 @@
-/// Why a value was not given or taken: `validate` found it not valid.
+/// The error of a value that `validate` found invalid.
 ///
-/// A ``StorageMiss``: in a composition, a value that is not valid is as good as none, and the next layer is asked.
+/// It is a ``StorageMiss``: in a composition, the next layer is asked.
 public struct ValueValidationError: Error, StorageMiss {
+    /// Creates the error.
     public init() {}
 }
 
 extension ErasableStorage {
-    /// The storage of valid values alone: retrieving one that is not valid is a miss, and setting it an error.
+    /// Returns a storage of valid values: retrieving an invalid value is a miss, and setting one is an error.
     ///
     /// ```swift
     /// let fresh = storage.validate { article in article.date > oldest }
@@ -22,7 +23,7 @@ extension ErasableStorage {
         return asyncMapping(in: validated, out: validated)
     }
 
-    /// The same with a function that does not wait: then neither does the storage.
+    /// Returns a storage of valid values, with a synchronous check.
     @preconcurrency
     public func validate(_ isValid: @escaping @Sendable (ErasedValue) throws -> Bool) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         let validated: @Sendable (ErasedValue) throws -> ErasedValue = { value in

@@ -1,18 +1,16 @@
-// Other values. A read-only storage needs one direction and a write-only one the other: that is in the nature of their types, and
-// the one thing in which the three kinds differ here.
+// Storages of other values. A read-only storage needs one direction, and a write-only storage the other.
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess {
-    /// The storage of other values.
+    /// Returns a storage of other values.
     ///
     /// ```swift
     /// let numbers = strings.mapValues(to: Int.self, transformIn: { try Int($0).unwrap() }, transformOut: { String($0) })
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The type of the other values, where the transforms do not say it.
-    ///   - transformIn: Makes the value that is retrieved. What it throws is a failure, not a miss: a composition stops there, and
-    ///     is told what was thrown.
-    ///   - transformOut: Makes the value that is set.
+    ///   - type: The type of the other values, if the transforms do not imply it.
+    ///   - transformIn: Returns the value that is retrieved. What it throws is a failure and not a miss: a composition stops and throws it.
+    ///   - transformOut: Returns the value that is set.
     @preconcurrency
     @inlinable
     public func mapValues<OtherValue: Sendable>(
@@ -23,7 +21,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         mapping(in: transformIn, out: transformOut)
     }
 
-    /// The storage of what this storage's values stand for, such as the cases of an `enum`.
+    /// Returns a storage of values whose raw values are this storage's values, such as the cases of an `enum`.
     @inlinable
     public func mapValues<OtherValue: RawRepresentable & Sendable>(
         toRawRepresentableType type: OtherValue.Type
@@ -31,7 +29,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
         mapping(in: { try OtherValue(rawValue: $0).unwrap() }, out: { $0.rawValue })
     }
 
-    /// The storage of values that asynchronous functions make.
+    /// Returns a storage of other values, transformed by asynchronous functions.
     @preconcurrency
     public func asyncMapValues<OtherValue: Sendable>(
         to type: OtherValue.Type = OtherValue.self,
@@ -42,8 +40,8 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     }
 }
 
-extension ErasableStorage where Access == ReadOnly {
-    /// The storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
+extension ErasableStorage where Access == StorageKind.ReadOnly {
+    /// Returns a storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
     @preconcurrency
     @inlinable
     public func mapValues<OtherValue: Sendable>(
@@ -52,7 +50,7 @@ extension ErasableStorage where Access == ReadOnly {
         mapping(in: transform, out: { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly })
     }
 
-    /// The storage of what this storage's values stand for, such as the cases of an `enum`.
+    /// Returns a storage of values whose raw values are this storage's values, such as the cases of an `enum`.
     @inlinable
     public func mapValues<OtherValue: RawRepresentable & Sendable>(
         toRawRepresentableType type: OtherValue.Type
@@ -60,7 +58,7 @@ extension ErasableStorage where Access == ReadOnly {
         mapValues { try OtherValue(rawValue: $0).unwrap() }
     }
 
-    /// The storage of values that an asynchronous function makes.
+    /// Returns a storage of other values, transformed by an asynchronous function.
     @preconcurrency
     public func asyncMapValues<OtherValue: Sendable>(
         to type: OtherValue.Type = OtherValue.self, _ transform: @escaping @Sendable (ErasedValue) async throws -> OtherValue
@@ -69,8 +67,8 @@ extension ErasableStorage where Access == ReadOnly {
     }
 }
 
-extension ErasableStorage where Access == WriteOnly {
-    /// The storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
+extension ErasableStorage where Access == StorageKind.WriteOnly {
+    /// Returns a storage of other values. See ``mapValues(to:transformIn:transformOut:)``.
     @preconcurrency
     @inlinable
     public func mapValues<OtherValue: Sendable>(
@@ -79,7 +77,7 @@ extension ErasableStorage where Access == WriteOnly {
         mapping(in: { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }, out: transform)
     }
 
-    /// The storage of what this storage's values stand for, such as the cases of an `enum`.
+    /// Returns a storage of values whose raw values are this storage's values, such as the cases of an `enum`.
     @inlinable
     public func mapValues<OtherValue: RawRepresentable & Sendable>(
         toRawRepresentableType type: OtherValue.Type
@@ -87,7 +85,7 @@ extension ErasableStorage where Access == WriteOnly {
         mapValues { $0.rawValue }
     }
 
-    /// The storage of values that an asynchronous function makes.
+    /// Returns a storage of other values, transformed by an asynchronous function.
     @preconcurrency
     public func asyncMapValues<OtherValue: Sendable>(
         to type: OtherValue.Type = OtherValue.self, _ transform: @escaping @Sendable (OtherValue) async throws -> ErasedValue
@@ -97,17 +95,17 @@ extension ErasableStorage where Access == WriteOnly {
 }
 
 extension ErasableStorage {
-    /// The one place where values are transformed.
+    /// Transforms values: what every transform of values is made of.
     @inlinable
     func mapping<OtherValue: Sendable>(
         in transformIn: @escaping @Sendable (ErasedValue) throws -> OtherValue,
         out transformOut: @escaping @Sendable (OtherValue) throws -> ErasedValue
     ) -> AnyStorage<Access, ErasedKey, OtherValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
+        return erased().transforming { operations in
+            operations.withValues(
                 retrieve: { key, call in
-                    switch verbs.retrieve(key, call) {
+                    switch operations.retrieve(key, call) {
                     case .now(.success(let value)): return .transformed(value, name, key, transformIn)  // The hit, without an allocation.
                     case .now(.failure(let error)): return .failure(error)
                     case .later(let promise):
@@ -121,9 +119,8 @@ extension ErasableStorage {
                     }
                 },
                 set: { value, key, call in
-                    do { return verbs.set(try transformOut(value), key, call) } catch { return .failedTransform(error, name, key) }
-                },
-                remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                    do { return operations.set(try transformOut(value), key, call) } catch { return .failedTransform(error, name, key) }
+                })
         }
     }
 
@@ -132,18 +129,17 @@ extension ErasableStorage {
         out transformOut: @escaping @Sendable (OtherValue) async throws -> ErasedValue
     ) -> AnyStorage<Access, ErasedKey, OtherValue> {
         let name = storageName
-        return erased().transforming { verbs in
-            StorageVerbs(
+        return erased().transforming { operations in
+            operations.withValues(
                 retrieve: { key, call in
-                    verbs.retrieve(key, call).then { outcome in
+                    operations.retrieve(key, call).then { outcome in
                         switch outcome {
                         case .success(let value): .transforming(value, name, key, call, transformIn) { .success($0) }
                         case .failure(let error): .failure(error)
                         }
                     }
                 },
-                set: { value, key, call in .transforming(value, name, key, call, transformOut) { verbs.set($0, key, call) } },
-                remove: verbs.remove, removeAll: verbs.removeAll, turn: verbs.turn)
+                set: { value, key, call in .transforming(value, name, key, call, transformOut) { operations.set($0, key, call) } })
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 public import VellumCore
 
-/// Values in memory up to a limit, by count or by bytes: the least recently used leave for new ones.
+/// Values in memory up to a limit, by count or by bytes: the least recently used are evicted for new ones.
 ///
 /// ```swift
 /// let images = try LRUStorage<Filename, Image>(maxCount: 100)
@@ -9,27 +9,52 @@ public import VellumCore
 /// let cached = images.combined(with: disk)
 /// ```
 ///
-/// Answers at once, on the caller's thread. Retrieving and setting are uses. A value that is larger than the limit is not kept,
-/// evicts nothing, and takes the place of no other: what was under its key is forgotten, because it is old. That is no error, for
-/// a layer behind this one may keep it.
+/// Answers synchronously, on the caller's thread. Retrieving and setting make a value the most recently used. A value that is larger than
+/// the limit is not stored and evicts no other; the old value under its key is removed. That is not an error, because a layer behind this
+/// one may store it.
 ///
-/// On Apple platforms `trimsUnderMemoryPressure(toFraction:)` lets go of values when the system asks for memory; elsewhere call
-/// ``trim(toBytes:)`` or ``removeAll()`` when you know better.
+/// On Apple platforms `trimsUnderMemoryPressure(toFraction:)` evicts values when the system asks for memory; elsewhere call
+/// ``trim(toBytes:)`` or ``removeAll()``.
 ///
-/// - Complexity: O(1) for every verb, but for those that evict: O(evicted).
-public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: StorageProtocol, RemovableStorageProtocol {
+/// - Complexity: O(1) for every call; O(evicted) for calls that evict.
+public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
+    /// `lru-storage-` and the types of keys and values.
     public let storageName = LRUStorage.name
-    /// For how long values are kept.
+    /// How long a value is valid.
     public let expiration: Expiration
-    @usableFromInline let shelf: Locked<State>
+    @usableFromInline let state: Locked<State>
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
+    /// When a value is valid, and when it was last used.
+    @usableFromInline
+    struct Use: Sendable {
+        @usableFromInline var validity: Validity
+        @usableFromInline var stamp: UseStamp
+
+        @inlinable
+        init(validity: Validity, stamp: UseStamp) {
+            (self.validity, self.stamp) = (validity, stamp)
+        }
+    }
+
     @usableFromInline
     struct State: Sendable {
-        @usableFromInline var list = LRUList<Key, Value>()
+        @usableFromInline var list = LRUList<Key, Value, Use>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var capacity: Capacity
+
+        /// Returns the value under the key and moves it to the front, unless it has expired.
+        @inlinable
+        mutating func use(_ key: Key, at now: WallInstant) -> Value? {
+            let stamp = nextStamp(at: now)
+            guard let slot = list.slot(of: key) else { return nil }
+            let use = list[metadataOf: slot]
+            guard use.validity.contains(now, EntryKey(""), lastUse: use.stamp) else { return nil }
+            list.moveToFront(slot)
+            list[metadataOf: slot].stamp = stamp
+            return list.payload(slot)
+        }
 
         @inlinable
         mutating func nextStamp(at now: WallInstant) -> UseStamp {
@@ -38,21 +63,21 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
         }
     }
 
-    /// A storage of at most so many values.
+    /// Creates a storage of at most `maxCount` values.
     ///
-    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit holds nothing.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below.
     public convenience init(maxCount: Int, expiration: Expiration = .never, clock: WallClock = .system) throws(ShallowsError) {
         self.init(capacity: try Self.capacity(DataSize(bytes: .max), entries: maxCount), expiration: expiration, clock: clock) { _ in 0 }
     }
 
-    /// A storage of at most so many bytes.
+    /// Creates a storage of values whose sizes sum up to at most `maxBytes`.
     ///
     /// - Parameters:
-    ///   - maxBytes: The sum of what the values count for.
-    ///   - expiration: For how long values are kept.
-    ///   - clock: Where the time comes from; for tests.
-    ///   - size: How many bytes a value counts for. Called once for each that is set, outside any lock; negative is zero.
-    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit holds nothing.
+    ///   - maxBytes: The limit.
+    ///   - expiration: How long a value is valid.
+    ///   - clock: The source of the time; replaceable for tests.
+    ///   - size: Returns the size of a value in bytes. Called once for each that is set, outside any lock. A negative size counts as zero.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below.
     @preconcurrency
     public convenience init(
         maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
@@ -60,12 +85,12 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
         self.init(capacity: try Self.capacity(maxBytes), expiration: expiration, clock: clock, size: size)
     }
 
-    /// A storage of at most so many bytes and values.
+    /// Creates a storage with limits for bytes and values.
     @preconcurrency
     public init(
         capacity: Capacity, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
     ) {
-        shelf = Locked(State(capacity: capacity))
+        state = Locked(State(capacity: capacity))
         self.expiration = expiration
         self.clock = clock
         self.size = size
@@ -83,47 +108,38 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 
     // MARK: The storage
 
+    /// The storage as transforms and compositions use it.
     @inlinable
-    public func erased() -> Storage<Key, Value> { AnyStorage(storageName, verbs) }
-
-    public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { AnyStorage(storageName, verbs) }
-    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { AnyStorage(storageName, verbs) }
-    public func asRemovableStorage() -> RemovableStorage<Key, Value> { AnyStorage(storageName, verbs) }
-
-    @inlinable var verbs: StorageVerbs<Key, Value> {
-        .answeringAtOnce(
-            self, missed: { .missed($0, self.storageName) }, retrieve: { self.value(forKey: $0) }, set: { self.insert($0, forKey: $1) },
-            remove: { self.removeValue(forKey: $0) }, removeAll: { self.removeValues() })
+    public var underlyingStorage: RemovableStorage<Key, Value> {
+        AnyStorage(
+            storageName,
+            .synchronous(
+                self, missed: { .missed($0, self.storageName) }, retrieve: { self.value(forKey: $0) },
+                set: { self.insert($0, forKey: $1) }, remove: { self.removeValue(forKey: $0) }, removeAll: { self.removeValues() }))
     }
 
+    // Without the underlying storage, because making that allocates.
+
+    /// Retrieves the value under the key, and calls `completion` synchronously.
     @preconcurrency
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
         completion(value(forKey: key).map { .success($0) } ?? .failure(MemoryStorageError.noValue))
     }
 
+    /// Sets the value under the key, and calls `completion` synchronously.
     @preconcurrency
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         completion(.success(insert(value, forKey: key)))
     }
 
-    @preconcurrency
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        completion(.success(removeValue(forKey: key)))
-    }
-
-    @preconcurrency
-    public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        completion(.success(removeValues()))
-    }
-
-    // MARK: The list. What leaves it is released outside the lock: values may have code that runs when they go.
+    // MARK: The list. Values are released outside the lock, because they may run code then.
 
     @inlinable
     func value(forKey key: Key) -> Value? {
         let now = clock.now()
-        let (value, expired) = shelf.withLock { shelf -> (Value?, Value?) in
-            let value = shelf.list.use(key, stamp: shelf.nextStamp(at: now)) { $0.contains(now, EntryKey(""), lastUse: $1) }
-            return value.map { ($0, nil) } ?? (nil, shelf.list.remove(key)?.payload)
+        let (value, expired) = state.withLock { state -> (Value?, Value?) in
+            let value = state.use(key, at: now)
+            return value.map { ($0, nil) } ?? (nil, state.list.remove(key)?.payload)
         }
         withExtendedLifetime(expired) {}
         return value
@@ -133,15 +149,15 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
     func insert(_ value: Value, forKey key: Key) {
         let (cost, now) = (max(0, size(value)), clock.now())
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
-        let gone = shelf.withLock { shelf -> (Value?, [Value]) in
-            let old = shelf.list.remove(key)?.payload
-            // A key that is not equal to itself, such as a number that is none, would never be found again, nor leave.
-            guard cost <= shelf.capacity.bytes, key == key else { return (old, []) }
-            // Before the new one comes, so that no sum is too large to be one.
-            let evicted = shelf.evict { $0.list.bytes > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
-            let item = LRUList<Key, Value>.Item(
-                payload: value, cost: cost, stamp: shelf.nextStamp(at: now), row: 0, validity: validity, isDirty: false)
-            _ = shelf.list.insert(item, forKey: key)
+        let gone = state.withLock { state -> (Value?, [Value]) in
+            let old = state.list.remove(key)?.payload
+            // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
+            guard cost <= state.capacity.bytes, key == key else { return (old, []) }
+            // Before the new value is inserted, so that the sum does not overflow.
+            let evicted = state.evict { $0.list.totalCost > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
+            let item = LRUList<Key, Value, Use>.Item(
+                payload: value, cost: cost, metadata: Use(validity: validity, stamp: state.nextStamp(at: now)))
+            _ = state.list.insert(item, forKey: key)
             return (old, evicted)
         }
         withExtendedLifetime(gone) {}
@@ -149,51 +165,51 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Storag
 
     @inlinable
     func removeValue(forKey key: Key) {
-        let gone = shelf.withLock { $0.list.remove(key)?.payload }
+        let gone = state.withLock { $0.list.remove(key)?.payload }
         withExtendedLifetime(gone) {}
     }
 
     @usableFromInline
     func removeValues() {
-        let gone = shelf.withLock { $0.list.removeAll() }
+        let gone = state.withLock { $0.list.removeAll() }
         withExtendedLifetime(gone) {}
     }
 }
 
 extension LRUStorage where Value == Data {
-    /// A storage of at most so many bytes.
+    /// Creates a storage of at most `maxBytes` bytes.
     ///
-    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit holds nothing.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below.
     public convenience init(maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system) throws(ShallowsError) {
         try self.init(maxBytes: maxBytes, expiration: expiration, clock: clock, size: \.count)
     }
 }
 
 extension LRUStorage {
-    /// What it holds, expired values that no one asked for since included.
-    public var totals: StorageUsage { shelf.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.bytes) } }
+    /// The number of values and the sum of their sizes, including expired values that were not retrieved since.
+    public var totals: StorageUsage { state.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.totalCost) } }
 
-    /// What it may hold. Setting it evicts what is over it.
+    /// The limits. Setting them evicts the least recently used values beyond them.
     public var capacity: Capacity {
-        get { shelf.withLock { $0.capacity } }
+        get { state.withLock { $0.capacity } }
         set {
-            let gone = shelf.withLock { shelf in
-                shelf.capacity = newValue
-                return shelf.keepLimits()
+            let gone = state.withLock { state in
+                state.capacity = newValue
+                return state.keepLimits()
             }
             withExtendedLifetime(gone) {}
         }
     }
 
-    /// Evicts the least recently used until at most so many bytes are held.
+    /// Evicts the least recently used values until their sizes sum up to at most `size`.
     public func trim(toBytes size: DataSize) {
-        let gone = shelf.withLock { shelf in shelf.evict { $0.list.bytes > max(0, size.bytes) } }
+        let gone = state.withLock { state in state.evict { $0.list.totalCost > max(0, size.bytes) } }
         withExtendedLifetime(gone) {}
     }
 
-    /// Evicts the least recently used until at most so many values are held.
+    /// Evicts the least recently used values until at most `count` are left.
     public func trim(toCount count: Int) {
-        let gone = shelf.withLock { shelf in shelf.evict { $0.list.count > max(0, count) } }
+        let gone = state.withLock { state in state.evict { $0.list.count > max(0, count) } }
         withExtendedLifetime(gone) {}
     }
 }
@@ -201,7 +217,7 @@ extension LRUStorage {
 extension LRUStorage.State {
     @inlinable
     mutating func keepLimits() -> [Value] {
-        evict { $0.capacity.isExceeded(byBytes: $0.list.bytes, entries: $0.list.count) }
+        evict { $0.capacity.isExceeded(byBytes: $0.list.totalCost, entries: $0.list.count) }
     }
 
     @inlinable

@@ -3,10 +3,9 @@
     internal import VellumCore
 
     extension LRUStorage {
-        /// Evicts the least recently used, down to that part of what is held, whenever the system asks for memory, as long as the
-        /// storage lives.
+        /// Evicts the least recently used values whenever the system asks for memory, for as long as the storage exists.
         ///
-        /// - Parameter fraction: From 0, which lets go of everything, to 1, which lets go of nothing.
+        /// - Parameter fraction: The part of the values that stays: from 0, none, to 1, all.
         public func trimsUnderMemoryPressure(toFraction fraction: Double) {
             let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical], queue: .global())
             let part = min(max(fraction, 0), 1)

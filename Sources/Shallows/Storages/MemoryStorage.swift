@@ -1,6 +1,6 @@
 public import VellumCore
 
-/// A dictionary: values in memory, without a limit, until the process ends.
+/// A dictionary as a storage: values in memory, without a limit, until the process ends.
 ///
 /// ```swift
 /// let memory = MemoryStorage<String, Int>()
@@ -8,48 +8,50 @@ public import VellumCore
 /// let one = try await memory.retrieve(forKey: "one")
 /// ```
 ///
-/// Answers at once, on the caller's thread. ``LRUStorage`` is the one with limits.
+/// Answers synchronously, on the caller's thread. ``LRUStorage`` has limits.
 ///
-/// - Complexity: O(1) for every verb.
-public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: StorageProtocol, RemovableStorageProtocol {
+/// - Complexity: O(1) for every call.
+public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
+    /// `memory-storage-` and the types of keys and values.
     public let storageName = "memory-storage-\(Key.self):\(Value.self)"
     @usableFromInline let contents: Locked<[Key: Value]>
 
+    /// Creates a storage with these values.
     public init(storage: [Key: Value] = [:]) {
         contents = Locked(storage)
     }
 
-    /// Everything in it. Getting copies nothing until one of the copies changes.
+    /// All values. Reading copies nothing until one of the copies changes.
     ///
-    /// Getting and setting are two steps: use ``ErasableStorage/update(forKey:_:completion:)`` where others change it, too.
+    /// Reading and then writing is not atomic: use ``ErasableStorage/update(forKey:_:completion:)`` where others change the values, too.
     public var storage: [Key: Value] {
         get { contents.withLock { $0 } }
         set {
-            // Released outside the lock: values may have code that runs when they go.
+            // Released outside the lock, because values may run code when they are released.
             var old = newValue
             contents.withLock { swap(&$0, &old) }
         }
     }
 
+    /// The storage as transforms and compositions use it.
     @inlinable
-    public func erased() -> Storage<Key, Value> { AnyStorage(storageName, verbs) }
-
-    public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { AnyStorage(storageName, verbs) }
-    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { AnyStorage(storageName, verbs) }
-    public func asRemovableStorage() -> RemovableStorage<Key, Value> { AnyStorage(storageName, verbs) }
-
-    @inlinable var verbs: StorageVerbs<Key, Value> {
-        StorageVerbs(
-            retrieve: { key, _ in
-                guard let value = self.contents.withLock({ $0[key] }) else { return .failure(.missed(key, self.storageName)) }
-                return .success(value)
-            },
-            set: { value, key, _ in .success(self.replace(value, key)) },
-            remove: { key, _ in .success(self.replace(nil, key)) },
-            removeAll: { _ in .success(self.storage = [:]) },
-            turn: { Turn(of: self, $0) })
+    public var underlyingStorage: RemovableStorage<Key, Value> {
+        AnyStorage(
+            storageName,
+            StorageOperations(
+                retrieve: { key, _ in
+                    guard let value = self.contents.withLock({ $0[key] }) else { return .failure(.missed(key, self.storageName)) }
+                    return .success(value)
+                },
+                set: { value, key, _ in .success(self.replace(value, key)) },
+                remove: { key, _ in .success(self.replace(nil, key)) },
+                removeAll: { _ in .success(self.storage = [:]) },
+                lockKey: { LockKey(of: self, $0) }))
     }
 
+    // Without the underlying storage, because making that allocates.
+
+    /// Retrieves the value under the key, and calls `completion` synchronously.
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
@@ -60,22 +62,11 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sto
         }
     }
 
+    /// Sets the value under the key, and calls `completion` synchronously.
     @preconcurrency
     @inlinable
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         replace(value, key)
-        completion(.success(()))
-    }
-
-    @preconcurrency
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        replace(nil, key)
-        completion(.success(()))
-    }
-
-    @preconcurrency
-    public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        storage = [:]
         completion(.success(()))
     }
 
@@ -87,8 +78,9 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sto
     }
 }
 
-/// Why a storage in memory answers no value.
+/// Why a storage in memory has no value to return.
 public enum MemoryStorageError: Error, StorageMiss {
+    /// There is no value under the key.
     case noValue
 }
 

@@ -1,12 +1,12 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// Which keys are going to be written by what was asked for and is not done yet: of those memory does not know the last word.
+/// The keys whose writes have started and not ended. Their values in memory may be out of date.
 struct PendingWrites: Sendable {
     private var ofKeys: [EntryKey: Int] = [:]
     private var ofAll = 0
 
-    /// - Parameter key: `nil` for all of them.
+    /// - Parameter key: `nil` for a write of all keys.
     mutating func begin(_ key: EntryKey?) {
         if let key { ofKeys[key, default: 0] += 1 } else { ofAll += 1 }
     }

@@ -2,14 +2,14 @@ internal import Shallows
 internal import VellumCore
 internal import VellumEngine
 
-/// What a storage on a file does, as layers of compositions ask it.
+/// The operations of a storage on a file.
 ///
-/// Opened by whatever is asked first. Everything that may block goes through the lane that all storages on the file share.
+/// The first call opens the file. Everything that may block runs in the queue that all storages on the file share.
 final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     let name: String
-    let place: SQLitePlace
+    let configuration: SQLiteConfiguration
     private let expiration: Expiration?
-    private let queue: FileQueue
+    private let file: SharedFile
     private let state = Locked(State.unopened)
 
     private enum State: Sendable {
@@ -18,15 +18,15 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         case closed
     }
 
-    init(_ place: SQLitePlace, _ expiration: Expiration) {
-        name = place.storageName
-        self.place = place
-        self.expiration = expiration == .never ? nil : expiration
-        queue = FileQueue.shared(for: place.url)
+    init(_ configuration: SQLiteConfiguration) {
+        name = configuration.storageName
+        self.configuration = configuration
+        expiration = configuration.options.expiration == .never ? nil : configuration.options.expiration
+        file = SharedFile.shared(for: configuration.url)
     }
 
-    var verbs: StorageVerbs<Filename, Value> {
-        StorageVerbs(
+    var verbs: StorageOperations<Filename, Value> {
+        StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
                 self.write(key, call) { (store, entry) throws(StoreError) in
@@ -37,26 +37,26 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
                 self.write(key, call) { (store, entry) throws(StoreError) in _ = try store.remove(entry) }
             },
             removeAll: { call in
-                self.queue.write(nil, call) { self.whole(call) { (store) throws(StoreError) in try store.removeAll() } }
+                self.file.write(nil, call) { self.whole(call) { (store) throws(StoreError) in try store.removeAll() } }
             },
-            turn: { Turn(of: self.queue, $0) })
+            lockKey: { LockKey(of: self.file, $0) })
     }
 
     private func retrieve(_ key: Filename, _ call: Call) -> Reply<Value> {
         let entry = EntryKey(key.rawValue)
-        if let outcome = atHand(entry, key) { return .now(outcome) }
-        return queue.lane.run(layer: name, key: key, call) { [self] in
+        if let outcome = inMemory(entry, key) { return .now(outcome) }
+        return file.lane.run(layer: name, key: key, call) { [self] in
             answer(key) { (store) throws(StoreError) in try store.value(forKey: entry) }.flatMap { found in
                 found.map(Result.success) ?? .failure(.miss(forKey: key, layer: name))
             }
         }
     }
 
-    /// The value that memory has, where nothing that was asked for may change it. Blocks for nothing.
-    private func atHand(_ entry: EntryKey, _ key: Filename) -> Outcome<Value>? {
-        guard case .open(let open) = state.withLock({ $0 }), !queue.isWriting(entry) else { return nil }
+    /// The value in memory, unless a write that has started may change it. Does not block.
+    private func inMemory(_ entry: EntryKey, _ key: Filename) -> Outcome<Value>? {
+        guard case .open(let open) = state.withLock({ $0 }), !file.isWriting(entry) else { return nil }
         do throws(StoreError) {
-            return try open.store.valueInMemory(forKey: entry, place.clock.now(), .never).map(Result.success)
+            return try open.store.valueInMemory(forKey: entry, configuration.options.clock.now(), .never).map(Result.success)
         } catch {
             return .failure(ShallowsError(error, layer: name, key: key))
         }
@@ -66,10 +66,10 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(StoreError) -> Void
     ) -> Reply<Void> {
         let entry = EntryKey(key.rawValue)
-        return queue.write(entry, call) { run(key, call) { (store) throws(StoreError) in try body(store, entry) } }
+        return file.write(entry, call) { run(key, call) { (store) throws(StoreError) in try body(store, entry) } }
     }
 
-    /// Does something with the whole store, in its turn.
+    /// Runs `body` with the store, in its turn.
     func whole<Result: Sendable>(
         _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
     ) -> Reply<Result> {
@@ -79,10 +79,10 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     private func run<Result: Sendable>(
         _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
     ) -> Reply<Result> {
-        queue.lane.run(layer: name, key: key, call) { [self] in answer(key, body) }
+        file.lane.run(layer: name, key: key, call) { [self] in answer(key, body) }
     }
 
-    /// What the store says, told in the words of a storage. Blocks for the disk.
+    /// The result of `body`, with the storage's own error. Blocks for the disk.
     private func answer<Result>(_ key: Filename?, _ body: (Store<Value>) throws(StoreError) -> Result) -> Outcome<Result> {
         do throws(StoreError) {
             return .success(try body(try store()))
@@ -93,15 +93,15 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 
     // MARK: Opening and closing
 
-    /// The store, which is opened if it is not open yet.
+    /// The store. Opens it if it is not open.
     private func store() throws(StoreError) -> Store<Value> {
         switch state.withLock({ $0 }) {
         case .open(let open): return open.store
         case .closed: throw .closedStorage
         case .unopened: break
         }
-        let open: OpenFile<Value> = try place.open()
-        // Whoever opened it at the same time was given the same store.
+        let open: OpenFile<Value> = try configuration.open()
+        // A call that opened it concurrently got the same store.
         let isOpen = state.withLock { state in
             if case .unopened = state { state = .open(open) }
             return if case .open = state { true } else { false }
@@ -111,13 +111,13 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     func close(_ call: Call) -> Reply<Void> {
-        queue.write(nil, call) { closeInTurn(call) }
+        file.write(nil, call) { closeInTurn(call) }
     }
 
-    /// Does something with the file, in its turn, if the storage has opened it.
+    /// Runs `body` with the file, in its turn, if the storage has opened it.
     func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(StoreError) -> Void) -> Reply<Void> {
-        queue.write(nil, call) {
-            self.queue.lane.run(layer: self.name, call) { [self] in
+        file.write(nil, call) {
+            self.file.lane.run(layer: self.name, call) { [self] in
                 guard case .open(let open) = state.withLock({ $0 }) else { return .success(()) }
                 do throws(StoreError) {
                     return .success(try body(open.file))
@@ -129,15 +129,15 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     private func closeInTurn(_ call: Call) -> Reply<Void> {
-        queue.lane.run(layer: name, call) { [self] in
+        file.lane.run(layer: name, call) { [self] in
             do throws(StoreError) {
-                // Held while the lock is, so that nothing is let go of inside it.
+                // Retained until the lock is released, so that nothing is deinitialized inside it.
                 let before = state.withLock { $0 }
                 if case .open(let open) = before { try open.close() }
                 state.withLock { $0 = .closed }
                 return .success(())
             } catch {
-                // What could not be closed can be closed again.
+                // Closing can be tried again.
                 return .failure(ShallowsError(error, layer: name))
             }
         }
@@ -145,7 +145,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 }
 
 extension ShallowsError {
-    /// A failure of the engine: its code, its words, and itself as the cause.
+    /// A failure of the engine: its code, its message, and itself as the cause.
     init(_ error: StoreError, layer: String, key: Filename? = nil) {
         self.init(error.code, error.message, layer: layer, key: key, cause: error)
     }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// How values become bytes: `Data` as it is, anything else in the format. Bytes of every format are read.
+/// Encodes `Data` as it is, and other values in the format. Decodes every format.
 ///
-/// Chosen by the type and not by an overload, so that generic code that knows `Value` only as `Codable` makes the same file.
+/// The type is checked at run time, so that generic code that knows `Value` only as `Codable` writes the same bytes.
 struct StorageCodec<Value: Codable>: Codec {
     private let format: CodableFormat
 

@@ -1,7 +1,7 @@
 public import VellumCore
 internal import VellumEngine
 
-/// One index of an archive.
+/// An index of an archive.
 ///
 /// ```swift
 /// static var archiveIndexes: [ArchiveIndex<User>] {
@@ -9,8 +9,8 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// Of a computed property, and of a property of a class that is not final, Swift tells no name: it is known by its type.
-/// Name it where the same type may be indexed by another such property later.
+/// Swift has no name for a computed property, or for a property of a class that is not final; such a property is identified by its type.
+/// Give it a name if the index may later be replaced by one of another such property of the same type.
 public struct ArchiveIndex<Root> {
     private enum Content {
         case properties([any IndexedProperty<Root>], name: String?)
@@ -21,14 +21,22 @@ public struct ArchiveIndex<Root> {
 
     // MARK: One property
 
-    /// An index over one property.
+    /// Returns an index of one property.
+    ///
+    /// - Parameters:
+    ///   - property: The property.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func index<Property: IndexableValue>(_ property: KeyPath<Root, Property>, named name: String? = nil) -> Self {
         Self(.properties([PlainProperty(property)], name: name))
     }
 
-    /// An index over one property that has a raw value, by that.
+    /// Returns an index of the raw value of one property.
     ///
-    /// Two values must be equal exactly when their raw values are, as those of an `enum` are.
+    /// Two values must be equal exactly if their raw values are equal, as for an `enum`.
+    ///
+    /// - Parameters:
+    ///   - property: The property.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
         _ property: KeyPath<Root, Property>, named name: String? = nil
@@ -36,7 +44,13 @@ public struct ArchiveIndex<Root> {
         Self(.properties([DerivedProperty(property) { $0.rawValue }], name: name))
     }
 
-    /// An index over one optional property that has a raw value, by that.
+    /// Returns an index of the raw value of one optional property.
+    ///
+    /// Two values must be equal exactly if their raw values are equal, as for an `enum`.
+    ///
+    /// - Parameters:
+    ///   - property: The property.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
         _ property: KeyPath<Root, Property?>, named name: String? = nil
@@ -46,7 +60,7 @@ public struct ArchiveIndex<Root> {
 
     // MARK: Several properties
 
-    /// An index over several properties, most significant first.
+    /// Returns an index of several properties, most significant first.
     public static func index<First: IndexableValue, Second: IndexableValue, each Other: IndexableValue>(
         _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ others: repeat KeyPath<Root, each Other>
     ) -> Self {
@@ -57,21 +71,33 @@ public struct ArchiveIndex<Root> {
 
     // MARK: Elements
 
-    /// An index with an entry for each element of a collection.
+    /// Returns an index with an entry for each element of a collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements>, named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
         Self(.elements(PropertyElements(property) { Array($0) }, name: name))
     }
 
-    /// An index with an entry for each element of an optional collection.
+    /// Returns an index with an entry for each element of an optional collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements?>, named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
         Self(.elements(PropertyElements(property) { $0.map { Array($0) } ?? [] }, name: name))
     }
 
-    /// An index with an entry for each element of a collection of values that have a raw value, by that.
+    /// Returns an index with an entry for the raw value of each element of a collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements>, named name: String? = nil
@@ -79,7 +105,11 @@ public struct ArchiveIndex<Root> {
         Self(.elements(PropertyElements(property) { $0.map { $0.rawValue } }, name: name))
     }
 
-    /// An index with an entry for each element of an optional collection of values that have a raw value, by that.
+    /// Returns an index with an entry for the raw value of each element of an optional collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements?>, named name: String? = nil
@@ -91,7 +121,7 @@ public struct ArchiveIndex<Root> {
 
     private init(_ content: Content) { self.content = content }
 
-    /// Adds the index to those of an archive of the root's kind.
+    /// Adds the index to the catalog of an archive whose objects are of the root type.
     func add<Archive>(to catalog: inout IndexCatalog<Archive>) {
         switch content {
         case .properties(let properties, let name):
@@ -107,6 +137,5 @@ public struct ArchiveIndex<Root> {
     }
 }
 
-// Unchecked because what it reads is protected by being never changed: it holds key paths, and closures over these and
-// conformances alone.
+// Unchecked because the contents are protected by being immutable: key paths, and closures that capture only these.
 extension ArchiveIndex: @unchecked Sendable {}

@@ -5,44 +5,47 @@ internal import VellumEngine
 extension ArchiveStore {
     // MARK: Queries
 
-    /// The objects that satisfy the predicate, in order.
+    /// Returns the objects that satisfy a predicate, in order.
     ///
     /// ```swift
     /// let users = try store.fetch(
     ///     where: #Predicate<User> { $0.age > 30 && $0.name.contains("pre") }, sortedBy: [SortDescriptor(\.age)], limit: 10)
     /// ```
     ///
-    /// What an index of the type covers (``IndexedArchivable``) is answered by it; the rest is asked of decoded objects. An index
-    /// never changes an answer. ``explain(where:sortedBy:limit:offset:)`` tells what was done how.
+    /// Conditions that an index of the type covers (``IndexedArchivable``) are answered by the index; the others are evaluated on decoded
+    /// objects. An index never changes a result. ``explain(where:sortedBy:limit:offset:)`` shows how a query is executed.
     ///
-    /// Runs on the caller's thread and blocks it for the disk; no writer and no checkpoint waits. Sees everything that
-    /// ``access(archiveWithKey:)`` would find, each object once, also what lives in memory alone. Not a use of any object. Up to 4096
-    /// objects, or 4 MB, are read at one instant; in a larger query an object that someone changes meanwhile is met before or
-    /// after the change. An object that cannot be decoded is reported as ``StoreEvent/damagedEntry(_:_:)`` and hides no other.
+    /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. A query sees every object that
+    /// ``access(archiveWithKey:)`` would find, each once, including objects that are only in memory. It does not affect the eviction order.
+    /// Up to 4096 objects, or 4 MB, are read from one snapshot. In a larger query, an object that is changed during the query is seen
+    /// before or after the change. An object that cannot be decoded is left out and reported as ``StoreEvent/damagedEntry(_:_:)``.
     ///
     /// - Parameters:
-    ///   - predicate: Which objects; all if there is none.
-    ///   - order: Most significant first. Equal objects, and all where there is no order, come as their keys were first
-    ///     recorded. `nil` comes first, and last where the order is reversed.
-    ///   - limit: How many objects at most.
-    ///   - offset: How many objects to leave out at the beginning. Where an index answers, one that cannot be decoded counts.
-    /// - Complexity: O(log n + r) with one decode for each of r candidates that an index leaves; O(n) without an index. A sort
-    ///   that no index serves holds twice the limit, or everything where there is none.
-    /// - Throws: ``VellumError`` if the limit or offset is negative, the predicate throws for an object that it is asked of, or the disk
-    ///   fails. Of an object that an index leaves out it is not asked.
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: Most significant first. Objects that compare equal, and all objects if the array is empty, are in the order in which
+    ///     their keys were first recorded. `nil` is first, or last in a reverse order.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    ///   - offset: The number of objects to skip. If an index answers, it includes objects that cannot be decoded.
+    /// - Complexity: O(log n + r), with one decode for each of the r candidates that an index finds; O(n) without an index. A sort without
+    ///   an index holds up to twice `limit` objects in memory, or all without a limit.
+    /// - Throws: ``VellumError`` if `limit` or `offset` is negative, the predicate throws for an object that it is evaluated on, or the disk
+    ///   fails. The predicate is not evaluated on objects that an index excludes.
     public func fetch(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> [Archive] {
-        try strictly { () throws(StoreError) in
-            try engine.fetch(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
+        try withOpenHandle { () throws(StoreError) in
+            try store.fetch(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
         }
     }
 
-    /// The first object that satisfies the predicate, in order; `nil` if there is none. Not a use.
+    /// Returns the first object that satisfies a predicate, in order, or `nil`. Does not affect the eviction order.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func first(where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = []) throws -> Archive? {
-        try strictly { () throws(StoreError) in try engine.first(QueryDescription(where: predicate, sortedBy: order)) }
+        try withOpenHandle { () throws(StoreError) in try store.first(QueryDescription(where: predicate, sortedBy: order)) }
     }
 
     /// Returns how many valid objects satisfy the predicate. Counting does not affect the eviction order.
@@ -53,43 +56,49 @@ extension ArchiveStore {
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func count(where predicate: Predicate<Archive>) throws -> Int {
-        try strictly { () throws(StoreError) in try engine.count(QueryDescription(where: predicate)) }
+        try withOpenHandle { () throws(StoreError) in try store.count(QueryDescription(where: predicate)) }
     }
 
-    /// Whether any object satisfies the predicate. Not a use.
+    /// Returns whether any object satisfies the predicate. Does not affect the eviction order.
     ///
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func exists(where predicate: Predicate<Archive>) throws -> Bool {
-        try strictly { () throws(StoreError) in try engine.exists(QueryDescription(where: predicate)) }
+        try withOpenHandle { () throws(StoreError) in try store.exists(QueryDescription(where: predicate)) }
     }
 
-    /// Deletes the objects that satisfy the predicate, in one transaction, and returns how many there were.
+    /// Deletes the objects that satisfy the predicate, in one transaction.
     ///
-    /// An object that someone changes between the finding and the deleting stays. One transaction of very many objects makes the
-    /// write-ahead log larger than its 8 MiB until the next checkpoint.
+    /// An object that is changed between the search and the deletion is kept. A transaction that deletes very many objects grows the
+    /// write-ahead log beyond 8 MiB until the next checkpoint.
     ///
-    /// - Complexity: As for ``fetch(where:sortedBy:limit:offset:)``, and O(log n) for each object. Keys of all of them are held.
-    /// - Throws: ``VellumError`` if the predicate throws or the disk fails. Then nothing is deleted.
+    /// - Returns: How many objects were deleted.
+    /// - Complexity: As ``fetch(where:sortedBy:limit:offset:)``, plus O(log n) for each deleted object. All keys are held in memory.
+    /// - Throws: ``VellumError`` if the predicate throws or the disk fails. No object is deleted.
     @discardableResult
     public func deleteAll(where predicate: Predicate<Archive>) throws -> Int {
-        try strictly { () throws(StoreError) in try engine.removeAll(QueryDescription(where: predicate)) }
+        try withOpenHandle { () throws(StoreError) in try store.removeAll(QueryDescription(where: predicate)) }
     }
 
-    /// The objects that satisfy the predicate, one after the other.
+    /// Returns the objects that satisfy a predicate as an asynchronous sequence.
     ///
     /// ```swift
     /// for try await user in store.stream(where: #Predicate { $0.age > 30 }) { … }
     /// ```
     ///
-    /// Holds a few objects at a time, however many match, and eight bytes for each candidate of an index; but a sort that no index
-    /// serves holds twice the limit, or everything where there is none. Reads on a thread that may wait. Nothing is locked between two objects: no writer and no checkpoint waits for a slow loop. Ends early when its
-    /// task is cancelled.
+    /// Reads up to 64 objects at a time, on a thread that may block, and holds 8 bytes for each candidate of an index. A sort without an
+    /// index holds up to twice `limit` objects in memory, or all without a limit. Nothing is locked between two objects, so writers and
+    /// checkpoints do not wait for a slow loop. The stream throws `CancellationError` if its task is cancelled.
     ///
-    /// Each object is met once. What is recorded, changed or deleted while the stream runs is met before or after the
-    /// change; one that does not satisfy the predicate any more when its turn comes is left out. An object that is recorded
-    /// under a new key meanwhile may be met or not.
+    /// Each object is returned at most once. An object that is recorded, changed or deleted while the stream runs is seen before or after
+    /// the change; it is left out if it does not satisfy the predicate when it is read. An object that is recorded under a new key may be
+    /// returned or not. Does not affect the eviction order.
     ///
-    /// - Throws: While it runs, ``VellumError`` as ``fetch(where:sortedBy:limit:offset:)`` does, or `CancellationError`.
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    ///   - offset: The number of objects to skip.
+    /// - Returns: A sequence that throws ``VellumError`` as ``fetch(where:sortedBy:limit:offset:)`` does.
     public func stream(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) -> ArchiveStream<Archive> {
@@ -98,46 +107,52 @@ extension ArchiveStore {
         }
     }
 
-    /// Carries the query out, and tells what an index answered, which one, what remained, and how many objects were decoded.
+    /// Executes the query and returns how: the part that an index answered, the part that remained, and how many objects were decoded.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    ///   - offset: The number of objects to skip.
     /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:)`` does.
     public func explain(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> QueryExplanation {
-        try strictly { () throws(StoreError) in
-            try engine.explain(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
+        try withOpenHandle { () throws(StoreError) in
+            try store.explain(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
         }
     }
 
     // MARK: Indexes
 
-    /// How far the indexes of the type are built. Queries are right meanwhile, and slower.
+    /// Returns how many objects the indexes of the type cover. Until the indexes are complete, queries are correct but slower.
     ///
-    /// ``StoreEvent/indexed(_:)`` tells of each step.
+    /// ``StoreEvent/indexed(_:)`` reports each step.
+    ///
+    /// - Throws: ``VellumError`` if the disk fails.
     public func indexProgress() throws -> IndexProgress {
-        try strictly { () throws(StoreError) in try engine.indexProgress() }
+        try withOpenHandle { () throws(StoreError) in try store.indexProgress() }
     }
 }
 
-// MARK: For the forgiving face
+// MARK: For the methods that do not throw
 
 extension ArchiveStore {
-    func engine(fetch query: QueryDescription<Archive>) throws -> [Archive] {
-        try strictly { () throws(StoreError) in try engine.fetch(query) }
+    func fetch(_ query: QueryDescription<Archive>) throws -> [Archive] {
+        try withOpenHandle { () throws(StoreError) in try store.fetch(query) }
     }
 
-    func engine(explain query: QueryDescription<Archive>) throws -> QueryExplanation {
-        try strictly { () throws(StoreError) in try engine.explain(query) }
+    func explain(_ query: QueryDescription<Archive>) throws -> QueryExplanation {
+        try withOpenHandle { () throws(StoreError) in try store.explain(query) }
     }
 }
 
 extension QueryDescription where Value: Archivable {
-    /// What Swift's own language asks.
     init(
         where predicate: Predicate<Value>?, sortedBy order: [SortDescriptor<Value>] = [], limit: Int? = nil, offset: Int = 0
     ) throws(StoreError) {
         guard offset >= 0, limit ?? 0 >= 0 else {
-            throw StoreError(.invalidQuery, "A query cannot return fewer than no objects. Give a limit and an offset of zero or more.")
+            throw StoreError(.invalidQuery, "The limit or offset of a query is negative. Pass zero or more.")
         }
         self.init()
         if let predicate { steps.append(.filter(Condition(predicate))) }

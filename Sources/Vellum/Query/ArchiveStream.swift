@@ -2,11 +2,13 @@ internal import Synchronization
 internal import VellumCore
 internal import VellumEngine
 
-/// The results of a query, one after the other. Made by ``ArchiveStore/stream(where:sortedBy:limit:offset:)``.
+/// The results of a query as an asynchronous sequence. See ``ArchiveStore/stream(where:sortedBy:limit:offset:)``.
 ///
-/// Every loop over it asks anew.
+/// Each iteration executes the query again.
 public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
+    /// The type of the objects.
     public typealias Element = Archive
+    /// The type of the errors: ``VellumError`` or `CancellationError`.
     public typealias Failure = any Error
 
     private let store: ArchiveStore<Archive>
@@ -17,11 +19,13 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         self.query = query
     }
 
-    /// How many objects are held at a time.
-    static var objectsAtOnce: Int { 64 }
+    /// The maximum number of objects that are read at a time.
+    static var batchSize: Int { 64 }
 
+    /// Returns an iterator that executes the query at its first call.
     public func makeAsyncIterator() -> Iterator { Iterator(store, query) }
 
+    /// An iterator over the results of a query.
     public struct Iterator: AsyncIteratorProtocol {
         private let source: Source
         private var objects: ArraySlice<Archive> = []
@@ -30,16 +34,19 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
             source = Source(store, query)
         }
 
+        /// Returns the next object, or `nil` after the last. Reads from disk on a thread that may block.
+        ///
+        /// - Throws: ``VellumError`` if the query is invalid, the predicate throws, the archive is closed, or the disk fails;
+        ///   `CancellationError` if the task is cancelled.
         public mutating func next() async throws -> Archive? {
             try Task.checkCancellation()
             if let object = objects.popFirst() { return object }
-            objects = try await source.more()[...]
+            objects = try await source.nextBatch()[...]
             return objects.popFirst()
         }
     }
 
-    // Unchecked because the cursor is protected by the one iterator that has the source: it waits for each answer before it
-    // asks again. What the cursor returns is made for the asker and known to no one else.
+    // Unchecked because the cursor is protected by its only user, an iterator, which waits for each batch before it asks for the next.
     private final class Source: @unchecked Sendable {
         private let store: ArchiveStore<Archive>
         private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
@@ -50,10 +57,10 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
             self.query = query
         }
 
-        func more() async throws -> [Archive] {
+        func nextBatch() async throws -> [Archive] {
             let isCancelled = Flag()
             return try await withTaskCancellationHandler {
-                try await Offload.run { Handover(objects: try self.read { isCancelled.isSet }) }.objects
+                try await BlockingPool.run { Batch(objects: try self.read { isCancelled.isSet }) }.objects
             } onCancel: {
                 isCancelled.set()
             }
@@ -62,7 +69,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
             do throws(StoreError) {
                 guard !store.mark.isClosed else { throw .closed }
-                if cursor == nil { cursor = QueryCursor(try query(), in: store.engine, atOnce: ArchiveStream.objectsAtOnce) }
+                if cursor == nil { cursor = QueryCursor(try query(), in: store.store, atOnce: ArchiveStream.batchSize) }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
                 if error.code == .cancelled { throw CancellationError() }
@@ -71,7 +78,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Something that is set once, from any thread.
+    /// A flag that any thread may set.
     private final class Flag: Sendable {
         private let value = Atomic(false)
 
@@ -79,8 +86,8 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         func set() { value.store(true, ordering: .relaxed) }
     }
 
-    // Unchecked because the objects are protected by being new: they go from the thread that made them to the one that asked.
-    private struct Handover: @unchecked Sendable {
+    // Unchecked because the objects are protected by being new: only the thread that made them and then the caller have them.
+    private struct Batch: @unchecked Sendable {
         var objects: [Archive]
     }
 }

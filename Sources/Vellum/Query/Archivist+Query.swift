@@ -2,28 +2,31 @@ internal import VellumCore
 internal import VellumEngine
 
 extension Archivist {
-    /// Begins a query with what is found.
+    /// Returns a query for the objects that the finder matches.
     public func findWhere(_ find: (QueryFinder<Archive>) -> QueryFinder<Archive>) -> QueryBuilder<Self> {
         QueryBuilder(self).findWhere(find)
     }
 
-    /// Begins a query with all objects in an order.
+    /// Returns a query for all objects in an order.
     public func sorted(_ sort: (QuerySorter<Archive>) -> QuerySorter<Archive>) -> QueryBuilder<Self> {
         QueryBuilder(self).sorted(sort)
     }
 
-    /// Begins a query with so many of the objects.
+    /// Returns a query for at most `limit` objects.
     public func limitResults(by limit: Int) -> QueryBuilder<Self> { QueryBuilder(self).limitResults(by: limit) }
 
-    /// Carries out the steps on all objects, in the order of ``accessAll()``, one after the other: for an archivist that has no better
-    /// way.
+    /// Returns the objects that result from the steps, executed one after the other on the result of ``accessAll()``.
+    ///
+    /// ``ArchiveManager`` uses indexes instead. An archivist that can do better implements its own.
+    ///
+    /// - Complexity: O(n) for filters, O(n log n) for sorts.
     public func process(queries: [Query<Archive>]) -> [Archive] {
-        for problem in queries.flatMap(\.problems) { Report.failure(problem, verb: "process(queries:)", Archive.self) }
+        for problem in queries.flatMap(\.problems) { Report.failure(problem, operation: "process(queries:)", Archive.self) }
         do {
             return try QueryDescription(queries.map(\.step)).results(of: accessAll())
         } catch {
-            // No step of this language throws.
-            Report.failure(VellumError(.failedQuery, "A query failed.", cause: error), verb: "process(queries:)", Archive.self)
+            let error = VellumError(.failedQuery, "A query failed. See the cause.", cause: error)
+            Report.failure(error, operation: "process(queries:)", Archive.self)
             return []
         }
     }

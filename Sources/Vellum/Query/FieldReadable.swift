@@ -2,7 +2,7 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// An object of which single properties can be read from its data, so that a condition on them need not decode every object.
+/// An object whose properties can be read from its data one by one, so that a condition on them need not decode every object.
 ///
 /// ```swift
 /// extension User: FieldReadable {
@@ -12,53 +12,53 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// This is for conditions that no index answers. It changes how fast a query is, never what it answers: an object that may
-/// satisfy the condition is decoded and asked itself, and so is one of which nothing certain can be read, as of data that is no CBOR.
-/// As with an index, an object that one part of a condition rules out is not asked the others, which might have thrown, and is not
-/// reported if it cannot be decoded. Reading a field is no use of an object.
+/// Fields speed up conditions that no index answers. They never change a result: an object that may satisfy the condition is decoded and
+/// the condition is evaluated on it, and so is an object whose field cannot be read, for example because its data is not CBOR. As with an
+/// index, an object that one part of a condition excludes is not evaluated by the other parts, which might throw, and is not reported if
+/// it cannot be decoded. Reading a field does not affect the eviction order.
 ///
-/// - Important: By naming a field a type says that it is what the property will be when the object is decoded, as it is for a
-///   synthesized `Codable` conformance. What `init(from:)` makes of something else is no field.
+/// - Important: The value of a field must be the value that the property has after decoding, as for a synthesized `Codable` conformance.
+///   Do not declare a property that `init(from:)` computes from other data.
 public protocol FieldReadable: Archivable {
-    /// The type whose properties are read: this one, or the class that declares them for its subclasses, for whose own archives they
-    /// are of no use.
+    /// The type whose properties are read: the conforming type, or the class that declares the properties. Archives of its subclasses do
+    /// not use the fields.
     associatedtype FieldRoot = Self
 
-    /// What can be read.
+    /// The properties that can be read from data.
     static var archiveFields: [ArchiveField<FieldRoot>] { get }
 }
 
-/// A property that stands in the data of an object by itself.
+/// A property that can be read from the data of an object.
 public struct ArchiveField<Root> {
     fileprivate let property: AnyKeyPath
     /// A `StoredProperty` of the property's type.
     fileprivate let stored: Any
 
-    /// The property as it is stored under a key.
+    /// Returns a field that is stored under a coding key.
     ///
     /// - Parameters:
-    ///   - property: A property that is stored as it is.
-    ///   - keys: The coding keys on the way to it: one, and one more for each object in between.
+    ///   - property: The property.
+    ///   - keys: The coding path: one key, preceded by one for each containing object.
     public static func field<Property: Decodable>(_ property: KeyPath<Root, Property>, at keys: any CodingKey...) -> Self {
         Self(property: property, stored: StoredProperty<Property>(path: keys.map { $0.stringValue }))
     }
 
-    /// The property as it is stored under a key.
+    /// Returns a field that is stored under a coding key.
     ///
     /// - Parameters:
-    ///   - property: A property that is stored as it is.
-    ///   - keys: The texts of the coding keys on the way to it: one, and one more for each object in between.
+    ///   - property: The property.
+    ///   - keys: The string values of the coding path: one key, preceded by one for each containing object.
     public static func field<Property: Decodable>(_ property: KeyPath<Root, Property>, at keys: String...) -> Self {
         Self(property: property, stored: StoredProperty<Property>(path: keys))
     }
 }
 
-/// How a property is read from data.
+/// Reads a property from data.
 struct StoredProperty<Property> {
-    /// Throws where the data does not say.
+    /// Throws if the data does not contain the property.
     let read: (Data) throws -> Property
 
-    /// There is no such field, or the data is in another format.
+    /// The data has no such field, or is in another format.
     struct Unknown: Error {}
 
     fileprivate init(path: [String]) where Property: Decodable {
@@ -68,14 +68,14 @@ struct StoredProperty<Property> {
         }
     }
 
-    /// Asks the property in the data, where that tells.
+    /// Returns a closure that evaluates the test on the property in the data, or returns `nil` if the property cannot be read.
     func answering(_ test: @escaping (Property) throws -> Bool) -> (Data) -> Bool? {
         { data in
-            do { return try test(read(data)) } catch { return nil }  // Whoever decodes the object learns why.
+            do { return try test(read(data)) } catch { return nil }  // Decoding the object reports the error.
         }
     }
 
-    /// How the property is read from the data of objects of the type; `nil` if it is none that can be.
+    /// Returns how to read the property from the data of objects of the type, or `nil` if the property is not a field.
     static func of<Value>(_ property: AnyKeyPath, in type: Value.Type) -> StoredProperty? {
         guard let type = type as? any FieldReadable.Type else { return nil }
         return find(property, in: type)

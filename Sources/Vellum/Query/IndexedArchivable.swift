@@ -1,7 +1,7 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// An object whose archive keeps indexes, so that queries need not decode every object.
+/// An object whose archive has indexes, so that queries need not decode every object.
 ///
 /// ```swift
 /// extension User: IndexedArchivable {
@@ -11,23 +11,23 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// An index changes how fast a query is, never what it answers. The list is read once, when the archive is opened; if it changed,
-/// indexes are built from what is recorded, while the archive is used (``ArchiveStore/indexProgress()``).
+/// An index makes a query faster and never changes its result. The list is read once, when the archive is opened. If it has changed, the
+/// indexes are built in the background from the recorded objects (``ArchiveStore/indexProgress()``).
 ///
-/// - Important: An indexed property must come back from the data as it went in. One that is not encoded, or that is encoded less
-///   exactly than it is, is indexed as it was recorded, and found by that.
-/// - Note: An index takes room in the file beside what the limits count, and each adds to the cost of recording. Of conditions on several
-///   properties, an index over all of them is the fastest, the ones compared for equality first.
+/// - Important: An indexed property must have the same value after the object is encoded and decoded. A property that is not encoded, or
+///   encoded with less precision, is indexed and found with the value that was recorded.
+/// - Note: An index takes space in the file that the limits do not count, and makes recording slower. For conditions on several properties,
+///   an index of all of them is fastest, with the properties that are compared for equality first.
 public protocol IndexedArchivable: Archivable {
-    /// The type whose properties are indexed: this one, or the class that declares them for its subclasses. To Swift a subclass's
-    /// property is another one than its parent's, so the queries of a subclass's own archive are answered by decoding.
+    /// The type whose properties are indexed: the conforming type, or the class that declares the properties. Key paths of a subclass differ
+    /// from those of its parent, so queries of a subclass's own archive use no index.
     associatedtype IndexRoot = Self
 
-    /// What is indexed.
+    /// The indexes of the archive.
     static var archiveIndexes: [ArchiveIndex<IndexRoot>] { get }
 }
 
-/// What is indexed of the type; nothing if it declares no index.
+/// Returns the indexes of the type, or `nil` if it declares none.
 func indexCatalog<Archive: Archivable>(of type: Archive.Type) -> IndexCatalog<Archive>? {
     guard let declarer = type as? any IndexedArchivable.Type else { return nil }
     let catalog = indexCatalog(of: type, declaredBy: declarer)
@@ -38,7 +38,7 @@ private func indexCatalog<Archive, Declarer: IndexedArchivable>(
     of type: Archive.Type, declaredBy declarer: Declarer.Type
 ) -> IndexCatalog<Archive> {
     var catalog = IndexCatalog<Archive>()
-    // A type may declare indexes of another one that it is no kind of.
+    // Ignore indexes of a type that is neither this one nor a superclass.
     guard type is Declarer.IndexRoot.Type else { return catalog }
     for index in declarer.archiveIndexes { index.add(to: &catalog) }
     return catalog

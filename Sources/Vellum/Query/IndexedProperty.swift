@@ -1,16 +1,16 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// A property of an index, whatever its type.
+/// A property of an index.
 protocol IndexedProperty<Root> {
     associatedtype Root
     var path: AnyKeyPath { get }
 
-    /// Adds the column unless it is there. Returns its number.
+    /// Adds a column for the property, unless there is one, and returns its number.
     func addColumn<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) -> Int
 }
 
-/// A property that is indexed as it is.
+/// A property whose value is indexed.
 struct PlainProperty<Root, Property: IndexableValue>: IndexedProperty {
     let keyPath: KeyPath<Root, Property>
     var path: AnyKeyPath { keyPath }
@@ -24,7 +24,7 @@ struct PlainProperty<Root, Property: IndexableValue>: IndexedProperty {
     }
 }
 
-/// A property that is indexed by something that is made of it.
+/// A property of which a derived value is indexed.
 struct DerivedProperty<Root, Property, Derived: IndexableValue>: IndexedProperty {
     let keyPath: KeyPath<Root, Property>
     let derive: (Property) -> Derived
@@ -41,7 +41,7 @@ struct DerivedProperty<Root, Property, Derived: IndexableValue>: IndexedProperty
     }
 }
 
-/// The elements of a collection, whatever its type.
+/// A collection of an index.
 protocol IndexedElements<Root> {
     associatedtype Root
     var path: AnyKeyPath { get }
@@ -49,7 +49,7 @@ protocol IndexedElements<Root> {
     func addCollection<Archive>(to catalog: inout IndexCatalog<Archive>, name: String)
 }
 
-/// What is indexed of each element of a property.
+/// A property of which each element is indexed.
 struct PropertyElements<Root, Property, Element: IndexableValue>: IndexedElements {
     let keyPath: KeyPath<Root, Property>
     let elements: (Property) -> [Element]
@@ -66,9 +66,11 @@ struct PropertyElements<Root, Property, Element: IndexableValue>: IndexedElement
     }
 }
 
-/// Reads the property of an archive of the root's kind.
+/// Returns a closure that reads the property from objects of a type that is the root or a subclass of it.
 private func reader<Archive, Root, Property>(of path: KeyPath<Root, Property>, in type: Archive.Type) -> (Archive) -> Property {
     if let path = path as? KeyPath<Archive, Property> { return { $0[keyPath: path] } }
-    // Made only for types that are of the root's kind.
-    return { ($0 as! Root)[keyPath: path] }
+    return { object in
+        guard let root = object as? Root else { preconditionFailure("\(Archive.self) is not a \(Root.self).") }
+        return root[keyPath: path]
+    }
 }

@@ -1,13 +1,13 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// What is known of an optional, where only at run time is known that it is one.
+/// An optional whose wrapped type is known only at run time.
 protocol OptionalProperty {
     var isNil: Bool { get }
     var anyValue: Any? { get }
     static var wrappedType: Any.Type { get }
 
-    /// Holds where the property of this type is `nil`.
+    /// Returns the condition that the property is `nil`.
     static func isNil<Value>(_ path: PartialKeyPath<Value>) -> Condition<Value>
 }
 
@@ -23,12 +23,12 @@ extension Optional: OptionalProperty {
     }
 }
 
-/// Whether the value is an optional that holds none.
+/// Returns whether the value is an optional that is `nil`.
 func isNilValue<Value>(_ value: Value) -> Bool { (value as? any OptionalProperty)?.isNil ?? false }
 
-/// What a property is compared with, as an index of it knows it.
+/// The form of an operand that an index stores.
 enum IndexOperand {
-    /// The value where the indexed type is indexable itself; else its raw value, by which such a type is indexed.
+    /// Returns the operand if the indexed type is indexable, else its raw value, by which such a type is indexed.
     static func of(_ operand: Any, in indexed: Any.Type) -> Any {
         if indexed is any IndexableValue.Type { return operand }
         if let optional = operand as? any OptionalProperty, let value = optional.anyValue { return of(value, in: indexed) }

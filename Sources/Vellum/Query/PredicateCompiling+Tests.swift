@@ -2,7 +2,7 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-// What of a predicate is true or false.
+// The parts of a predicate that are true or false.
 
 extension PredicateExpressions.Conjunction: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
@@ -110,7 +110,7 @@ extension PredicateExpressions.CollectionContainsCollection: CompilableExpressio
 }
 
 extension RelatedExpression {
-    /// The test of a property, where it is one. It is made for the property's type and faster than what is put together.
+    /// Returns the test of a property if the part is one. It is specialized for the type of the property and faster than composed closures.
     fileprivate func test<Environment>(in scope: PredicateScope<Environment>) -> ((Environment) throws -> Bool)? {
         switch condition(in: scope) {
         case nil: return nil

@@ -1,6 +1,6 @@
 internal import Foundation
 
-// What a predicate is made of at its ends, and how values are made of values.
+// The parts of a predicate that are values.
 
 extension PredicateExpressions.Variable: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
@@ -65,7 +65,7 @@ extension PredicateExpressions.ForcedUnwrap: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
         let inner = try Vellum.compiled(inner, in: scope)
         let failure = PredicateExpressions.ForcedUnwrap<PredicateExpressions.Value<Wrapped?>, Wrapped>(.init(nil))
-        // Only Foundation can make its error.
+        // Only Foundation can create its error.
         return { try inner($0) ?? failure.evaluate(PredicateBindings()) }
     }
 }
@@ -77,13 +77,18 @@ extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
         return { environment in try wrapped(environment).flatMap { try transform(environment, $0) } }
     }
 
-    /// The closure's value is the result, or an optional of it.
+    /// The closure returns the result or an optional of it.
     private func resultTransform<Environment>(
         in scope: PredicateScope<Environment>
     ) throws -> (Environment, Wrapped) throws -> Result? {
         let transform = try Vellum.compiled(transform, of: variable, in: scope)
         if let transform = transform as? (Environment, Wrapped) throws -> Result { return transform }
-        return { try transform($0, $1) as! Result? }
+        return { environment, wrapped in
+            guard let result = try transform(environment, wrapped) as? Result? else {
+                preconditionFailure("The closure does not return \(Result.self).")
+            }
+            return result
+        }
     }
 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-// Parts of a predicate about sequences and optionals that an index can be asked about.
+// The parts of a predicate about sequences and optionals that an index may answer.
 
 extension PredicateExpressions.SequenceContains: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
@@ -10,7 +10,7 @@ extension PredicateExpressions.SequenceContains: RelatedExpression {
             return PropertyTests(path).contains(element)
         }
         if let path = propertyPath(of: element, in: scope), let elements = constant(of: sequence) {
-            // A sequence may be endless, or be gone once it was gone through; a collection is neither.
+            // A sequence may be infinite, or be consumed by one iteration. A collection is not.
             guard elements is any Collection else { return nil }
             return PropertyTests(path).isOne(of: elements) { elements.contains($0) }
         }
@@ -36,14 +36,14 @@ extension PredicateExpressions.NilCoalesce: RelatedExpression where RHS.Output =
     }
 }
 
-/// The condition that holds where the part is true, and neither where it is false nor where it is `nil`.
+/// Returns the condition that the part is true, and neither false nor `nil`.
 func unwrappedCondition<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> Condition<Environment>? {
     (part as? any UnwrappingExpression)?.unwrappedCondition(in: scope)
 }
 
-/// A part that asks something of what an optional holds.
+/// A part that tests the wrapped value of an optional.
 private protocol UnwrappingExpression {
     func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>?
 }
@@ -54,23 +54,23 @@ extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Resul
         guard let test = transform as? any PredicateExpression<Bool> else { return nil }
         guard let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable)) else { return nil }
         let lifted = inner.lifted(to: path)
-        // A test never holds for `nil`, but its opposite would.
+        // `nil` satisfies no test, but it would satisfy the negation of one.
         if case .test = inner { return lifted }
         return .all([PropertyTests(path).isNotNil, lifted])
     }
 }
 
 extension Condition {
-    /// The same condition on what an optional property holds; its tests do not hold where that is nothing.
+    /// Returns the condition on the wrapped value of an optional property. `nil` satisfies none of its tests.
     fileprivate func lifted<Root>(to path: KeyPath<Root, Value?>) -> Condition<Root> {
         switch self {
         case .all(let parts): return .all(parts.map { $0.lifted(to: path) })
         case .any(let parts): return .any(parts.map { $0.lifted(to: path) })
         case .not(let part): return .not(part.lifted(to: path))
         case .test(let test):
-            let isOfAll = test.property == \Value.self
+            let testsWholeValue = test.property == \Value.self
             return .test(
-                Test(isOfAll ? path : nil, isOfAll ? test.relation : nil) { root in
+                Test(testsWholeValue ? path : nil, testsWholeValue ? test.relation : nil) { root in
                     guard let value = root[keyPath: path] else { return false }
                     return try test.matches(value)
                 })

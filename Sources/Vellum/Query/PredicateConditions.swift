@@ -3,14 +3,14 @@ internal import VellumCore
 internal import VellumEngine
 
 extension Condition {
-    /// What the predicate asks, as an index can be asked where it can, and exactly what Foundation answers everywhere else.
+    /// Converts a predicate to a condition: relations for an index where possible, tests that return the same as Foundation elsewhere.
     init(_ predicate: Predicate<Value>) {
         let scope = PredicateScope(predicate.variable)
-        // A variable of nowhere: Foundation says so to whoever asks.
+        // The predicate uses a variable that it does not have. Foundation throws an error for each object.
         self = condition(of: predicate.expression, in: scope) ?? .test(Test { try predicate.evaluate($0) })
     }
 
-    /// Whether an index could be asked for any of it.
+    /// Whether an index may answer any part of the condition.
     fileprivate var hasRelation: Bool {
         switch self {
         case .all(let parts), .any(let parts): parts.contains { $0.hasRelation }
@@ -20,13 +20,13 @@ extension Condition {
     }
 }
 
-/// A part of a predicate that may have a form in which an index can be asked.
+/// A part of a predicate that may have a relation for an index.
 protocol RelatedExpression: PredicateExpression where Output == Bool {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>?
 }
 
-/// The condition that the part is; nothing if the scope does not hold all that it names. Of what no index can be asked, one closure
-/// is made.
+/// Returns the part as a condition, or `nil` if it uses a variable that the scope does not have. A part without a relation becomes one
+/// closure.
 func condition<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> Condition<Environment>? where Part.Output == Bool {
@@ -38,7 +38,7 @@ func condition<Part: PredicateExpression, Environment>(
     }
 }
 
-/// The part as a closure of what is stored of an object; nothing if it names anything else than fields.
+/// Returns the part as a closure of the data of an object, or `nil` if it uses anything except fields.
 private func storedTest<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> ((Data) -> Bool?)? where Part.Output == Bool {
@@ -46,7 +46,7 @@ private func storedTest<Part: PredicateExpression, Environment>(
     do {
         let test = try compiled(part, in: PredicateScope<Data>.stored(own, type))
         return { data in
-            do { return try test(data) } catch { return nil }  // Whoever decodes the object learns why.
+            do { return try test(data) } catch { return nil }  // Decoding the object reports the error.
         }
     } catch {
         return nil
@@ -103,14 +103,14 @@ extension PredicateExpressions.NotEqual: RelatedExpression {
     }
 }
 
-/// A property that is itself true or false.
+/// A property of type `Bool`.
 extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
         propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
     }
 }
 
-/// What an optional property holds, where that is itself true or false.
+/// A variable of type `Bool`, such as the unwrapped value of an optional property.
 extension PredicateExpressions.Variable: RelatedExpression where Output == Bool {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
         propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-// Parts of a predicate that an index can be asked about: properties, and what is the same for every object.
+// The parts of a predicate that an index understands: properties and constants.
 
-/// The path of the property that the part is, from the scope's own variable.
+/// Returns the key path of the part if it is a property of the scope's own variable.
 func propertyPath<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> KeyPath<Environment, Part.Output>? {
@@ -10,7 +10,7 @@ func propertyPath<Part: PredicateExpression, Environment>(
     return part.path(from: own) as? KeyPath<Environment, Part.Output>
 }
 
-/// A variable, or a property of one.
+/// A variable or a property of one.
 protocol PropertyExpression: PredicateExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath?
 }
@@ -28,12 +28,12 @@ extension PredicateExpressions.KeyPath: PropertyExpression {
 
 // MARK: Constants
 
-/// The value of the part, if it is the same for every object.
+/// Returns the value of the part if it is the same for every object.
 func constant<Part: PredicateExpression>(of part: Part) -> Part.Output? {
     (part as? any ConstantExpression).flatMap { Constant<Part.Output>.of($0)?.value }
 }
 
-/// A value in a type of its own, so that it can be cast whatever it is.
+/// Wraps a value, so that it can be cast even if it is optional.
 private struct Constant<Value> {
     let value: Value
 
@@ -63,8 +63,8 @@ extension PredicateExpressions.KeyPath: ConstantExpression {
 extension PredicateExpressions.UnaryMinus: ConstantExpression {
     fileprivate var constant: Output? {
         guard let value = Vellum.constant(of: wrapped) else { return nil }
-        // What would trap does so where Foundation does: with the first object.
-        if let value = value as? any FixedWidthInteger, value.isLeast { return nil }
+        // Negating the minimum traps. Foundation traps for the first object, not here.
+        if let value = value as? any FixedWidthInteger, value.isMinimum { return nil }
         return -value
     }
 }
@@ -84,5 +84,5 @@ extension PredicateExpressions.ClosedRange: ConstantExpression {
 }
 
 extension FixedWidthInteger {
-    fileprivate var isLeast: Bool { self == .min }
+    fileprivate var isMinimum: Bool { self == .min }
 }

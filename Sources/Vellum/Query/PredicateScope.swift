@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// Where a compiled part of a predicate finds its variables: in the one value that it is given.
+/// The variables of a compiled part of a predicate. They are read from one value, the environment.
 ///
-/// That value is the object, for the predicate itself; within `contains(where:)`, `allSatisfy` and `flatMap` it is the element alone,
-/// or, where what surrounds it is named too, both.
+/// The environment of the predicate is the object. In a closure of `contains(where:)`, `allSatisfy` or `flatMap` it is the element, or the
+/// element and the outer environment if the closure uses outer variables.
 struct PredicateScope<Environment> {
     typealias Variable = PredicateExpressions.Variable
 
-    /// The variable whose value is the environment itself.
+    /// The variable whose value is the environment.
     let own: PredicateExpressions.VariableID?
-    /// Whether these are all variables that may be named.
-    let isWhole: Bool
-    /// The innermost first.
+    /// Whether the scope has all variables that a part may use.
+    let isComplete: Bool
+    /// Innermost first.
     private let variables: [any BoundVariable<Environment>]
-    /// The variable that stands for an object of which the environment is the data.
+    /// The variable of the object, if the environment is the data of an object.
     private let stored: StoredVariable?
 
     private struct StoredVariable {
@@ -22,49 +22,49 @@ struct PredicateScope<Environment> {
     }
 
     private init(
-        own: Variable<Environment>?, isWhole: Bool, _ variables: [any BoundVariable<Environment>], stored: StoredVariable? = nil
+        own: Variable<Environment>?, isComplete: Bool, _ variables: [any BoundVariable<Environment>], stored: StoredVariable? = nil
     ) {
         self.own = own?.key
-        self.isWhole = isWhole
+        self.isComplete = isComplete
         self.variables = variables
         self.stored = stored
     }
 
-    /// The scope of a predicate.
+    /// Creates the scope of a predicate.
     init(_ variable: Variable<Environment>) {
-        self.init(own: variable, isWhole: true, [OwnVariable(variable: variable)])
+        self.init(own: variable, isComplete: true, [OwnVariable(variable: variable)])
     }
 
-    /// The scope within a closure that names nothing but its own argument.
+    /// Returns the scope of a closure that uses only its own argument.
     static func inner(_ variable: Variable<Environment>) -> PredicateScope {
-        PredicateScope(own: variable, isWhole: false, [OwnVariable(variable: variable)])
+        PredicateScope(own: variable, isComplete: false, [OwnVariable(variable: variable)])
     }
 
-    /// The scope within a closure.
+    /// Returns the scope of a closure that uses its own argument and outer variables.
     func adding<Element>(_ variable: Variable<Element>) -> PredicateScope<Nested<Environment, Element>> {
         PredicateScope<Nested<Environment, Element>>(
-            own: nil, isWhole: isWhole,
+            own: nil, isComplete: isComplete,
             [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) })
     }
 
-    /// The scope of a predicate on objects of which there is only the data. Nothing but single properties can be had of it.
+    /// Returns the scope of a predicate on the data of objects. Only fields can be read from it.
     static func stored(_ key: PredicateExpressions.VariableID, _ type: any FieldReadable.Type) -> Self where Environment == Data {
-        PredicateScope(own: nil, isWhole: false, [], stored: StoredVariable(key: key, type: type))
+        PredicateScope(own: nil, isComplete: false, [], stored: StoredVariable(key: key, type: type))
     }
 
-    /// How the property is read from data; nothing if the environment is none, or does not tell.
+    /// Returns how to read the property from data, or `nil` if the environment is not data or has no such field.
     func reader<Property>(ofStored part: some PropertyExpression, _: Property.Type) -> ((Environment) throws -> Property)? {
         guard let stored, let path = part.path(from: stored.key) else { return nil }
         func property<Value: Archivable>(_ type: Value.Type) -> StoredProperty<Property>? { .of(path, in: type) }
         return property(stored.type)?.read as? (Environment) throws -> Property
     }
 
-    /// How the value of the variable is found; nothing if it is none of these.
+    /// Returns how to read the variable, or `nil` if the scope does not have it.
     func reader<Value>(of variable: Variable<Value>) -> ((Environment) -> Value)? {
         (variables.first { $0.key == variable.key } as? any TypedVariable<Environment, Value>)?.reader
     }
 
-    /// What Foundation needs to know to evaluate a part by itself.
+    /// Returns the values of the variables, for a part that Foundation evaluates.
     func bindings(_ environment: Environment) -> PredicateBindings {
         var bindings = PredicateBindings()
         for variable in variables { variable.bind(in: environment, &bindings) }
@@ -72,13 +72,13 @@ struct PredicateScope<Environment> {
     }
 }
 
-/// What a closure is given where it names its own argument and what surrounds it.
+/// The environment of a closure that uses its own argument and outer variables.
 struct Nested<Outer, Element> {
     let outer: Outer
     let element: Element
 }
 
-/// A variable, and where it is found.
+/// A variable and how to read it.
 private protocol BoundVariable<Environment> {
     associatedtype Environment
     var key: PredicateExpressions.VariableID { get }
@@ -103,20 +103,20 @@ extension TypedVariable {
     }
 }
 
-/// The value is the environment.
+/// A variable whose value is the environment.
 private struct OwnVariable<Environment>: TypedVariable {
     let variable: PredicateExpressions.Variable<Environment>
     var reader: (Environment) -> Environment { { $0 } }
 }
 
-/// The value is the element.
+/// A variable whose value is the element.
 private struct InnerVariable<Outer, Element>: TypedVariable {
     typealias Environment = Nested<Outer, Element>
     let variable: PredicateExpressions.Variable<Element>
     var reader: (Nested<Outer, Element>) -> Element { { $0.element } }
 }
 
-/// The value is found where it was before.
+/// A variable of the outer environment.
 private struct OuterVariable<Outer, Element, Value>: TypedVariable {
     typealias Environment = Nested<Outer, Element>
     let variable: PredicateExpressions.Variable<Value>

@@ -1,8 +1,8 @@
-/// What a property is called in the definition of an index: the same at each start of a program.
+/// The name of a property in the definition of an index. It is the same on every launch.
 struct PropertyName {
     let text: String
 
-    /// The name given, or the key path's own without the root.
+    /// Returns the given name, or the key path without its root.
     static func of<Root>(_ path: AnyKeyPath, _ root: Root.Type, _ given: String?) -> PropertyName {
         PropertyName(given ?? withoutAddresses(withoutRoot(path.debugDescription, root)))
     }
@@ -11,7 +11,7 @@ struct PropertyName {
         self.text = String(text.map { $0 == ";" || $0.isNewline ? " " : $0 })
     }
 
-    /// The name, with a number if it is taken.
+    /// Returns the name, with a number if it is taken.
     func unique(among taken: [String]) -> String {
         guard taken.contains(text) else { return text }
         var number = 2
@@ -19,13 +19,13 @@ struct PropertyName {
         return "\(text) \(number)"
     }
 
-    /// "address.city" of "\User.address.city".
+    /// Returns "address.city" for "\User.address.city".
     private static func withoutRoot<Root>(_ description: String, _ root: Root.Type) -> String {
         let start = "\\\(root)."
         return description.hasPrefix(start) ? String(description.dropFirst(start.count)) : description
     }
 
-    /// "<computed Bool>" of "<computed 0x000055db3ca427d0 (Bool)>".
+    /// Returns "<computed Bool>" for "<computed 0x000055db3ca427d0 (Bool)>".
     private static func withoutAddresses(_ description: String) -> String {
         description.replacing(/0x[0-9a-fA-F]+ \((.*?)\)>/) { "\($0.output.1)>" }
     }

@@ -2,10 +2,9 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// The order that an index and a sort on values agree on: that of `<`, with `nil` first, then what compares with nothing, such as
-/// what is not a number.
+/// The order that indexes and sorts of values share: the order of `<`, with `nil` first, then values that are unordered, such as NaN.
 enum PropertyOrder {
-    /// Below zero if the left one comes first, above if the right one does.
+    /// Returns a function whose result is negative if the left value comes first, and positive if the right one does.
     static func comparison<Property: Comparable>(of type: Property.Type) -> (Property, Property) -> Int {
         if let texts = Comparison(compare: TextOrder.compare) as? Comparison<Property> { return texts.compare }
         return { left, right in
@@ -28,41 +27,41 @@ enum PropertyOrder {
         }
     }
 
-    /// A closure in a type of its own, so that it can be cast.
+    /// Wraps a closure, so that it can be cast.
     private struct Comparison<Property> {
         let compare: (Property, Property) -> Int
     }
 
-    /// Whether `<` of the type is the order in which an index keeps it. Unknown types may compare as they like.
-    static func isThatOfIndex<Property>(_ type: Property.Type) -> Bool { type is any NaturallyOrdered.Type }
+    /// Returns whether an index stores the type in the order of its `<`. User-supplied types may define `<` in any way.
+    static func matchesIndexOrder<Property>(_ type: Property.Type) -> Bool { type is any NaturallyOrdered.Type }
 }
 
 extension Ordering {
-    /// By a property.
+    /// Returns an ordering by a property.
     static func by<Property: Comparable>(_ path: KeyPath<Value, Property>, isDescending: Bool) -> Ordering {
         by(
-            path, isDescending: isDescending, isThatOfIndex: PropertyOrder.isThatOfIndex(Property.self),
+            path, isDescending: isDescending, matchesIndexOrder: PropertyOrder.matchesIndexOrder(Property.self),
             PropertyOrder.comparison(of: Property.self))
     }
 
-    /// By an optional property, `nil` first.
+    /// Returns an ordering by an optional property, `nil` first.
     static func by<Property: Comparable>(_ path: KeyPath<Value, Property?>, isDescending: Bool) -> Ordering {
         by(
-            path, isDescending: isDescending, isThatOfIndex: PropertyOrder.isThatOfIndex(Property.self),
+            path, isDescending: isDescending, matchesIndexOrder: PropertyOrder.matchesIndexOrder(Property.self),
             PropertyOrder.comparison(ofOptional: Property.self))
     }
 
     private static func by<Property>(
-        _ path: KeyPath<Value, Property>, isDescending: Bool, isThatOfIndex: Bool, _ compare: @escaping (Property, Property) -> Int
+        _ path: KeyPath<Value, Property>, isDescending: Bool, matchesIndexOrder: Bool, _ compare: @escaping (Property, Property) -> Int
     ) -> Ordering {
-        Ordering(isThatOfIndex ? path : nil, isDescending: isDescending) { left, right in
+        Ordering(matchesIndexOrder ? path : nil, isDescending: isDescending) { left, right in
             let order = compare(left[keyPath: path], right[keyPath: path])
             return isDescending ? -order : order
         }
     }
 }
 
-/// The types whose `<` is known. Internal, so that no other type can say that it is one.
+/// A type whose `<` is the order of an index. Private, so that no other type can conform.
 private protocol NaturallyOrdered: Comparable {}
 
 extension Int: NaturallyOrdered {}

@@ -2,53 +2,53 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// Tests of one property, for every language of queries: what an index is asked, and the same asked of a value.
+/// Conditions on one property, for predicates and finders. Each is a relation for an index and the equivalent test of a value.
 ///
-/// Of an optional property, `nil` satisfies none of them.
+/// A property that is `nil` satisfies none of them, except those for `nil`.
 struct PropertyTests<Value, Property> {
     private let path: AnyKeyPath
-    /// Turns a question about the property into one about the value.
-    private let asked: (@escaping (Property) -> Bool) -> (Value) -> Bool
-    /// The same of what is stored of the value; nothing where that cannot be asked.
-    private let askedStored: ((@escaping (Property) -> Bool) -> (Data) -> Bool?)?
-    /// Holds where the property is `nil`; nothing where it cannot be.
-    private let isNothing: Condition<Value>?
+    /// Converts a test of the property to a test of the value.
+    private let valueTest: (@escaping (Property) -> Bool) -> (Value) -> Bool
+    /// Converts a test of the property to a test of the value's data; `nil` if the property cannot be read from data.
+    private let storedTest: ((@escaping (Property) -> Bool) -> (Data) -> Bool?)?
+    /// The condition that the property is `nil`; `nil` if it is not optional.
+    private let nilCondition: Condition<Value>?
 
     init(_ path: KeyPath<Value, Property>) {
         self.path = path
-        asked = { test in { test($0[keyPath: path]) } }
-        askedStored = StoredProperty<Property>.of(path, in: Value.self).map { stored in { test in stored.answering(test) } }
-        isNothing = (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) }
+        valueTest = { test in { test($0[keyPath: path]) } }
+        storedTest = StoredProperty<Property>.of(path, in: Value.self).map { stored in { test in stored.answering(test) } }
+        nilCondition = (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) }
     }
 
     init(optional path: KeyPath<Value, Property?>) {
         self.path = path
-        asked = { test in { value in value[keyPath: path].map(test) ?? false } }
-        askedStored = StoredProperty<Property?>.of(path, in: Value.self).map { stored in
+        valueTest = { test in { value in value[keyPath: path].map(test) ?? false } }
+        storedTest = StoredProperty<Property?>.of(path, in: Value.self).map { stored in
             { test in stored.answering { $0.map(test) ?? false } }
         }
-        isNothing = Property?.isNil(path)
+        nilCondition = Property?.isNil(path)
     }
 
-    /// A test that no index answers.
+    /// Returns a condition that no index answers.
     func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { relation(nil, test) }
 
-    /// What an index answers, unless there is no relation, and the same on values.
+    /// Returns a condition that an index answers if there is a relation. The test must be equivalent to the relation.
     private func relation(_ relation: PropertyRelation?, _ test: @escaping (Property) -> Bool) -> Condition<Value> {
-        .test(Test(relation == nil ? nil : path, relation, matches: asked(test), matchesStored: askedStored?(test)))
+        .test(Test(relation == nil ? nil : path, relation, matches: valueTest(test), matchesStored: storedTest?(test)))
     }
 
-    /// The opposite, where the property is not `nil`.
+    /// Returns the negation of a condition, which does not match `nil`.
     private func opposite(_ condition: Condition<Value>) -> Condition<Value> {
-        isNothing.map { .all([.not(condition), .not($0)]) } ?? .not(condition)
+        nilCondition.map { .all([.not(condition), .not($0)]) } ?? .not(condition)
     }
 
-    private func indexed(_ operand: Property) -> Any { IndexOperand.of(operand, in: type(of: path).valueType) }
+    private func indexOperand(_ operand: Property) -> Any { IndexOperand.of(operand, in: type(of: path).valueType) }
 
     // MARK: Nil
 
-    var isNil: Condition<Value> { isNothing ?? .any([]) }
-    var isNotNil: Condition<Value> { isNothing.map { .not($0) } ?? .all([]) }
+    var isNil: Condition<Value> { nilCondition ?? .any([]) }
+    var isNotNil: Condition<Value> { nilCondition.map { .not($0) } ?? .all([]) }
 }
 
 // MARK: Equality
@@ -56,19 +56,19 @@ struct PropertyTests<Value, Property> {
 extension PropertyTests where Property: Equatable {
     func isEqual(_ operand: Property) -> Condition<Value> {
         guard !isNilValue(operand) else { return isNil }
-        return relation(.isEqual(indexed(operand))) { $0 == operand }
+        return relation(.isEqual(indexOperand(operand))) { $0 == operand }
     }
 
-    /// Not equal to the operand, and not `nil`; for `nil`, not `nil`.
+    /// Not equal to the operand and not `nil`.
     func isNotEqual(_ operand: Property) -> Condition<Value> {
         guard !isNilValue(operand) else { return isNotNil }
         return opposite(isEqual(operand))
     }
 
-    /// One of the operands.
+    /// Equal to one of the operands.
     func isOne(of operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> Condition<Value> {
         let operands = Array(operands)
-        let known = operands.contains(where: isNilValue) ? nil : PropertyRelation.isIn(operands.map(indexed))
+        let known = operands.contains(where: isNilValue) ? nil : PropertyRelation.isIn(operands.map(indexOperand))
         return relation(known, contains)
     }
 }
@@ -77,42 +77,42 @@ extension PropertyTests where Property: Equatable {
 
 extension PropertyTests where Property: Comparable {
     func less(than operand: Property) -> Condition<Value> {
-        relation(range(nil, .init(operand, isIncluded: false)), texts { $0(operand) < 0 } ?? { $0 < operand })
+        relation(range(nil, .init(operand, isIncluded: false)), stringTest { $0(operand) < 0 } ?? { $0 < operand })
     }
 
     func lessOrEqual(_ operand: Property) -> Condition<Value> {
-        relation(range(nil, .init(operand, isIncluded: true)), texts { $0(operand) <= 0 } ?? { $0 <= operand })
+        relation(range(nil, .init(operand, isIncluded: true)), stringTest { $0(operand) <= 0 } ?? { $0 <= operand })
     }
 
     func greater(than operand: Property) -> Condition<Value> {
-        relation(range(.init(operand, isIncluded: false), nil), texts { $0(operand) > 0 } ?? { $0 > operand })
+        relation(range(.init(operand, isIncluded: false), nil), stringTest { $0(operand) > 0 } ?? { $0 > operand })
     }
 
     func greaterOrEqual(_ operand: Property) -> Condition<Value> {
-        relation(range(.init(operand, isIncluded: true), nil), texts { $0(operand) >= 0 } ?? { $0 >= operand })
+        relation(range(.init(operand, isIncluded: true), nil), stringTest { $0(operand) >= 0 } ?? { $0 >= operand })
     }
 
     func isIn(_ range: Range<Property>) -> Condition<Value> {
         let bounds = self.range(.init(range.lowerBound, isIncluded: true), .init(range.upperBound, isIncluded: false))
-        return relation(bounds, texts { $0(range.lowerBound) >= 0 && $0(range.upperBound) < 0 } ?? { range.contains($0) })
+        return relation(bounds, stringTest { $0(range.lowerBound) >= 0 && $0(range.upperBound) < 0 } ?? { range.contains($0) })
     }
 
     func isIn(_ range: ClosedRange<Property>) -> Condition<Value> {
         let bounds = self.range(.init(range.lowerBound, isIncluded: true), .init(range.upperBound, isIncluded: true))
-        return relation(bounds, texts { $0(range.lowerBound) >= 0 && $0(range.upperBound) <= 0 } ?? { range.contains($0) })
+        return relation(bounds, stringTest { $0(range.lowerBound) >= 0 && $0(range.upperBound) <= 0 } ?? { range.contains($0) })
     }
 
-    /// A test of strings, in the order that an index keeps; nothing for other properties.
+    /// Returns a test of strings in the order of an index, or `nil` for other properties.
     ///
-    /// - Parameter test: Is given how the property compares with something.
-    private func texts(_ test: @escaping ((Property) -> Int) -> Bool) -> ((Property) -> Bool)? {
+    /// - Parameter test: Receives a function that compares the property with an operand.
+    private func stringTest(_ test: @escaping ((Property) -> Int) -> Bool) -> ((Property) -> Bool)? {
         guard Property.self == String.self else { return nil }
         let compare = PropertyOrder.comparison(of: Property.self)
         return { property in test { compare(property, $0) } }
     }
 
     private func range(_ lower: PropertyRelation.Bound?, _ upper: PropertyRelation.Bound?) -> PropertyRelation? {
-        PropertyOrder.isThatOfIndex(Property.self) ? .isBetween(lower: lower, upper: upper) : nil
+        PropertyOrder.matchesIndexOrder(Property.self) ? .isBetween(lower: lower, upper: upper) : nil
     }
 }
 

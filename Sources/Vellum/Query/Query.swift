@@ -1,7 +1,7 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// One step of a query: find, sort, or limit.
+/// One step of a query: a filter, a sort, or a limit.
 ///
 /// ```swift
 /// let results = archives.process(queries: [
@@ -11,40 +11,40 @@ internal import VellumEngine
 /// ])
 /// ```
 ///
-/// Steps are carried out in the order in which they stand.
+/// Steps are executed in the order of the array.
 public struct Query<Result> {
     let step: QueryDescription<Result>.Step
-    /// What of the step cannot be asked.
+    /// The errors in the step, such as an invalid regular expression.
     let problems: [VellumError]
 
-    /// Keeps what the finder finds.
+    /// Creates a step that keeps the objects that the finder matches.
     public init(_ finder: QueryFinder<Result>) {
         step = .filter(.all(finder.conditions))
         problems = finder.problems
     }
 
-    /// Orders as the sorter says.
+    /// Creates a step that sorts the objects.
     public init(_ sorter: QuerySorter<Result>) {
         step = .sort(sorter.orderings)
         problems = []
     }
 
-    /// Keeps as many as the limiter says.
+    /// Creates a step that keeps the first objects, up to a limit.
     public init(_ limiter: QueryLimiter<Result>) {
         step = .limit(limiter.limit)
         problems = []
     }
 
-    /// Keeps what is found.
+    /// Returns a step that keeps the objects that the finder matches.
     public static func findWhere(_ find: (QueryFinder<Result>) -> QueryFinder<Result>) -> Query {
         Query(find(QueryFinder()))
     }
 
-    /// Orders the results.
+    /// Returns a step that sorts the objects.
     public static func sorted(_ sort: (QuerySorter<Result>) -> QuerySorter<Result>) -> Query {
         Query(sort(QuerySorter()))
     }
 
-    /// Keeps so many of the results at most; none for a limit of zero or below.
+    /// Returns a step that keeps the first `limit` objects; none for zero or a negative number.
     public static func limitResults(by limit: Int) -> Query { Query(QueryLimiter(limit: limit)) }
 }

@@ -1,7 +1,7 @@
 public import VellumCore
 internal import VellumEngine
 
-/// A query of an archive, step by step: any number, in any order, carried out in that order.
+/// A query of an archive, built step by step. Steps may be combined freely and are executed in their order.
 ///
 /// ```swift
 /// let results = archives
@@ -11,8 +11,7 @@ internal import VellumEngine
 ///     .getResults()
 /// ```
 ///
-/// Nothing is asked of the archive until the results are got, and each time they are, it is asked anew. A limit before a
-/// finder limits what the finder looks at.
+/// The query is executed each time the results are requested. A limit before a filter limits the objects that are filtered.
 public struct QueryBuilder<Queriable: Archivist> {
     private let archives: Queriable
     private var queries: [Query<Queriable.Archive>] = []
@@ -21,17 +20,17 @@ public struct QueryBuilder<Queriable: Archivist> {
 
     // MARK: Adding steps
 
-    /// Keeps what is found.
+    /// Adds a step that keeps the objects that the finder matches.
     public func findWhere(
         _ find: (QueryFinder<Queriable.Archive>) -> QueryFinder<Queriable.Archive>
     ) -> QueryBuilder { adding(.findWhere(find)) }
 
-    /// Orders the results.
+    /// Adds a step that sorts the objects.
     public func sorted(
         _ sort: (QuerySorter<Queriable.Archive>) -> QuerySorter<Queriable.Archive>
     ) -> QueryBuilder { adding(.sorted(sort)) }
 
-    /// Keeps so many of the results at most; none for a limit of zero or below.
+    /// Adds a step that keeps the first `limit` objects; none for zero or a negative number.
     public func limitResults(by limit: Int) -> QueryBuilder { adding(.limitResults(by: limit)) }
 
     private func adding(_ query: Query<Queriable.Archive>) -> QueryBuilder {
@@ -42,17 +41,17 @@ public struct QueryBuilder<Queriable: Archivist> {
 
     // MARK: Getting results
 
-    /// The results, in order.
+    /// Returns the results, in order. Blocks for the disk. Does not affect the eviction order.
     public func getResults() -> [Queriable.Archive] { archives.process(queries: queries) }
 
-    /// The first of the results.
+    /// Returns the first result, or `nil`. Decodes no more objects than it needs.
     public func firstResult() -> Queriable.Archive? { archives.process(queries: queries + [.limitResults(by: 1)]).first }
 
-    /// The last of the results.
+    /// Returns the last result, or `nil`. Decodes all results.
     public func lastResult() -> Queriable.Archive? { getResults().last }
 
     // MARK: Explaining
 
-    /// Carries the query out, and tells what an index answered, which one, what remained, and how many objects were decoded.
+    /// Executes the query and returns how: the part that an index answered, the part that remained, and how many objects were decoded.
     public func explain<Archive>() -> QueryExplanation where Queriable == ArchiveManager<Archive> { archives.explain(queries: queries) }
 }

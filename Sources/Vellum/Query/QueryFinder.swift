@@ -1,7 +1,7 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// Finds objects by their properties: each is told by its name and what it must be, and all must hold.
+/// Finds objects by conditions on their properties. An object must satisfy all conditions.
 ///
 /// ```swift
 /// let results = archives.findWhere { archive in
@@ -11,16 +11,16 @@ internal import VellumEngine
 /// .getResults()
 /// ```
 ///
-/// A finder that was told nothing finds everything.
+/// An empty finder matches every object.
 @dynamicMemberLookup
 public struct QueryFinder<Result> {
     var conditions: [Condition<Result>] = []
     var problems: [VellumError] = []
 
-    /// A finder that finds everything.
+    /// Creates a finder that matches every object.
     public init() {}
 
-    /// Finds by a property, besides what the finder finds by already.
+    /// Returns a function that adds a condition on a property.
     public subscript<Property>(
         dynamicMember property: KeyPath<Result, Property>
     ) -> (QueryValidator<Result, Property>) -> QueryFinder<Result> {

@@ -1,7 +1,7 @@
-/// Limits the results of a query.
+/// A limit of the results of a query.
 public struct QueryLimiter<Result> {
     let limit: Int
 
-    /// Keeps `limit` results at most; none for zero or below.
+    /// Creates a limiter that keeps the first `limit` results; none for zero or a negative number.
     public init(limit: Int) { self.limit = max(0, limit) }
 }

@@ -1,7 +1,7 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// Sorts objects by their properties, the most significant first.
+/// Sorts objects by their properties, most significant first.
 ///
 /// ```swift
 /// let results = archives.sorted { by in
@@ -11,33 +11,37 @@ internal import VellumEngine
 /// .getResults()
 /// ```
 ///
-/// Sorting is stable. `nil` comes before everything else, then what is not a number; descending, the other way around.
+/// Sorting is stable. In ascending order `nil` is first, then NaN, then all other values; descending order is the reverse.
 @dynamicMemberLookup
 public struct QuerySorter<Result> {
     var orderings: [Ordering<Result>] = []
 
-    /// A sorter that leaves everything where it is.
+    /// Creates a sorter that does not change the order.
     public init() {}
 
-    /// Sorts by a property what is equal up to here.
+    /// Returns a function that adds a property to sort by. It orders objects that the earlier properties leave equal.
     public subscript<Property: Comparable>(
         dynamicMember property: KeyPath<Result, Property>
     ) -> (QuerySortDirection) -> QuerySorter<Result> {
         { adding(.by(property, isDescending: $0 == .descending)) }
     }
 
-    /// Sorts by an optional property what is equal up to here.
+    /// Returns a function that adds an optional property to sort by. It orders objects that the earlier properties leave equal.
     public subscript<Property: Comparable>(
         dynamicMember property: KeyPath<Result, Property?>
     ) -> (QuerySortDirection) -> QuerySorter<Result> {
         { adding(.by(property, isDescending: $0 == .descending)) }
     }
 
-    /// Sorts as the closure compares what is equal up to here.
+    /// Adds a comparison to sort by. It orders objects that the earlier properties leave equal.
     ///
     /// ```swift
     /// by.manual(direction: .ascending) { $0.age < $1.age ? .leftLessThanRight : .leftGreaterThanRight }
     /// ```
+    ///
+    /// - Parameters:
+    ///   - direction: The direction of the sort.
+    ///   - compare: Compares two objects in ascending order.
     public func manual(
         direction: QuerySortDirection, by compare: @escaping (Result, Result) -> QueryCompareResult
     ) -> QuerySorter<Result> {
@@ -58,16 +62,19 @@ public struct QuerySorter<Result> {
 
 /// The direction of a sort.
 public enum QuerySortDirection: Hashable, Sendable {
-    /// The least first.
+    /// The smallest value is first.
     case ascending
-    /// The greatest first.
+    /// The largest value is first.
     case descending
 }
 
-/// How two objects compare, for ``QuerySorter/manual(direction:by:)``.
+/// The result of comparing two objects, for ``QuerySorter/manual(direction:by:)``.
 public enum QueryCompareResult: Hashable, Sendable {
+    /// In ascending order, the left object comes after the right one.
     case leftGreaterThanRight
+    /// In ascending order, the left object comes before the right one.
     case leftLessThanRight
+    /// Neither object comes before the other.
     case leftEqualWithRight
 
     fileprivate var order: Int {

@@ -4,46 +4,46 @@ internal import VellumEngine
 // MARK: Elements
 
 extension QueryValidator where Property: Collection, Property.Element: Equatable {
-    /// Found if it contains the element.
+    /// Matches a collection that contains the element.
     public static func contains(with element: Property.Element) -> Self { Self { PropertyTests($0).contains(element) } }
 
-    /// Found if it contains one of the elements at least.
+    /// Matches a collection that contains at least one of the elements.
     public static func contains(atLeastOne elements: some Sequence<Property.Element>) -> Self {
         Self { PropertyTests($0).containsAny(of: elements) }
     }
 
-    /// Found if it contains all of the elements.
+    /// Matches a collection that contains all of the elements.
     public static func contains(all elements: some Sequence<Property.Element>) -> Self {
         Self { PropertyTests($0).containsAll(of: elements) }
     }
 
-    /// Found if it contains all of the elements.
+    /// Matches a collection that contains all of the elements.
     public static func contains(_ elements: Property.Element...) -> Self { contains(all: elements) }
 }
 
 extension QueryValidator {
-    /// Found if it contains the element.
+    /// Matches a collection that contains the element.
     public static func contains<Wrapped: Collection>(
         with element: Wrapped.Element
     ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
         Self { PropertyTests(optional: $0).contains(element) }
     }
 
-    /// Found if it contains one of the elements at least.
+    /// Matches a collection that contains at least one of the elements.
     public static func contains<Wrapped: Collection>(
         atLeastOne elements: some Sequence<Wrapped.Element>
     ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
         Self { PropertyTests(optional: $0).containsAny(of: elements) }
     }
 
-    /// Found if it contains all of the elements.
+    /// Matches a collection that contains all of the elements.
     public static func contains<Wrapped: Collection>(
         all elements: some Sequence<Wrapped.Element>
     ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
         Self { PropertyTests(optional: $0).containsAll(of: elements) }
     }
 
-    /// Found if it contains all of the elements.
+    /// Matches a collection that contains all of the elements.
     public static func contains<Wrapped: Collection>(
         _ elements: Wrapped.Element...
     ) -> Self where Property == Wrapped?, Wrapped.Element: Equatable {
@@ -54,25 +54,25 @@ extension QueryValidator {
 // MARK: Emptiness
 
 extension QueryValidator where Property: Collection {
-    /// Found if it is empty.
+    /// Matches an empty collection.
     public static func isEmpty() -> Self { Self { PropertyTests($0).isEmpty } }
 
-    /// Found if it is not empty.
+    /// Matches a collection that is not empty.
     public static func isNotEmpty() -> Self { Self { PropertyTests($0).isNotEmpty } }
 }
 
 extension QueryValidator {
-    /// Found if it is empty and not `nil`.
+    /// Matches an empty collection. Does not match `nil`.
     public static func isEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
         Self { PropertyTests(optional: $0).isEmpty }
     }
 
-    /// Found if it is neither empty nor `nil`.
+    /// Matches a collection that is not empty. Does not match `nil`.
     public static func isNotEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
         Self { PropertyTests(optional: $0).isNotEmpty }
     }
 
-    /// Found if it is `nil` or empty.
+    /// Matches an empty collection and `nil`.
     public static func isNilOrEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
         Self { .any([PropertyTests(optional: $0).isNil, PropertyTests(optional: $0).isEmpty]) }
     }

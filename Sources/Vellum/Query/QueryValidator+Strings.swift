@@ -4,19 +4,19 @@ internal import VellumEngine
 // MARK: Strings
 
 extension QueryValidator where Property == String {
-    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`.
+    /// Matches a string that contains `string`. Every string contains the empty string, as in a `#Predicate`.
     public static func contains(string: String, caseSensitive: Bool = true) -> Self {
         guard !string.isEmpty else { return Self { _ in .all([]) } }
         let part = StringPart(string, caseSensitive: caseSensitive)
         return Self { PropertyTests($0).contains(part) }
     }
 
-    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`.
+    /// Matches a string that contains `string`. Every string contains the empty string, as in a `#Predicate`.
     public static func contains(_ string: String, caseSensitive: Bool = true) -> Self {
         contains(string: string, caseSensitive: caseSensitive)
     }
 
-    /// Found if the regular expression matches anywhere in it. An invalid expression finds nothing, which is reported.
+    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported.
     public static func matches(regex: String) -> Self {
         let expression = RegularExpression(regex)
         return Self(expression) { PropertyTests($0).satisfies(expression.matches) }
@@ -26,19 +26,19 @@ extension QueryValidator where Property == String {
 // MARK: Optional strings
 
 extension QueryValidator where Property == String? {
-    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`; `nil` contains nothing.
+    /// Matches a string that contains `string`. Every string contains the empty string, as in a `#Predicate`. Does not match `nil`.
     public static func contains(string: String, caseSensitive: Bool = true) -> Self {
         guard !string.isEmpty else { return Self { PropertyTests(optional: $0).isNotNil } }
         let part = StringPart(string, caseSensitive: caseSensitive)
         return Self { PropertyTests(optional: $0).contains(part) }
     }
 
-    /// Found if it contains the string. Every string contains the empty string, as in a `#Predicate`; `nil` contains nothing.
+    /// Matches a string that contains `string`. Every string contains the empty string, as in a `#Predicate`. Does not match `nil`.
     public static func contains(_ string: String, caseSensitive: Bool = true) -> Self {
         contains(string: string, caseSensitive: caseSensitive)
     }
 
-    /// Found if the regular expression matches anywhere in it. An invalid expression finds nothing, which is reported.
+    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported.
     public static func matches(regex: String) -> Self {
         let expression = RegularExpression(regex)
         return Self(expression) { PropertyTests(optional: $0).satisfies(expression.matches) }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// A regular expression that is made once, and matches nothing if it cannot be made.
+/// A regular expression that is compiled once. An invalid one matches nothing.
 struct RegularExpression {
     private let expression: NSRegularExpression?
-    /// Why it matches nothing. Does not hold the pattern.
+    /// The error of an invalid expression. It does not contain the pattern.
     let problem: VellumError?
 
     init(_ pattern: String) {
@@ -14,11 +14,11 @@ struct RegularExpression {
             problem = nil
         } catch {
             expression = nil
-            problem = VellumError(.invalidQuery, "A regular expression of a query is not valid, so it matches nothing. Correct it.")
+            problem = VellumError(.invalidQuery, "A regular expression in a query is invalid and matches nothing. Correct the expression.")
         }
     }
 
-    /// Whether it matches anywhere in the string.
+    /// Returns whether the expression has a match in the string.
     func matches(_ string: String) -> Bool {
         guard let expression else { return false }
         return expression.firstMatch(in: string, range: NSRange(string.startIndex..., in: string)) != nil

@@ -3,7 +3,7 @@ internal import VellumCore
 internal import VellumEngine
 
 extension Ordering {
-    /// As the descriptor says; by the property itself where it compares by `<`.
+    /// Creates the ordering of a descriptor. It names the property, for an index, if the descriptor compares with `<`.
     init(_ descriptor: SortDescriptor<Value>) {
         self =
             Ordering.byProperty(descriptor)
@@ -13,7 +13,7 @@ extension Ordering {
     }
 
     private static func byProperty(_ descriptor: SortDescriptor<Value>) -> Ordering? {
-        // Every other comparator of strings asks the language of the user, which no index knows.
+        // Every other string comparator depends on the locale, which an index does not.
         if let comparator = descriptor.stringComparator, comparator != .lexical { return nil }
         guard let path = descriptor.keyPath else { return nil }
         let isDescending = descriptor.order == .reverse

@@ -1,8 +1,8 @@
-/// Looks for a part of strings: whole characters, as Swift's own `contains` does.
+/// Searches strings for a substring of whole characters, as Swift's `contains` does.
 struct StringPart {
     private let part: String
     private let ignoresCase: Bool
-    /// The bytes to look for, where in plain strings bytes are characters.
+    /// The UTF-8 of the substring, if each of its bytes is a character.
     private let bytes: [UInt8]?
 
     init(_ part: String, caseSensitive: Bool = true) {
@@ -11,14 +11,14 @@ struct StringPart {
         bytes = StringPart.isPlain(self.part.utf8) ? Array(self.part.utf8) : nil
     }
 
-    /// Whether the string contains the part. Every string contains the empty one.
+    /// Returns whether the string contains the substring. Every string contains the empty string.
     func isContained(in string: String) -> Bool {
         guard !part.isEmpty else { return true }
         let string = ignoresCase ? string.lowercased() : string
         return inBytes(of: string) ?? string.contains(part)
     }
 
-    /// Looks byte by byte; nothing if that is not certain to be the same.
+    /// Compares bytes; returns `nil` if the result could differ from a comparison of characters.
     private func inBytes(of string: String) -> Bool? {
         guard let bytes else { return nil }
         return string.utf8.withContiguousStorageIfAvailable { (text: UnsafeBufferPointer<UInt8>) -> Bool? in
@@ -31,6 +31,6 @@ struct StringPart {
         } ?? nil
     }
 
-    /// Whether every byte is a character of its own: ASCII, without the return that makes one with a newline.
+    /// Returns whether every byte is a character: ASCII without the carriage return, which forms one character with a line feed.
     private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { $0 < 0x80 && $0 != 0x0D } }
 }

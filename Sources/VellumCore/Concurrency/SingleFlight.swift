@@ -1,105 +1,108 @@
-/// Who waits for which load: at most one for each key at a time, the *single-flight* of Go's `singleflight` package.
+/// Who waits for which load: at most one load for each key at a time, the *single-flight* of Go's `singleflight` package.
 ///
-/// A pure value without a lock, a task or a clock; ``Loads`` is its locked shell. It is told what happens and says what
-/// must be done. Numbers of flights and waiters are the caller's, and are never used twice. At most one flight for each key can be
-/// joined; others of that key are under way only where they were detached.
+/// A pure value without a lock, a task or a clock; ``LoadCoordinator`` is its locked shell. Numbers of loads and waiters are the
+/// caller's, and are never used twice. At most one load of each key can be joined; others of that key are running only where they
+/// were detached.
 ///
-/// - Complexity: O(1) for every call, O(w log w) for a landing that w wait for.
+/// - Complexity: O(1) for every call, O(w log w) for the end of a load that w wait for.
 package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     package typealias Number = UInt64
 
-    private struct Flight {
+    private struct Load {
         var key: Key
         var waiters: Set<Number>
-        /// Whether it goes on when nobody waits for it.
-        var isKept: Bool
+        /// Whether the load goes on when nobody waits for it.
+        var keepsRunning: Bool
     }
 
-    private var flights: [Number: Flight] = [:]
+    private var loads: [Number: Load] = [:]
     private var numbers: [Key: Number] = [:]
-    private var destinations: [Number: Number] = [:]
+    private var loadOfWaiter: [Number: Number] = [:]
 
     package init() {}
 
-    /// What whoever boards must do.
-    package enum Boarding: Equatable {
+    /// What a new waiter must do.
+    package enum Joining: Equatable {
         /// Start the loader: it is the first.
         case start
-        /// Wait for what was started already.
+        /// Wait for the load that is running.
         case join(Number)
     }
 
-    /// What follows from a waiter's leaving.
+    /// Result of removing a waiter.
     package enum Departure: Equatable {
-        /// It was not waiting any more.
+        /// It was no longer waiting.
         case none
-        /// Others still wait, or the flight goes on without.
+        /// Others still wait, or the load goes on without waiters.
         case left
-        /// It was the last: this flight's loader must be cancelled. Whoever asks for its key from now on starts another.
+        /// It was the last: this load's loader must be cancelled. The next caller who asks for the key starts another.
         case abandoned(Number)
     }
 
-    /// How many flights are under way.
-    package var count: Int { flights.count }
+    /// How many loads are running.
+    package var count: Int { loads.count }
 
-    /// The flight that loads the key, if any.
-    package func flight(of key: Key) -> Number? { numbers[key] }
+    /// The load of the key that can be joined.
+    package func load(of key: Key) -> Number? { numbers[key] }
 
-    /// Whether the flight is under way: neither landed nor abandoned.
-    package func isUnderWay(_ flight: Number) -> Bool { flights[flight] != nil }
+    /// Whether the load is running: neither finished nor abandoned.
+    package func isRunning(_ load: Number) -> Bool { loads[load] != nil }
 
-    /// Adds a waiter for the key, to the flight that is under way or to a new one.
+    /// The waiters of a load.
+    package func waiters(of load: Number) -> Set<Number> { loads[load]?.waiters ?? [] }
+
+    /// Adds a waiter for the key, to the load that is running or to a new one.
     ///
     /// - Parameters:
-    ///   - isKept: Whether the flight is to go on when nobody waits any more. Once one waiter wants so it holds.
-    ///   - flight: The number of the flight, if it is new.
-    package mutating func board(_ key: Key, waiter: Number, isKept: Bool, newFlight flight: Number) -> Boarding {
+    ///   - keepsRunning: Whether the load is to go on when nobody waits for it. Once one waiter wants that, it holds.
+    ///   - load: The number of the load, if it is new.
+    package mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Joining {
         if let present = numbers[key] {
-            flights[present]?.waiters.insert(waiter)
-            if isKept { flights[present]?.isKept = true }
-            destinations[waiter] = present
+            loads[present]?.waiters.insert(waiter)
+            if keepsRunning { loads[present]?.keepsRunning = true }
+            loadOfWaiter[waiter] = present
             return .join(present)
         }
-        flights[flight] = Flight(key: key, waiters: [waiter], isKept: isKept)
-        numbers[key] = flight
-        destinations[waiter] = flight
+        loads[load] = Load(key: key, waiters: [waiter], keepsRunning: keepsRunning)
+        numbers[key] = load
+        loadOfWaiter[waiter] = load
         return .start
     }
 
-    /// Starts a flight that nobody waits for, unless one is under way. Returns whether it is to be started.
-    package mutating func refresh(_ key: Key, newFlight flight: Number) -> Bool {
+    /// Starts a load that nobody waits for, unless one is running. Returns whether it is to be started.
+    package mutating func refresh(_ key: Key, newLoad load: Number) -> Bool {
         guard numbers[key] == nil else { return false }
-        flights[flight] = Flight(key: key, waiters: [], isKept: true)
-        numbers[key] = flight
+        loads[load] = Load(key: key, waiters: [], keepsRunning: true)
+        numbers[key] = load
         return true
     }
 
-    /// Takes one waiter out, and no other.
+    /// Removes one waiter, and no other.
     package mutating func leave(waiter: Number) -> Departure {
-        guard let number = destinations.removeValue(forKey: waiter), var flight = flights.removeValue(forKey: number) else { return .none }
-        flight.waiters.remove(waiter)
-        if flight.waiters.isEmpty, !flight.isKept {
-            forget(number, of: flight.key)
+        guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return .none }
+        load.waiters.remove(waiter)
+        if load.waiters.isEmpty, !load.keepsRunning {
+            forget(number, of: load.key)
             return .abandoned(number)
         }
-        flights[number] = flight
+        loads[number] = load
         return .left
     }
 
-    /// Ends the flight and returns who waits for it, the lowest number first; `nil` if it was abandoned.
-    package mutating func land(_ number: Number) -> [Number]? {
-        guard let flight = flights.removeValue(forKey: number) else { return nil }
-        forget(number, of: flight.key)
-        for waiter in flight.waiters { destinations[waiter] = nil }
-        return flight.waiters.sorted()
+    /// Ends the load and returns its waiters, the lowest number first; `nil` if it was abandoned.
+    package mutating func finish(_ number: Number) -> [Number]? {
+        guard let load = loads.removeValue(forKey: number) else { return nil }
+        forget(number, of: load.key)
+        for waiter in load.waiters { loadOfWaiter[waiter] = nil }
+        return load.waiters.sorted()
     }
 
-    /// Lets no one else join the flight of the key: whoever asks from now on starts another. Who waits for it still does.
+    /// Lets nobody else join the load of the key: the next caller who asks starts another. Its waiters still wait for it.
     package mutating func detach(_ key: Key) {
         numbers[key] = nil
     }
 
-    /// The same for every key. O(n).
+    /// Lets nobody else join any load that is running. O(n).
     package mutating func detachAll() {
         numbers = [:]
     }
@@ -108,13 +111,13 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
         if numbers[key] == number { numbers[key] = nil }
     }
 
-    /// Stops if the tables disagree: for tests. O(n).
+    /// Stops the process if the tables disagree: for tests. O(n).
     package func checkInvariants() {
-        for (key, number) in numbers { precondition(flights[number]?.key == key, "A key that leads to no flight of its own.") }
-        for (number, flight) in flights {
-            precondition(flight.isKept || !flight.waiters.isEmpty, "A flight that nobody waits for.")
-            for waiter in flight.waiters { precondition(destinations[waiter] == number, "A waiter for another flight.") }
+        for (key, number) in numbers { precondition(loads[number]?.key == key, "A key leads to a load of another key.") }
+        for (number, load) in loads {
+            precondition(load.keepsRunning || !load.waiters.isEmpty, "A load that nobody waits for goes on.")
+            for waiter in load.waiters { precondition(loadOfWaiter[waiter] == number, "A waiter waits for another load.") }
         }
-        precondition(destinations.count == flights.values.reduce(0) { $0 + $1.waiters.count }, "Waiters without a flight.")
+        precondition(loadOfWaiter.count == loads.values.reduce(0) { $0 + $1.waiters.count }, "Waiters without a load.")
     }
 }

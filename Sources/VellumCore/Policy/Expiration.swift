@@ -1,22 +1,25 @@
-/// How long an entry stays valid: for so long after it was written, for so long after it was last used, or both.
+/// How long an entry stays valid: for a time after it was written, for a time after it was last used, or both.
 ///
 /// ```swift
 /// try store.record(user, forKey: "ann", expiration: .after(.seconds(60)))
-/// let session = try Expiration.unused(for: .seconds(1800), atMost: .seconds(86_400))
+/// let session = Expiration.unused(for: .seconds(1800), atMost: .seconds(86_400))
+/// let computed = try Expiration(validatingSeconds: response.maxAge)
 /// ```
 ///
-/// Given when an entry is recorded it is the entry's own, and every reader goes by it. An entry that has none of its own is
-/// judged by what its reader says when it reads, so that two readers with different ages share it and each takes it for as
-/// long as it likes.
+/// An expiration that is given when an entry is recorded belongs to the entry and applies to every reader. An entry without one is
+/// judged by the expiration of its reader, so that two readers with different ages share the entry.
 ///
-/// Ages are counted by the wall clock, because they are persisted, in whole milliseconds.
+/// Ages are counted by the wall clock, because they are persisted, in whole milliseconds. Less than a millisecond rounds up to one.
+///
+/// The factories are for durations in the source: a negative duration or NaN is a programmer error and ends the process, like an index out of
+/// range. The initializers check durations that were computed or read, and throw.
 @frozen
 public struct Expiration: Hashable, Sendable {
-    /// Milliseconds from the writing; `.max` is for ever.
+    /// The milliseconds from the writing to the end; `.max` means never.
     public let age: Int64
-    /// Milliseconds from the last use; `.max` is for ever.
+    /// The milliseconds from the last use to the end; `.max` means never.
     public let idle: Int64
-    /// By what part of itself the age of an entry may be shortened at random, 0 to 1.
+    /// The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
     public let jitter: Double
 
     package init(age: Int64, idle: Int64 = .max, jitter: Double = 0) {
@@ -25,52 +28,99 @@ public struct Expiration: Hashable, Sendable {
         self.jitter = jitter
     }
 
-    /// For ever.
+    /// Creates an expiration from durations that were computed or read.
+    ///
+    /// - Parameters:
+    ///   - age: How long an entry is valid after it was written; `nil` means no limit.
+    ///   - idle: How long an entry is valid after it was last recorded or read; `nil` means no limit.
+    ///   - jitter: The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
+    /// - Throws: ``StoreError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
+    public init(validating age: Duration?, unusedFor idle: Duration? = nil, jitter: Double = 0) throws(StoreError) {
+        try Self.validate(jitter: jitter)
+        self.age = if let age { try Self.milliseconds(age) } else { .max }
+        self.idle = if let idle { try Self.milliseconds(idle) } else { .max }
+        self.jitter = jitter
+    }
+
+    /// Creates an expiration from a number of seconds that was computed or read; infinity means never.
+    ///
+    /// - Parameters:
+    ///   - seconds: How long an entry is valid after it was written.
+    ///   - jitter: The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
+    /// - Throws: ``StoreError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
+    public init(validatingSeconds seconds: Double, jitter: Double = 0) throws(StoreError) {
+        try Self.validate(jitter: jitter)
+        guard seconds >= 0 else {
+            throw StoreError(.invalidDuration, "An age must be zero seconds or more, or infinity for no limit.")
+        }
+        self.init(age: Int64(exactly: (seconds * 1000).rounded(.up)) ?? .max, jitter: jitter)
+    }
+
+    /// An expiration under which entries stay valid forever.
     public static let never = Expiration(age: .max)
 
     @inlinable
     package var isNever: Bool { age == .max && idle == .max }
 
-    /// For so long after it was written. Less than a millisecond rounds up to one; zero expires at once.
+    /// Returns the expiration of entries that are valid for a duration after they were written.
     ///
-    /// - Throws: ``StoreError/Code/invalidDuration`` if the duration is negative.
-    public static func after(_ duration: Duration) throws(StoreError) -> Expiration {
-        Expiration(age: try milliseconds(duration))
+    /// - Parameter duration: Zero expires immediately. A negative duration ends the process: use ``init(validating:unusedFor:jitter:)`` for a
+    ///   computed one.
+    public static func after(_ duration: Duration) -> Expiration {
+        trusted { () throws(StoreError) in try Expiration(validating: duration) }
     }
 
-    /// For so many seconds after it was written; infinity is for ever.
+    /// Returns the expiration of entries that are valid for a number of seconds after they were written.
     ///
-    /// - Throws: ``StoreError/Code/invalidDuration`` if the number of seconds is negative or not a number.
-    public static func after(seconds: Double) throws(StoreError) -> Expiration {
-        guard seconds >= 0 else {
-            throw StoreError(.invalidDuration, "An age must be a number of seconds of zero or more; infinity is for ever.")
+    /// - Parameter seconds: Zero expires immediately, and infinity means never. A negative number or NaN ends the process: use
+    ///   ``init(validatingSeconds:jitter:)`` for a computed one.
+    public static func after(seconds: Double) -> Expiration {
+        trusted { () throws(StoreError) in try Expiration(validatingSeconds: seconds) }
+    }
+
+    /// Returns the expiration of entries that are valid for a duration after they were last recorded or read: a sliding age.
+    ///
+    /// Listing, counting and queries do not extend it. A use counts immediately in this process, and within a second in the file; a process
+    /// that is killed may lose that second.
+    ///
+    /// - Parameters:
+    ///   - duration: How long an unused entry is valid.
+    ///   - end: How long after it was written an entry expires, however often it is used; `nil` means no limit.
+    ///
+    /// A negative duration ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
+    public static func unused(for duration: Duration, atMost end: Duration? = nil) -> Expiration {
+        trusted { () throws(StoreError) in try Expiration(validating: end, unusedFor: duration) }
+    }
+
+    /// Returns the expiration with each entry's age shortened by a random part of at most `fraction` of it, so that entries that were
+    /// recorded together do not all expire together.
+    ///
+    /// An entry's part is always the same, for every reader and process.
+    ///
+    /// - Parameter fraction: From 0 to 1. Anything else ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
+    public func jittered(by fraction: Double) -> Expiration {
+        Self.trusted { () throws(StoreError) in
+            try Self.validate(jitter: fraction)
+            return Expiration(age: age, idle: idle, jitter: fraction)
         }
-        return Expiration(age: Int64(exactly: (seconds * 1000).rounded(.up)) ?? .max)
     }
 
-    /// For so long after it was last recorded or read: a sliding age. Listing, counting and queries are no uses.
-    ///
-    /// A use counts at once in this process, and within a second in the file; a process that is killed may lose that second.
-    ///
-    /// - Parameter end: How long after it was written it expires at the latest, however often it is used.
-    /// - Throws: ``StoreError/Code/invalidDuration`` if a duration is negative.
-    public static func unused(for duration: Duration, atMost end: Duration? = nil) throws(StoreError) -> Expiration {
-        let age = if let end { try milliseconds(end) } else { Int64.max }
-        return Expiration(age: age, idle: try milliseconds(duration))
-    }
-
-    /// The same, with each entry's age shortened by a random part of at most `fraction` of it, so that entries recorded
-    /// together do not all expire together. An entry's share is always the same, whoever asks.
-    ///
-    /// - Throws: ``StoreError/Code/invalidDuration`` if the fraction is not a number from 0 to 1.
-    public func jittered(by fraction: Double) throws(StoreError) -> Expiration {
-        guard fraction >= 0, fraction <= 1 else {
+    private static func validate(jitter: Double) throws(StoreError) {
+        guard jitter >= 0, jitter <= 1 else {
             throw StoreError(.invalidDuration, "A jitter must be a part of the age, from 0 to 1.")
         }
-        return Expiration(age: age, idle: idle, jitter: fraction)
     }
 
-    /// A duration in milliseconds, rounded up.
+    /// Ends the process with the error's message, also in optimized builds.
+    private static func trusted(_ make: () throws(StoreError) -> Expiration) -> Expiration {
+        do throws(StoreError) {
+            return try make()
+        } catch {
+            fatalError(error.message)
+        }
+    }
+
+    /// Returns a duration in milliseconds, rounded up.
     @usableFromInline
     package static func milliseconds(_ duration: Duration) throws(StoreError) -> Int64 {
         guard duration >= .zero else {

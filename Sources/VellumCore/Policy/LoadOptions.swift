@@ -1,30 +1,30 @@
 /// What becomes of an answer that was loaded.
 ///
 /// ```swift
-/// let options = LoadOptions(expiration: try .after(.seconds(60)), errorAge: .seconds(5))
+/// let options = LoadOptions(expiration: .after(.seconds(60)), errorMaxAge: .seconds(5))
 /// let user = try await store.value(forKey: "ann", options: options) { try await download("ann") }
 /// ```
 ///
-/// Whoever starts a load decides: who joins it waits for the same answer.
+/// The caller that starts a load decides. Callers that join it wait for the same answer.
 @frozen
 public struct LoadOptions: Sendable {
     /// How long a loaded value is valid, whoever reads; `nil` leaves that to each reader.
     public var expiration: Expiration?
     /// How long `nil` is remembered as the answer; `nil`: not at all. Zero is not at all, too.
-    public var missAge: Duration?
+    public var negativeMaxAge: Duration?
     /// How long a failure is remembered and thrown again without asking the loader; `nil`: not at all.
-    public var errorAge: Duration?
-    /// What becomes of the loader when nobody waits for it any more.
-    public var whenAbandoned: AbandonedLoad
+    public var errorMaxAge: Duration?
+    /// What becomes of the loader when its last waiter was cancelled.
+    public var onLastWaiterCancelled: UnawaitedLoad
 
     @inlinable
     public init(
-        expiration: Expiration? = nil, missAge: Duration? = nil, errorAge: Duration? = nil, whenAbandoned: AbandonedLoad = .cancel
+        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, onLastWaiterCancelled: UnawaitedLoad = .cancel
     ) {
         self.expiration = expiration
-        self.missAge = missAge
-        self.errorAge = errorAge
-        self.whenAbandoned = whenAbandoned
+        self.negativeMaxAge = negativeMaxAge
+        self.errorMaxAge = errorMaxAge
+        self.onLastWaiterCancelled = onLastWaiterCancelled
     }
 }
 
@@ -32,19 +32,19 @@ extension LoadOptions {
     /// Refuses durations that are none, also where nothing is loaded.
     @inlinable
     package func check() throws(StoreError) {
-        if missAge == nil, errorAge == nil { return }
-        if let missAge { _ = try Expiration.milliseconds(missAge) }
-        if let errorAge { _ = try Expiration.milliseconds(errorAge) }
+        if negativeMaxAge == nil, errorMaxAge == nil { return }
+        if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge) }
+        if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge) }
     }
 }
 
 /// What becomes of a loader when the last task that waited for it was cancelled.
 @frozen
-public enum AbandonedLoad: Hashable, Sendable {
-    /// Its task is cancelled, and what it returns all the same is not recorded. Whoever asks next starts another, without waiting
-    /// for this one to end.
+public enum UnawaitedLoad: Hashable, Sendable {
+    /// The loader's task is cancelled, and what it still returns is not recorded. The next caller starts another load, without waiting for
+    /// this one to end.
     case cancel
-    /// It goes on, and what it returns is recorded. One waiter that wants so is enough.
+    /// The loader goes on, and what it returns is recorded. It is enough that one waiter asked for that.
     case finish
 }
 
@@ -70,9 +70,9 @@ public enum LoadSource: Hashable, Sendable {
     /// It was there, and valid.
     case cached
     /// It was there, but past its age; it is being loaded anew: *stale-while-revalidate* (RFC 5861, section 3).
-    case stale
+    case staleWhileRevalidate
     /// The loader returned it.
     case loaded
     /// It was there, but past its age; the loader failed: *stale-if-error* (RFC 5861, section 4).
-    case failSafe
+    case staleIfError
 }

@@ -1,160 +1,81 @@
-package import Foundation
+/// The file system as this package calls it: one call at a time, each replaceable, so that tests can make it fail.
+///
+/// ```swift
+/// let full = FileSystem { $0.write = { _, _, _ in Int(-ENOSPC) } }
+/// ```
+package final class FileSystem: Sendable {
+    /// The file system of the machine.
+    package static let system = FileSystem()
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    package import Musl
-#elseif canImport(Darwin)
-    package import Darwin
-#endif
+    package let call: Calls
 
-/// The system calls that SQLite does not make for us.
-package enum FileSystem {
-    /// Makes an empty file that only its owner may read, unless there is one. Returns whether it did.
-    ///
-    /// A file that is there is never opened: closing it again would drop the locks of whoever in this process has it
-    /// open (sqlite.org/howtocorrupt.html, 2.2).
-    package static func createIfMissing(_ path: String) throws -> Bool {
-        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor < 0 else {
-            _ = close(descriptor)
-            return true
-        }
-        guard errno == EEXIST else { throw lastError }
-        return false
+    /// - Parameter replacing: Changes the calls that are not to be the system's own.
+    package init(replacing: (inout Calls) -> Void = { _ in }) {
+        var calls = Calls()
+        replacing(&calls)
+        call = calls
     }
-
-    /// The path without symbolic links, `.` and `..`.
-    package static func resolved(_ path: String) throws -> String {
-        guard let pointer = realpath(path, nil) else { throw lastError }
-        defer { free(pointer) }
-        return String(cString: pointer)
-    }
-
-    package static func move(_ path: String, to target: String) throws {
-        guard rename(path, target) == 0 else { throw lastError }
-    }
-
-    /// Makes a folder for its owner alone, with every folder above it that is missing, and brings the name of each to the disk.
-    ///
-    /// - Parameter sync: Syncs the folder that a file lies in.
-    package static func makeFolder(_ path: String, sync: (String) throws -> Void = syncFolder) throws {
-        if mkdir(path, 0o700) == 0 { return try sync(path) }
-        switch errno {
-        case EEXIST: return  // What is there is no folder, or is one: whoever opens a file in it finds out.
-        case ENOENT:
-            let parent = (path as NSString).deletingLastPathComponent
-            guard !parent.isEmpty, parent != path else { throw POSIXError(.ENOENT) }
-            try makeFolder(parent, sync: sync)
-            // Another process may have been faster.
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw lastError }
-            try sync(path)
-        default: throw lastError
-        }
-    }
-
-    /// Brings the names in the folder of a file to the disk, where the file system can.
-    package static func syncFolder(of path: String) throws {
-        let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw lastError }
-        defer { _ = close(folder) }
-        guard fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP else { throw lastError }
-    }
-
-    /// Writes a few words into a file of ours.
-    package static func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
-
-    /// The first few words in a file of ours; none if it cannot be read.
-    package static func text(_ path: String) -> String {
-        guard let file = FileHandle(forReadingAtPath: path) else { return "" }
-        return String(decoding: file.readData(ofLength: 8192), as: UTF8.self)
-    }
-
-    /// Removes a file, if there is one.
-    package static func remove(_ path: String) throws {
-        guard unlink(path) == 0 || errno == ENOENT else { throw lastError }
-    }
-
-    package static func isLink(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-    }
-
-    #if canImport(Darwin)
-        private static let (seekData, seekHole): (Int32, Int32) = (SEEK_DATA, SEEK_HOLE)
-    #else
-        // Macros that are not imported.
-        private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
-    #endif
-
-    /// Whether most of a file is holes. Nothing that this package or SQLite writes is like that.
-    package static func isMostlyHoles(_ path: String) -> Bool {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_size > 64 << 20, Int64(status.st_blocks) * 1024 < Int64(status.st_size) else {
-            return false
-        }
-        // A file system that compresses has few blocks, too.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return false }
-        defer { _ = close(descriptor) }
-        var (data, offset): (off_t, off_t) = (0, 0)
-        while data * 2 < status.st_size, case let start = lseek(descriptor, offset, seekData), start >= 0 {
-            offset = lseek(descriptor, start, seekHole)
-            guard offset > start else { break }
-            data += offset - start
-        }
-        return data * 2 < status.st_size
-    }
-
-    package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
-
-    /// How many bytes a file takes; 0 if there is none.
-    package static func size(_ path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    /// Whether the path lies on a file system of another machine.
-    package static func isOnNetwork(_ path: String) -> Bool {
-        #if os(Linux)
-            guard let mounts = FileManager.default.contents(atPath: "/proc/self/mounts") else { return false }
-            return isOnNetwork(path, mounts: String(decoding: mounts, as: UTF8.self))
-        #else
-            var status = statfs()
-            return statfs(path, &status) == 0 && status.f_flags & UInt32(MNT_LOCAL) == 0
-        #endif
-    }
-
-    /// The same, by a table of mounts as Linux writes it.
-    package static func isOnNetwork(_ path: String, mounts: String) -> Bool {
-        var nearest = (length: -1, type: Substring())
-        for line in mounts.split(separator: "\n") {
-            let fields = line.split(separator: " ")
-            guard fields.count > 2 else { continue }
-            let point = fields[1]
-            let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
-            if isAbove, point.count >= nearest.length { nearest = (point.count, fields[2]) }
-        }
-        return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone", "fuse.s3fs"].contains(nearest.type)
-    }
-
-    package static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
-/// What makes two paths one file: the device and the number of its node.
-package struct FileIdentity: Hashable, Sendable {
-    private let device: UInt64
-    private let node: UInt64
-
-    /// - Returns: `nil` if there is no file.
-    package init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self.init(status)
+extension FileSystem {
+    /// The calls. Each returns what the system returned, or the negated `errno`, so that nothing that runs in between can change that.
+    /// Calls that a signal interrupted are repeated. Paths end in NUL.
+    package struct Calls: Sendable {
+        package var open: @Sendable (Path, Purpose) -> Int32 = SystemCalls.open
+        package var read: @Sendable (Int32, UnsafeMutableRawPointer, _ count: Int) -> Int = SystemCalls.read
+        package var readAt: @Sendable (Int32, UnsafeMutableRawPointer, _ count: Int, _ offset: Int) -> Int = SystemCalls.readAt
+        package var write: @Sendable (Int32, UnsafeRawPointer, _ count: Int) -> Int = SystemCalls.write
+        /// Brings the bytes of a file, or the names in a folder, to the disk.
+        package var sync: @Sendable (Int32, Purpose) -> Int32 = SystemCalls.sync
+        package var close: @Sendable (Int32) -> Int32 = SystemCalls.close
+        package var rename: @Sendable (Path, _ target: Path) -> Int32 = SystemCalls.rename
+        /// Removes a file. For a folder the answer is `-EISDIR`.
+        package var unlink: @Sendable (Path) -> Int32 = SystemCalls.unlink
+        package var makeFolder: @Sendable (Path) -> Int32 = SystemCalls.makeFolder
+        package var removeFolder: @Sendable (Path) -> Int32 = SystemCalls.removeFolder
+        /// The status of an open file.
+        package var status: @Sendable (Int32) -> Answer<Status> = SystemCalls.status
+        /// The status of what is at a path; of a link, that of the link.
+        package var statusAt: @Sendable (Path) -> Answer<Status> = SystemCalls.statusAt
+        /// The entries of a folder, without `.` and `..`.
+        package var list: @Sendable (Path) -> Answer<[Entry]> = SystemCalls.list
+        /// The path of a file as the folders on the way spell it; at least its last components.
+        package var spelling: @Sendable (Path) -> Answer<[UInt8]> = SystemCalls.spelling
     }
 
-    package init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        node = UInt64(truncatingIfNeeded: status.st_ino)
+    package typealias Path = UnsafePointer<CChar>
+
+    /// What a file is opened for.
+    package enum Purpose: Sendable {
+        /// Reading, without waiting for the other end of a pipe.
+        case reading
+        /// Writing a file that must not exist yet, for its owner alone.
+        case creating
+        /// Syncing a folder.
+        case syncingFolder
+    }
+
+    package enum Kind: Sendable {
+        case file, folder, other
+    }
+
+    package struct Status: Sendable {
+        package var kind: Kind
+        package var size: Int
+        /// When the contents changed, in seconds since 1970.
+        package var modified: Int
+    }
+
+    /// What a folder has under one name.
+    package struct Entry: Sendable {
+        /// The name as the folder has it: usually UTF-8.
+        package var name: [UInt8]
+        package var kind: Kind
+    }
+
+    package enum Answer<Value: Sendable>: Sendable {
+        case value(Value)
+        /// The negated `errno`.
+        case failure(Int32)
     }
 }

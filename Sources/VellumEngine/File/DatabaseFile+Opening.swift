@@ -64,8 +64,8 @@ extension DatabaseFile {
             throw error
         } catch let error as SQLiteError {
             throw StoreError(error)
-        } catch let error as POSIXError where error.code == .ENOSPC || error.code == .EDQUOT {
-            throw StoreError(.diskFull, "There is no space left to open the archive. Free some, then try again.", cause: error)
+        } catch let error as FileError {
+            throw StoreError(error.isDiskFull ? .diskFull : .cannotOpen, error.description, cause: error.underlying)
         } catch {
             throw StoreError(.cannotOpen, "The archive file cannot be made or opened. Check that its folder can be written.", cause: error)
         }
@@ -96,7 +96,7 @@ extension DatabaseFile {
             if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, pendingEvents: [], clock) }
             return try open(path, kind, pendingEvents: try Recovery.repair(path, kind, at: clock.now()), clock)
         } catch let error as StoreError where error.code == .foreignFile {
-            if let pendingEvents = try takeover?.pendingEvents(try identity(of: path), at: clock.now()) {
+            if let pendingEvents = try takeover?.run(try identity(of: path), at: clock.now()) {
                 return try open(path, kind, pendingEvents: pendingEvents, clock)
             }
             guard policy == .setAsideAlways else { throw error }
@@ -148,7 +148,7 @@ extension DatabaseFile {
     }
 
     private static func identity(of path: String) throws -> FileIdentity {
-        guard let identity = FileIdentity(path: path) else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard let identity = FileIdentity(path: path) else { throw FileSystem.lastError(.opening, path) }
         return identity
     }
 }

@@ -16,8 +16,9 @@ enum FolderLock {
     ///
     /// Waits for at most half a minute: who holds it may be salvaging a large file.
     static func hold<Result>(folderOf path: String, _ body: () throws -> Result) throws -> Result {
-        let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileSystem.lastError }
+        let folder = FileSystem.folder(of: path)
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileSystem.lastError(.opening, folder) }
         // The lock goes with the descriptor, but where a process was forked meanwhile that has it, too.
         defer {
             flock(descriptor, LOCK_UN)

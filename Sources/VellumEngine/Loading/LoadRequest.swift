@@ -6,14 +6,14 @@ struct LoadRequest<Value: Sendable>: Sendable {
     /// For how long the reader takes entries that have no age of their own.
     var expiration: Expiration
     /// For how many milliseconds past its end the reader takes a value while it is loaded anew.
-    var staleFor: Int64
+    var staleWhileRevalidate: Int64
     /// For how many milliseconds past its end the reader takes a value when the loader fails.
-    var failSafe: Int64
+    var staleIfError: Int64
     /// How long the loaded value is valid, whoever reads.
     var ownExpiration: Expiration?
     /// For how many milliseconds `nil` and a failure are remembered; 0 for not at all.
-    var missAge: Int64
-    var errorAge: Int64
+    var negativeMaxAge: Int64
+    var errorMaxAge: Int64
     /// Whether the loader goes on when nobody waits any more.
     var isKept: Bool
     /// What stands for nothing in this store, if such answers are written down.
@@ -25,18 +25,18 @@ struct LoadRequest<Value: Sendable>: Sendable {
     var load: @Sendable () async throws -> Value?
 
     init(
-        key: EntryKey, under expiration: Expiration, staleFor: Duration, failSafe: Duration, options: LoadOptions,
+        key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
         absence: Tombstone<Value>?, takesNothing: Bool, additions: (@Sendable (Value, inout StoreTransaction) throws(StoreError) -> Void)?,
         load: @escaping @Sendable () async throws -> Value?
     ) throws(StoreError) {
         self.key = key
         self.expiration = expiration
-        self.staleFor = try Expiration.milliseconds(staleFor)
-        self.failSafe = try Expiration.milliseconds(failSafe)
+        self.staleWhileRevalidate = try Expiration.milliseconds(staleWhileRevalidate)
+        self.staleIfError = try Expiration.milliseconds(staleIfError)
         ownExpiration = options.expiration
-        missAge = if let age = options.missAge { try Expiration.milliseconds(age) } else { 0 }
-        errorAge = if let age = options.errorAge { try Expiration.milliseconds(age) } else { 0 }
-        isKept = options.whenAbandoned == .finish
+        negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age) } else { 0 }
+        errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age) } else { 0 }
+        isKept = options.onLastWaiterCancelled == .finish
         self.absence = absence
         self.takesNothing = takesNothing
         self.additions = additions
@@ -44,7 +44,7 @@ struct LoadRequest<Value: Sendable>: Sendable {
     }
 
     /// What a value that was found says to this reader; `nil` if it is as good as none.
-    func answer(of value: Value) -> Loads<Value>.Landing? {
+    func answer(of value: Value) -> LoadAnswer<Value>? {
         switch absence?.meaning(value) ?? .value {
         case .value: .found(value)
         case .nothing: takesNothing ? .found(nil) : nil

@@ -13,14 +13,15 @@ extension Store where Value: Sendable {
     ///     every lock.
     /// - Throws: As `value(forKey:)` with a loader does.
     package func load(
-        _ key: EntryKey, under expiration: Expiration, staleFor: Duration, failSafe: Duration, options: LoadOptions,
+        _ key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
         absence: Tombstone<Value>?, takesNothing: Bool,
         additions: (@Sendable (Value, inout StoreTransaction) throws(StoreError) -> Void)? = nil,
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try announce(expiration, staleFor, failSafe)
+        try announce(expiration, staleWhileRevalidate, staleIfError)
         let request = try LoadRequest(
-            key: key, under: expiration, staleFor: staleFor, failSafe: failSafe, options: options, absence: absence,
+            key: key, under: expiration, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options,
+            absence: absence,
             takesNothing: takesNothing, additions: additions, load: load)
         if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
         return try await self.load(request)
@@ -32,8 +33,8 @@ extension Store where Value: Sendable {
     ///   as good as none.
     @inlinable
     package func hit(
-        forKey key: EntryKey, under expiration: Expiration, staleFor: Duration, failSafe: Duration
+        forKey key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration
     ) throws(StoreError) -> Value? {
-        try hit(key, expiration, staleFor, failSafe)
+        try hit(key, expiration, staleWhileRevalidate, staleIfError)
     }
 }

@@ -8,26 +8,27 @@ extension Store where Value: Sendable {
             let now = clock.now()
             switch rememberedAnswer(for: request, at: now) {
             case .found: return Loaded(nil, .cached)
-            case .failed(let error, _): return try oldValue(insteadOf: error, request, staleFor: request.staleFor, at: now)
+            case .failed(let error, _):
+                return try oldValue(insteadOf: error, request, staleWhileRevalidate: request.staleWhileRevalidate, at: now)
             case .loaded, nil: break
             }
-            if let old = try oldValue(for: request, within: request.staleFor, at: now) {
+            if let old = try oldValue(for: request, within: request.staleWhileRevalidate, at: now) {
                 // At most one refresh at a time, and none where someone is loading it already.
-                if let flight = loads.refresh(request.key) { start(flight, request) }
-                return Loaded(old, .stale)
+                if let load = loads.refresh(request.key) { start(load, request) }
+                return Loaded(old, .staleWhileRevalidate)
             }
-            switch await loads.wait(for: request.key, isKept: request.isKept, start: { start($0, request) }) {
+            switch await loads.wait(for: request.key, keepsRunning: request.isKept, start: { start($0, request) }) {
             case .cancelled: throw CancellationError()
             case .recursive: throw StoreError.recursiveLoad
-            case .landed(.failed(let error, _), let isStarter):
-                let answer = try oldValue(insteadOf: error, request, staleFor: 0, at: clock.now())
+            case .finished(.failed(let error, _), let isStarter):
+                let answer = try oldValue(insteadOf: error, request, staleWhileRevalidate: 0, at: clock.now())
                 // Every waiter has an old value now or the error: the one who asked the loader tells of it for all.
                 if isStarter { report(.loadFailed(error)) }
                 return answer
-            case .landed(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
-            case .landed(.found(let value), true): return Loaded(value, .cached)
+            case .finished(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
+            case .finished(.found(let value), true): return Loaded(value, .cached)
             // What another reader takes for an answer may be none for this one, who takes no `nil` or has another age.
-            case .landed(.found, false), .landed(.loaded, _): break
+            case .finished(.found, false), .finished(.loaded, _): break
             }
             if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
         }
@@ -40,20 +41,20 @@ extension Store where Value: Sendable {
     }
 
     /// What the store has for the reader without loading anything. A use.
-    func answerAtHand(_ request: LoadRequest<Value>) throws(StoreError) -> Loads<Value>.Landing? {
+    func answerAtHand(_ request: LoadRequest<Value>) throws(StoreError) -> LoadAnswer<Value>? {
         guard let value = try valueIgnoringCorruption(request.key, under: request.expiration) else { return nil }
         return request.answer(of: value)
     }
 
     /// What a reader gets where the loader failed: a valid value that someone wrote meanwhile, or the old one, or the error.
     private func oldValue(
-        insteadOf error: any Error, _ request: LoadRequest<Value>, staleFor: Int64, at now: WallInstant
+        insteadOf error: any Error, _ request: LoadRequest<Value>, staleWhileRevalidate: Int64, at now: WallInstant
     ) throws -> Loaded<Value?> {
-        guard request.failSafe > 0 || staleFor > 0 else { throw error }
+        guard request.staleIfError > 0 || staleWhileRevalidate > 0 else { throw error }
         do throws(StoreError) {
             if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
-            if let old = try oldValue(for: request, within: staleFor, at: now) { return Loaded(old, .stale) }
-            if let old = try oldValue(for: request, within: request.failSafe, at: now) { return Loaded(old, .failSafe) }
+            if let old = try oldValue(for: request, within: staleWhileRevalidate, at: now) { return Loaded(old, .staleWhileRevalidate) }
+            if let old = try oldValue(for: request, within: request.staleIfError, at: now) { return Loaded(old, .staleIfError) }
         } catch let other {
             // The loader's error says more than that there was no old value to be read.
             report(other)

@@ -7,14 +7,14 @@ extension Store {
     /// `expiration` says. The longest that was ever asked for holds, and the disk is told when it grows.
     @usableFromInline
     func keepExpired(under expiration: Expiration, forMilliseconds milliseconds: Int64) {
-        let isLonger = loads.staleWindows.withLock { staleWindows in
+        let isLonger = staleWindows.withLock { staleWindows in
             guard milliseconds > staleWindows[expiration] ?? 0 else { return false }
             staleWindows[expiration] = milliseconds
             return true
         }
         guard isLonger else { return }
         // Written down behind the caller, who may have been about to take a hit.
-        Offload.start { [weak self] in
+        BlockingPool.start { [weak self] in
             guard let self else { return }
             do throws(StoreError) {
                 try self.disk.setRetention(expiration, staleWindow: milliseconds)

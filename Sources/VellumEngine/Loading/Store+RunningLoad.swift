@@ -1,22 +1,23 @@
 internal import VellumCore
 
-// One load, from its start to its landing: look again, ask the loader, write the answer down, tell everyone.
+// One load, from its start to its end: look again, ask the loader, record the answer, call everyone who waits.
 
 extension Store where Value: Sendable {
-    /// Starts the task of a flight. It is nobody's child: whoever started it may leave, and others go on waiting.
-    func start(_ flight: UInt64, _ request: LoadRequest<Value>) {
-        loads.didStart(Task { await fly(flight, request) }, of: flight)
+    /// Starts the task of a load. Unstructured: cancelling its starter does not cancel it.
+    func start(_ load: UInt64, _ request: LoadRequest<Value>) {
+        let task = Task { await run(load, request) }
+        loads.onCancel(load) { task.cancel() }
     }
 
-    private func fly(_ flight: UInt64, _ request: LoadRequest<Value>) async {
+    private func run(_ load: UInt64, _ request: LoadRequest<Value>) async {
         // From here on no write or removal is missed.
         let version = memory.watch(request.key)
-        let landing: Loads<Value>.Landing
+        let answer: LoadAnswer<Value>
         switch look(request) {
-        case .answer(let answer): landing = answer
-        case .nothing(let basis): landing = await ask(flight, request, Origin(basis: basis, version: version))
+        case .answer(let present): answer = present
+        case .nothing(let basis): answer = await ask(load, request, Origin(basis: basis, version: version))
         }
-        land(flight, request, landing, version)
+        finish(load, request, answer, version)
     }
 
     /// What was so when a load began.
@@ -28,11 +29,11 @@ extension Store where Value: Sendable {
     // MARK: Looking again
 
     private enum Look {
-        case answer(Loads<Value>.Landing)
+        case answer(LoadAnswer<Value>)
         case nothing(WriteCondition.Basis)
     }
 
-    /// Another flight may have landed between the reader's look and the start of this one.
+    /// Another load may have ended between the reader's look and the start of this one.
     private func look(_ request: LoadRequest<Value>) -> Look {
         let (key, now) = (request.key, clock.now())
         do throws(StoreError) {
@@ -55,11 +56,11 @@ extension Store where Value: Sendable {
     }
 
     /// What is remembered of the key and still holds, if this reader takes it.
-    func rememberedAnswer(for request: LoadRequest<Value>, at now: WallInstant) -> Loads<Value>.Landing? {
+    func rememberedAnswer(for request: LoadRequest<Value>, at now: WallInstant) -> LoadAnswer<Value>? {
         let key = request.key
-        guard let item = loads.rememberedAnswer(key) else { return nil }
+        guard let item = negativeCache.withLock({ $0.item(key) }) else { return nil }
         guard item.isValid(at: now), memory.isUnchanged(key, since: item.version) else {
-            if loads.forgetAnswer(key, version: item.version) { memory.unwatch(key) }
+            if negativeCache.withLock({ $0.remove(key, version: item.version) }) { memory.unwatch(key) }
             return nil
         }
         return switch item.answer {
@@ -70,11 +71,13 @@ extension Store where Value: Sendable {
 
     // MARK: Asking
 
-    private func ask(_ flight: UInt64, _ request: LoadRequest<Value>, _ origin: Origin) async -> Loads<Value>.Landing {
+    private func ask(_ load: UInt64, _ request: LoadRequest<Value>, _ origin: Origin) async -> LoadAnswer<Value> {
         do {
-            let answer = try await CurrentFlight.$number.withValue(flight) { try await request.load() }
-            // Of an abandoned flight nothing is written down. One that is abandoned from here on has its answer.
-            if loads.isUnderWay(flight) { await record(answer, request, origin) }
+            let running = ReentrancyGuard(.load(load))
+            defer { running.end() }
+            let answer = try await running.run { try await request.load() }
+            // Nothing is recorded of an abandoned load. One that is abandoned from here on has its answer.
+            if loads.isRunning(load) { await record(answer, request, origin) }
             return .loaded(answer)
         } catch {
             return .failed(error, isNew: true)
@@ -85,13 +88,13 @@ extension Store where Value: Sendable {
     private func record(_ answer: Value?, _ request: LoadRequest<Value>, _ origin: Origin) async {
         do {
             if let answer {
-                try await Offload.run { try self.fill(answer, request.ownExpiration, request, origin) }
-            } else if let absence = request.absence, request.missAge > 0 {
-                let age = Expiration(age: request.missAge)
-                try await Offload.run { try self.fill(absence.value, age, request, origin) }
+                try await BlockingPool.run { try self.fill(answer, request.ownExpiration, request, origin) }
+            } else if let absence = request.absence, request.negativeMaxAge > 0 {
+                let age = Expiration(age: request.negativeMaxAge)
+                try await BlockingPool.run { try self.fill(absence.value, age, request, origin) }
             } else {
                 // What is past its age must not be served for stale any more.
-                try await Offload.run { try self.removeOld(request, origin) }
+                try await BlockingPool.run { try self.removeOld(request, origin) }
             }
         } catch let error as StoreError {
             report(error)
@@ -128,27 +131,31 @@ extension Store where Value: Sendable {
         }
     }
 
-    // MARK: Landing
+    // MARK: Finishing
 
-    private func land(_ flight: UInt64, _ request: LoadRequest<Value>, _ landing: Loads<Value>.Landing, _ version: UInt64) {
-        let (told, unwatched) = loads.land(flight, of: request.key, landing, caching: item(of: landing, request, version))
+    private func finish(_ load: UInt64, _ request: LoadRequest<Value>, _ answer: LoadAnswer<Value>, _ version: UInt64) {
+        // Cached before the load can no longer be joined, or a reader in between would start another.
+        let item = item(of: answer, request, version)
+        let isCached = item != nil && loads.isRunning(load)
+        let unwatched = if isCached, let item { negativeCache.withLock { $0.insert(item, forKey: request.key) } } else { [request.key] }
+        let waiters = loads.finish(load, answer)
         for key in unwatched { memory.unwatch(key) }
-        if case .failed(let error, _) = landing, told == 0 { report(.loadFailed(error)) }
+        if case .failed(let error, _) = answer, waiters == 0 { report(.loadFailed(error)) }
     }
 
     /// What is to be remembered of an answer that is no value.
     private func item(
-        of landing: Loads<Value>.Landing, _ request: LoadRequest<Value>, _ version: UInt64
+        of answer: LoadAnswer<Value>, _ request: LoadRequest<Value>, _ version: UInt64
     ) -> NegativeCache.Item? {
         let now = clock.now()
-        func item(_ answer: NegativeCache.Answer, for milliseconds: Int64) -> NegativeCache.Item? {
+        func item(_ negative: NegativeCache.Answer, for milliseconds: Int64) -> NegativeCache.Item? {
             guard milliseconds > 0 else { return nil }
-            return .init(answer: answer, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
+            return .init(answer: negative, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
         }
-        return switch landing {
-        case .loaded(nil) where request.absence == nil: item(.nothing, for: request.missAge)
+        return switch answer {
+        case .loaded(nil) where request.absence == nil: item(.nothing, for: request.negativeMaxAge)
         // That a loader was cancelled says nothing of its source.
-        case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorAge)
+        case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorMaxAge)
         case .found, .loaded, .failed: nil
         }
     }

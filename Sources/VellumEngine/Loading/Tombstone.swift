@@ -16,7 +16,7 @@ package struct Tombstone<Value: Sendable>: Sendable {
     let meaning: @Sendable (Value) -> Meaning
 
     /// - Parameters:
-    ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/missAge`` says.
+    ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/negativeMaxAge`` says.
     ///   - meaning: What a value says that was found.
     package init(_ value: Value, meaning: @escaping @Sendable (Value) -> Meaning) {
         self.value = value

@@ -47,7 +47,7 @@ extension MemoryCache {
         guard case .keys(let hashes) = changes else { return forgetEverything(&state, &forgotten) }
         guard !hashes.isEmpty else { return }
         if state.keysByHash.map({ $0.count > 2 * state.list.count + 1024 }) ?? true {
-            state.keysByHash = KeysByHash(state.list.keys.lazy.compactMap { $0 })
+            state.keysByHash = KeysByHash(state.list.list.keys.lazy.compactMap { $0 })
         }
         for hash in hashes {
             state.generations[Self.stripe(of: hash)] &+= 1  // A reader may be on its way up with what was there.

@@ -12,6 +12,9 @@ public import VellumCore
 ///
 /// - Complexity: O(1) for every call, but for those that say otherwise. A hit allocates nothing.
 @usableFromInline package final class MemoryCache<Payload: Sendable>: Sendable {
+    /// An entry in memory, and what is known of it.
+    @usableFromInline package typealias Item = LRUList<EntryKey, Payload, EntryFacts>.Item
+
     /// Proof that nothing was written under a key since a reader missed it.
     @usableFromInline package struct FillTicket: Sendable {
         @usableFromInline let stripe: Int
@@ -48,7 +51,7 @@ public import VellumCore
 
     @usableFromInline
     struct State: Sendable {
-        @usableFromInline var list = LRUList<EntryKey, Payload>()
+        @usableFromInline var list = EntryList<Payload>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var hits = 0
         // A write moves the generation of its key's stripe, so that an older read is not put over it. Two keys of one
@@ -107,7 +110,7 @@ public import VellumCore
         guard let slot = state.list.slot(of: key), state.list.isValid(slot, at: now, key, under: expiration) else { return nil }
         state.hits &+= 1
         notifiesDisk = state.list.touch(slot, stamp: state.nextStamp(at: now))
-        return state.list.payloads[Int(slot)]
+        return state.list.list.payload(slot)
     }
 
     /// A ticket for whoever missed the key and now looks elsewhere.
@@ -121,12 +124,12 @@ public import VellumCore
     }
 
     /// The entry under the key, valid or not. Not a use.
-    @usableFromInline package func peek(_ key: EntryKey) -> LRUList<EntryKey, Payload>.Item? {
+    @usableFromInline package func peek(_ key: EntryKey) -> Item? {
         withFreshShelf { $0.list.peek(key) }
     }
 
     /// The most recently used entries, newest first. Not a use. O(limit).
-    @usableFromInline package func newest(_ limit: Int) -> [(key: EntryKey, item: LRUList<EntryKey, Payload>.Item)] {
+    @usableFromInline package func newest(_ limit: Int) -> [(key: EntryKey, item: Item)] {
         withFreshShelf { $0.list.newest(limit) }
     }
 
@@ -170,7 +173,7 @@ public import VellumCore
             }
             // The first stamp of a new row is in the row itself; of an old row the disk must be told.
             let isDirty = wasPresent && row != 0
-            let item = LRUList<EntryKey, Payload>.Item(
+            let item = Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isDirty: isDirty)
             if isDirty { state.recency.remove(row: row) }
             put(item, key, in: &state, &effects)
@@ -193,7 +196,7 @@ public import VellumCore
                 return effects
             }
             state.recency.remove(row: row)
-            let item = LRUList<EntryKey, Payload>.Item(
+            let item = Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isDirty: true)
             put(item, key, in: &state, &effects)
             effects.isUrgent = state.recency.count > State.mostUntaken
@@ -352,7 +355,7 @@ public import VellumCore
     // MARK: Inside the lock
 
     @inlinable
-    func put(_ item: LRUList<EntryKey, Payload>.Item, _ key: EntryKey, in state: inout State, _ effects: inout DeferredEffects) {
+    func put(_ item: Item, _ key: EntryKey, in state: inout State, _ effects: inout DeferredEffects) {
         let hadUses = state.list.hasDirty || state.recency.hasWaiting
         guard item.cost <= state.capacity.bytes else {
             if let old = state.list.remove(key) { effects.payloads.append(old.payload) }

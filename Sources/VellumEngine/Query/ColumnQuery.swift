@@ -1,31 +1,31 @@
 public import VellumCore
 
-/// What a tier is asked: a condition on columns, an order, and a window. A pure value; a tier prints it in its own language.
+/// A query of the index columns: a condition, an order, an offset and a limit. ``QueryPrinter`` translates it to SQL.
 ///
-/// Rows that are equal in every column of the order come as they were first recorded.
+/// Rows that are equal in every column of the order are in the order in which they were first recorded.
 @usableFromInline package struct ColumnQuery: Hashable, Sendable {
     @usableFromInline package var filter = ColumnCondition.all([])
     /// Most significant first.
     @usableFromInline package var order: [ColumnOrder] = []
-    /// How many to leave out at the beginning.
+    /// The number of rows to skip.
     @usableFromInline package var offset = 0
-    /// How many to return at most.
+    /// The maximum number of rows.
     @usableFromInline package var limit: Int?
 
     @usableFromInline package init() {}
 
-    /// How many of the first rows the window is within, if it ends.
+    /// The sum of offset and limit, if there is a limit.
     var end: Int? { limit.map(offset.saturatingAdd) }
 
-    /// Whether it asks nothing of the columns.
+    /// Whether it has neither a condition nor an order.
     @usableFromInline package var isScan: Bool { filter == .all([]) && order.isEmpty }
 }
 
-/// A condition on columns. Nothing (`null`) satisfies no test but ``ColumnTest/Relation/isNull``; `not` turns that over.
+/// A condition on columns. `null` satisfies only ``ColumnTest/Relation/isNull``, and the negation of every other test.
 @usableFromInline package indirect enum ColumnCondition: Hashable, Sendable {
-    /// All of them hold; true if there are none.
+    /// All conditions are true. True if there are none.
     case all([ColumnCondition])
-    /// One of them holds; false if there are none.
+    /// At least one condition is true. False if there are none.
     case any([ColumnCondition])
     case not(ColumnCondition)
     case test(ColumnTest)
@@ -38,9 +38,9 @@ public import VellumCore
         case isEqual(IndexValue)
         case isIn([IndexValue])
         case isBetween(lower: IndexBound?, upper: IndexBound?)
-        /// The text begins with these characters: whole ones, as Swift counts them.
+        /// The text begins with the string, compared by whole characters like in Swift.
         case beginsWith(String)
-        /// The collection holds one of the elements. The column is the number of the collection.
+        /// The collection contains one of the elements. The column is the number of the collection.
         case hasElement([IndexValue])
     }
 
@@ -53,7 +53,7 @@ public import VellumCore
     }
 }
 
-/// An end of a range.
+/// A bound of a range.
 @usableFromInline package struct IndexBound: Hashable, Sendable {
     @usableFromInline package var value: IndexValue
     @usableFromInline package var isIncluded: Bool

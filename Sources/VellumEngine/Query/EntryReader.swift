@@ -1,37 +1,37 @@
 internal import Foundation
 internal import VellumCore
 
-/// Reads and decodes the entries of a query, a bite at a time.
+/// Reads and decodes the entries of a query in batches.
 ///
-/// A bite is of one instant, and nothing is held or locked between two: so no writer waits, and no log grows.
+/// Each batch is read from one snapshot. Nothing is locked between two batches, so writers and checkpoints do not wait.
 final class EntryReader<Value> {
     private let store: Store<Value>
     private let isLazy: Bool
-    private let largestBite: Int
+    private let batchSize: Int
 
-    /// Whether the value that is stored in these bytes may be wanted. One that is not need not be decoded.
+    /// Returns whether the value with these bytes may match. Values that do not match are not decoded.
     private let mayMatch: ((Data) -> Bool)?
 
     /// How many objects were decoded so far.
     private(set) var decoded = 0
-    /// Whether the asker does not want the answer any more.
+    /// Returns whether the caller has cancelled the query.
     var isCancelled: () -> Bool = { false }
 
     init(
-        _ store: Store<Value>, isLazy: Bool, largestBite: Int, mayMatch: ((Data) -> Bool)? = nil
+        _ store: Store<Value>, isLazy: Bool, batchSize: Int, mayMatch: ((Data) -> Bool)? = nil
     ) {
         self.store = store
         self.isLazy = isLazy
-        self.largestBite = largestBite
+        self.batchSize = batchSize
         self.mayMatch = mayMatch
     }
 
-    var limit: ReadLimit { ReadLimit(entries: largestBite) }
+    var limit: ReadLimit { ReadLimit(entries: batchSize) }
 
-    /// The value of an entry, unless it is not valid or cannot be read; then that is reported, and hides no other.
+    /// Returns the value of an entry, or `nil` if it has expired or cannot be decoded. A damaged entry is reported.
     func value(of stored: StoredEntry) throws(StoreError) -> Value? {
         if isCancelled() { throw .cancelled }
-        // By the clock of this moment: a long query outlives entries, and meets some that are newer than itself.
+        // Not the time at which the query began: entries expire, and are recorded, during a long query.
         guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
         guard stored.isIntact else {
             store.reportUnsound(stored.key)
@@ -42,7 +42,7 @@ final class EntryReader<Value> {
             decoded += 1
             return try store.decode(stored.entry.bytes, of: stored.key)
         } catch {
-            return nil  // Reported where it was found.
+            return nil  // `decode` has reported it.
         }
     }
 
@@ -51,11 +51,12 @@ final class EntryReader<Value> {
         return QueryItem(value: value, origin: QueryOrigin(key: stored.key, row: stored.entry.row, revision: stored.revision))
     }
 
-    /// The values of rows that are known.
+    /// Returns the values of entries, then of rows.
     ///
     /// - Parameters:
-    ///   - entries: The first of them, as they were when the rows were found.
-    ///   - matches: Asked of those that are read later: they may have changed since.
+    ///   - entries: The entries of the first rows, from the snapshot in which the rows were found.
+    ///   - rows: The other rows, which are read later.
+    ///   - matches: Tests the values that are read later, because they may have changed.
     func values(
         _ entries: [StoredEntry], then rows: ArraySlice<Int64>, matching matches: @escaping (Value) throws -> Bool
     ) -> QueryPipeline<Value> {
@@ -74,12 +75,12 @@ final class EntryReader<Value> {
         }
     }
 
-    /// Every value after a row, up to the last row that there is now or to another, in bites that grow if the asker may stop
-    /// early. What is recorded later is not met, so that no key is met twice.
+    /// Returns the values of a range of rows, or of all rows that exist now, in batches. The batches grow if the caller may stop early.
+    /// Rows that are added later are left out, so that no key is returned twice.
     func scan(_ rows: UnbuiltRows? = nil) -> QueryPipeline<Value> {
         var last = rows?.after ?? .min
         var end = rows?.through
-        var batch = isLazy ? min(32, largestBite) : largestBite
+        var batch = isLazy ? min(32, batchSize) : batchSize
         var entries: ArraySlice<StoredEntry> = []
         return QueryPipeline { () throws(StoreError) in
             let through = if let end { end } else { try self.store.disk.lastRow() }
@@ -90,14 +91,14 @@ final class EntryReader<Value> {
                 }
                 let read = try self.store.disk.entries(after: last, through: through, ReadLimit(entries: batch))
                 guard let newest = read.last?.entry.row else { return nil }
-                batch = min(batch * 4, self.largestBite)
+                batch = min(batch * 4, self.batchSize)
                 last = newest
                 entries = read[...]
             }
         }
     }
 
-    /// Adds every value that satisfies the condition to the array. The way of a pipeline costs each value a few calls more.
+    /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value.
     func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(StoreError) {
         let through = try store.disk.lastRow()
         var last = Int64.min
@@ -114,7 +115,7 @@ final class EntryReader<Value> {
         }
     }
 
-    /// What lives in memory alone.
+    /// Returns the values of entries that are only in memory.
     func values(_ memoryOnly: [(key: EntryKey, payload: CachedForm<Value>)]) -> QueryPipeline<Value> {
         var left = memoryOnly[...]
         return QueryPipeline { () throws(StoreError) in
@@ -128,7 +129,7 @@ final class EntryReader<Value> {
                         self.decoded += 1
                         return QueryItem(value: try self.store.decode(bytes, of: key), origin: origin)
                     } catch {
-                        continue  // Reported where it was found.
+                        continue  // `decode` has reported it.
                     }
                 }
             }

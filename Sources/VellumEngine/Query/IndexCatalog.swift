@@ -1,6 +1,6 @@
 public import VellumCore
 
-/// What is indexed of a type: the shape of the index, and how to get from an object to what the index holds of it.
+/// The indexes of a type: their columns, and how to compute the index values of an object.
 @usableFromInline package struct IndexCatalog<Value>: Sendable {
     package private(set) var shape = IndexShape()
     private var properties: [Property] = []
@@ -17,11 +17,12 @@ public import VellumCore
         var elements: (Value) -> [IndexValue]?
     }
 
-    /// How what a property is compared with becomes what a column is compared with.
+    /// Converts operands of a property to operands of a column.
     fileprivate struct Operands {
         var path: AnyKeyPath
-        /// An operand as the index keeps it; nothing where it has no certain place there.
+        /// Returns the index value of an operand, or `nil` if it cannot be indexed.
         var indexValue: (Any) -> IndexValue?
+        /// The index value of operands that equal nothing, such as NaN.
         var incomparable: IndexValue?
 
         init<Operand: IndexableValue>(_ path: AnyKeyPath, _ type: Operand.Type) {
@@ -38,12 +39,12 @@ public import VellumCore
 
     // MARK: Declaring
 
-    /// Adds a property, unless it is there. Returns the number of its column.
+    /// Adds a column for a property, unless there is one, and returns its number.
     @usableFromInline package mutating func addColumn<Property: IndexableValue>(_ path: KeyPath<Value, Property>, name: String) -> Int {
         addColumn(path, name: name, of: Property.self) { $0[keyPath: path] }
     }
 
-    /// Adds a property that is got at in some other way than by its path, unless it is there. Returns the number of its column.
+    /// Adds a column for a property that a closure reads, unless there is one, and returns its number.
     @usableFromInline package mutating func addColumn<Property: IndexableValue>(
         _ path: AnyKeyPath, name: String, of type: Property.Type, property: @escaping (Value) -> Property
     ) -> Int {
@@ -53,12 +54,12 @@ public import VellumCore
         return properties.count - 1
     }
 
-    /// Adds an index over columns.
+    /// Adds an index of columns.
     @usableFromInline package mutating func addIndex(_ columns: [Int]) {
         if !shape.indexes.contains(columns) { shape.indexes.append(columns) }
     }
 
-    /// Adds an index with an entry for each element of a collection, unless it is there.
+    /// Adds an index with an entry for each element of a collection, unless there is one.
     @usableFromInline package mutating func addCollection<Element: IndexableValue>(
         _ path: AnyKeyPath, name: String, of type: Element.Type, elements: @escaping (Value) -> [Element]
     ) {
@@ -70,7 +71,7 @@ public import VellumCore
                 var found: [IndexValue] = []
                 for element in elements(value) {
                     guard let value = element.indexValue else { return nil }
-                    // What is nothing, or equals nothing, no one can ask for.
+                    // No query finds an element that is `nil` or equals nothing.
                     if value != incomparable, value != .null { found.append(value) }
                 }
                 guard found.count > 1 else { return found }
@@ -80,9 +81,9 @@ public import VellumCore
         shape.collections.append(.init(name: name, encoding: type.indexEncoding))
     }
 
-    // MARK: Asking
+    // MARK: Querying
 
-    /// What the index holds of an object; nothing if one of its values has no certain place.
+    /// Returns the index values of an object, or `nil` if one of them cannot be indexed.
     @usableFromInline package func values(of value: Value) -> IndexedValues? {
         var values = IndexedValues()
         values.columns.reserveCapacity(properties.count)
@@ -97,10 +98,10 @@ public import VellumCore
         return values
     }
 
-    /// The column that a property is in.
+    /// Returns the number of the property's column.
     @usableFromInline package func column(of path: AnyKeyPath) -> Int? { properties.firstIndex { $0.operands.path == path } }
 
-    /// The condition on columns that gives the same answer as a relation of a property, if there is one.
+    /// Returns the condition on columns that is equivalent to a relation of a property, or `nil` if there is none.
     func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
         if case .hasElement(let element) = relation {
             guard let number = collections.firstIndex(where: { $0.operands.path == path }) else { return nil }
@@ -115,13 +116,12 @@ public import VellumCore
     }
 }
 
-// Unchecked because what the closures read is protected by being theirs alone: they are made here, of key paths and
-// conformances, and read nothing but the value that they are given.
+// Unchecked because the closures are protected by having no state: they capture only key paths and metatypes.
 extension IndexCatalog.Property: @unchecked Sendable {}
 extension IndexCatalog.Collection: @unchecked Sendable {}
 
 extension IndexCatalog.Operands {
-    /// The relation as a column answers it; nothing if it cannot.
+    /// Returns the equivalent relation of a column, or `nil` if there is none.
     fileprivate func relation(_ relation: PropertyRelation) -> ColumnTest.Relation? {
         switch relation {
         case .isNil: return .isNull
@@ -130,7 +130,7 @@ extension IndexCatalog.Operands {
             return value == incomparable ? .isIn([]) : value == .null ? .isNull : .isEqual(value)
         case .isIn(let values):
             let known = values.compactMap(indexValue)
-            // A statement has room for so many values and no more.
+            // A statement has a limited number of parameters.
             guard known.count == values.count, known.count <= 500, !known.contains(.null) else { return nil }
             return .isIn(known.filter { $0 != incomparable })
         case .isBetween(let lower, let upper):
@@ -153,7 +153,7 @@ extension IndexCatalog.Operands {
             if value == incomparable || value == .null { return .isIn([]) }
             bounds.append(IndexBound(value, isIncluded: bound.isIncluded))
         }
-        // What compares with nothing comes before everything else, and is in no range.
+        // Unordered values such as NaN are stored before all others, and are in no range.
         if bounds[0] == nil, let incomparable { bounds[0] = IndexBound(incomparable, isIncluded: false) }
         return .isBetween(lower: bounds[0], upper: bounds[1])
     }

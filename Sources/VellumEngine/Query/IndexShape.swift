@@ -1,8 +1,8 @@
 public import VellumCore
 
-/// What an index is made of, without the type that it is of: columns by number, and which of them make an index together.
+/// The columns and indexes of an archive, without its type. Columns are identified by number.
 @usableFromInline package struct IndexShape: Hashable, Sendable {
-    /// A property, or a collection, by its name and by how its values are kept.
+    /// The name of a property or collection, and the encoding of its values.
     @usableFromInline package struct Column: Hashable, Sendable {
         @usableFromInline package var name: String
         @usableFromInline package var encoding: String
@@ -13,13 +13,13 @@ public import VellumCore
         }
     }
 
-    /// The columns; a property that stands in several indexes has one.
+    /// The columns. A property in several indexes has one column.
     @usableFromInline package var columns: [Column] = [] { didSet { define() } }
     /// The columns of each index, most significant first.
     @usableFromInline package var indexes: [[Int]] = [] { didSet { define() } }
-    /// The collections that have an entry for each element.
+    /// The collections with an entry for each element.
     @usableFromInline package var collections: [Column] = [] { didSet { define() } }
-    /// Everything that would make an index another one, as text.
+    /// All of this as text. The index is built again when the text changes.
     package private(set) var definition = ""
 
     @usableFromInline package init() { define() }
@@ -34,7 +34,7 @@ public import VellumCore
     }
 }
 
-/// What the index holds of one object: a value for each column, and the elements of each collection.
+/// The index values of one object: a value for each column, and the elements of each collection.
 @usableFromInline package struct IndexedValues: Hashable, Sendable {
     @usableFromInline package var columns: [IndexValue]
     /// Each element once.

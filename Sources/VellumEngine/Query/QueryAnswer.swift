@@ -1,10 +1,10 @@
 public import VellumCore
 
-/// An entry as a query meets it.
+/// An entry that a query has read.
 @usableFromInline package struct StoredEntry: Sendable {
     @usableFromInline package var key: EntryKey
     @usableFromInline package var entry: Entry
-    /// Changes whenever the entry does.
+    /// A number that changes with each write of the entry.
     @usableFromInline package var revision: UInt32
     /// Whether it matches its checksum.
     @usableFromInline package var isIntact: Bool
@@ -17,7 +17,7 @@ public import VellumCore
     }
 }
 
-/// How much to read at once.
+/// The size of a batch of reads.
 @usableFromInline package struct ReadLimit: Sendable {
     @usableFromInline package var entries: Int
     @usableFromInline package var bytes: Int
@@ -28,7 +28,7 @@ public import VellumCore
     }
 }
 
-/// What an index covers at some instant.
+/// What an index covers in a snapshot.
 @usableFromInline package struct IndexCoverage: Sendable {
     /// Whether there is an index of the declared shape.
     @usableFromInline package var isUsable: Bool
@@ -41,18 +41,19 @@ public import VellumCore
     }
 }
 
-/// A tier's answer to a query.
+/// The result of a query of the index.
 @usableFromInline package struct QueryAnswer: Sendable {
     /// The rows that match, in order.
     @usableFromInline package var rows: [Int64]
-    /// Rows that have no place in the index, and that may match.
+    /// Rows that the index has no values for. They may match.
     @usableFromInline package var uncovered: [Int64]
-    /// Those of them that could not be decoded when they were last looked at.
+    /// The uncovered rows that could not be decoded when they were last indexed.
     @usableFromInline package var undecodable: [Int64]
-    /// The rows after one and up to another that the index does not cover yet.
+    /// The rows that are not indexed yet.
     @usableFromInline package var unbuilt: UnbuiltRows?
-    /// The first of the rows' entries, at the same instant, and how many of the rows they are.
+    /// The entries of the first rows, from the same snapshot.
     @usableFromInline package var entries: [StoredEntry]
+    /// How many rows `entries` covers, including rows whose entry was not found.
     @usableFromInline package var looked: Int
 
     @usableFromInline package init(
@@ -67,7 +68,7 @@ public import VellumCore
     }
 }
 
-/// Rows that the builder of an index has not come to.
+/// A range of rows that are not indexed yet.
 @usableFromInline package struct UnbuiltRows: Hashable, Sendable {
     @usableFromInline package var after: Int64
     @usableFromInline package var through: Int64
@@ -78,11 +79,11 @@ public import VellumCore
     }
 }
 
-/// What an index is to hold of an entry.
+/// The result of indexing an entry.
 @usableFromInline package enum IndexedOutcome: Sendable {
     case values(IndexedValues)
-    /// A value of it has no certain place in the index: queries look at it one by one.
+    /// One of its values cannot be indexed. Queries read the entry.
     case noPlace
-    /// It cannot be decoded now: queries look at it one by one, too, in case that changes.
+    /// It cannot be decoded. Queries read the entry, in case it can be decoded later.
     case undecodable
 }

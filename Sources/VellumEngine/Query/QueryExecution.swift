@@ -1,20 +1,20 @@
 internal import VellumCore
 
-/// A query under way: values one after the other, each read and decoded when it is asked for.
+/// An execution of a query, which reads and decodes each value when it is requested.
 ///
-/// Used by one thread at a time. No caller's code runs under a lock.
+/// One thread at a time may use it. User-supplied code does not run under a lock.
 final class QueryExecution<Value> {
     let source: QuerySource<Value>
     private let query: QueryDescription<Value>
-    // Holds the source, and is not held by it.
+    // Retains the source, and the source does not retain it.
     private var pipeline: QueryPipeline<Value>?
 
     /// - Parameters:
-    ///   - isLazy: Whether the asker may stop early.
-    ///   - largestBite: How many objects to read at once at most.
-    init(_ query: QueryDescription<Value>, in store: Store<Value>, isLazy: Bool, largestBite: Int = 4096) {
+    ///   - isLazy: Whether the caller may stop early.
+    ///   - batchSize: The maximum number of objects to read at a time.
+    init(_ query: QueryDescription<Value>, in store: Store<Value>, isLazy: Bool, batchSize: Int = 4096) {
         self.query = query
-        source = QuerySource(query, in: store, isLazy: isLazy, largestBite: largestBite)
+        source = QuerySource(query, in: store, isLazy: isLazy, batchSize: batchSize)
     }
 
     func next() throws(StoreError) -> QueryItem<Value>? {
@@ -24,7 +24,7 @@ final class QueryExecution<Value> {
         return try pipeline.next()
     }
 
-    /// All values.
+    /// Returns all values.
     func all() throws(StoreError) -> [Value] {
         var values: [Value] = []
         if try source.readAll(into: &values) { return values }
@@ -32,17 +32,17 @@ final class QueryExecution<Value> {
         return values
     }
 
-    /// How many values there are, if the disk alone can tell.
+    /// Returns the number of values, or `nil` if it cannot be determined without decoding.
     func countWithoutDecoding() throws(StoreError) -> Int? { try source.countWithoutDecoding() }
 
-    // MARK: How it was done
+    // MARK: Explaining
 
     /// How many objects were decoded so far.
     var decoded: Int { source.reader.decoded }
-    /// How many objects no index covered.
+    /// How many objects were read that the index does not cover.
     var uncovered: Int { source.uncovered }
-    /// What the disk was asked; nothing if the objects were read one after the other.
-    var asked: ColumnQuery? { source.asked }
-    /// What is left to do on decoded values.
-    var remaining: [QueryDescription<Value>.Step] { source.asked == nil ? query.steps : source.plan.residual }
+    /// The query of the index; `nil` if the archive was scanned.
+    var indexQuery: ColumnQuery? { source.indexQuery }
+    /// The steps that were executed on decoded values.
+    var remaining: [QueryDescription<Value>.Step] { source.indexQuery == nil ? query.steps : source.plan.residual }
 }

@@ -1,20 +1,20 @@
 package import VellumCore
 
-/// A value on its way through a query, and where it came from.
+/// A value in a pipeline, and its origin.
 struct QueryItem<Value> {
     var value: Value
     var origin: QueryOrigin
 }
 
-/// Where a value was found.
+/// The entry of a value.
 struct QueryOrigin: Hashable, Sendable {
     var key: EntryKey
-    /// The entry's row: the order in which keys were first recorded. What lives in memory alone comes after all others.
+    /// The row of the entry, in the order in which keys were first recorded. Entries that are only in memory are last.
     var row: Int64
     var revision: UInt32
 }
 
-/// Values one after the other, each made when it is asked for.
+/// A lazy sequence of values.
 struct QueryPipeline<Value> {
     typealias Item = QueryItem<Value>
 
@@ -24,7 +24,7 @@ struct QueryPipeline<Value> {
         self.next = next
     }
 
-    /// All of one, then all of the other.
+    /// Returns these values, then those of the other pipeline.
     func followed(by other: QueryPipeline) -> QueryPipeline {
         var isFirst = true
         return QueryPipeline { () throws(StoreError) in
@@ -36,8 +36,8 @@ struct QueryPipeline<Value> {
         }
     }
 
-    /// The steps in their order.
-    func carryingOut(_ steps: [QueryDescription<Value>.Step]) -> QueryPipeline {
+    /// Returns the values that result from the steps, in order.
+    func executing(_ steps: [QueryDescription<Value>.Step]) -> QueryPipeline {
         var result = self
         for (index, step) in steps.enumerated() {
             switch step {
@@ -50,7 +50,7 @@ struct QueryPipeline<Value> {
         return result
     }
 
-    /// How many of the first values the steps have a use for; `nil` if all.
+    /// Returns how many of the first values the steps need, or `nil` for all.
     private static func window(after steps: ArraySlice<QueryDescription<Value>.Step>) -> Int? {
         var skipped = 0
         for step in steps {
@@ -76,7 +76,7 @@ struct QueryPipeline<Value> {
         }
     }
 
-    /// Leaves out what is of these rows.
+    /// Returns the values of all other rows.
     func without(_ rows: Set<Int64>) -> QueryPipeline {
         QueryPipeline { () throws(StoreError) in
             while let item = try self.next() {
@@ -86,7 +86,7 @@ struct QueryPipeline<Value> {
         }
     }
 
-    /// Leaves out the first, and asks for no more than the limit.
+    /// Skips the first values and returns at most `limit` of the others.
     func window(skip: Int, limit: Int?) -> QueryPipeline {
         var toSkip = skip
         var left = limit ?? .max
@@ -101,14 +101,16 @@ struct QueryPipeline<Value> {
         }
     }
 
-    /// All values in order; equal ones as they came, or as they were first recorded.
+    /// Returns the values in order.
     ///
-    /// - Parameter count: How many of the first are needed; no more than twice as many are held.
-    func sorted(by orderings: [Ordering<Value>], keeping count: Int?, equalOnesByRow: Bool = false) -> QueryPipeline {
+    /// - Parameters:
+    ///   - count: How many of the first values are needed; `nil` for all. At most twice as many are held in memory.
+    ///   - breaksTiesByRow: Whether equal values are in the order of their rows, and not in that of the pipeline.
+    func sorted(by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByRow: Bool = false) -> QueryPipeline {
         var sorted: ArraySlice<Item>?
         return QueryPipeline { () throws(StoreError) in
             if sorted == nil {
-                var first = FirstItems(Precedence(orderings: orderings, equalOnesByRow: equalOnesByRow), count: count)
+                var first = FirstItems(Precedence(orderings: orderings, breaksTiesByRow: breaksTiesByRow), count: count)
                 while let item = try self.next() { try first.add(item) }
                 sorted = try first.sorted()[...]
             }
@@ -117,15 +119,15 @@ struct QueryPipeline<Value> {
     }
 }
 
-/// The first items in some order, of any number.
+/// The first items of a sequence in an order.
 private struct FirstItems<Value> {
-    private typealias Arrival = (item: QueryItem<Value>, turn: Int)
+    private typealias Arrival = (item: QueryItem<Value>, number: Int)
 
     private let precedence: Precedence<Value>
     private let count: Int?
     private var items: [Arrival] = []
-    private var turn = 0
-    /// Whether the first `count` items are sorted, and the last of them is the one to beat.
+    private var added = 0
+    /// Whether the first `count` items are sorted, so that an item after the last of them can be dropped.
     private var isFull = false
 
     init(_ precedence: Precedence<Value>, count: Int?) {
@@ -134,14 +136,14 @@ private struct FirstItems<Value> {
     }
 
     mutating func add(_ item: QueryItem<Value>) throws(StoreError) {
-        turn += 1
+        added += 1
         guard let count else {
-            items.append((item, turn))
+            items.append((item, added))
             return
         }
         guard count > 0 else { return }
-        if isFull, try !precedence.puts((item, turn), before: items[count - 1]) { return }
-        items.append((item, turn))
+        if isFull, try !precedence.puts((item, added), before: items[count - 1]) { return }
+        items.append((item, added))
         if items.count >= max(64, count.saturatingAdd(count)) {
             try sort()
             if items.count > count { items.removeLast(items.count - count) }
@@ -163,13 +165,13 @@ private struct FirstItems<Value> {
     }
 }
 
-/// Which of two items comes first: equal ones as they came, or as they were first recorded.
+/// The order of items. Equal items are in the order of arrival or of their rows.
 private struct Precedence<Value> {
     var orderings: [Ordering<Value>]
-    var equalOnesByRow: Bool
+    var breaksTiesByRow: Bool
 
     func puts(
-        _ left: (item: QueryItem<Value>, turn: Int), before right: (item: QueryItem<Value>, turn: Int)
+        _ left: (item: QueryItem<Value>, number: Int), before right: (item: QueryItem<Value>, number: Int)
     ) throws(StoreError) -> Bool {
         do {
             for ordering in orderings {
@@ -180,18 +182,18 @@ private struct Precedence<Value> {
             throw .failedQuery(error)
         }
         let (leftRow, rightRow) = (left.item.origin.row, right.item.origin.row)
-        return equalOnesByRow && leftRow != rightRow ? leftRow < rightRow : left.turn < right.turn
+        return breaksTiesByRow && leftRow != rightRow ? leftRow < rightRow : left.number < right.number
     }
 }
 
 extension QueryDescription {
-    /// What the steps make of values, carried out one after the other: the meaning of a query.
+    /// Returns the result of the steps, executed on the values in order: the definition of what a query returns.
     package func results(of values: [Value]) throws(StoreError) -> [Value] {
         var left = values[...]
         let all = QueryPipeline<Value> { () throws(StoreError) in
             left.popFirst().map { QueryItem(value: $0, origin: QueryOrigin(key: "", row: 0, revision: 0)) }
         }
-        let pipeline = all.carryingOut(steps)
+        let pipeline = all.executing(steps)
         var results: [Value] = []
         while let item = try pipeline.next() { results.append(item.value) }
         return results
@@ -202,6 +204,6 @@ extension StoreError {
     static func failedQuery(_ cause: any Error) -> StoreError {
         if let cause = cause as? StoreError { return cause }
         return StoreError(
-            .failedQuery, "The condition of a query failed on an object. Ask in a way that every object can answer.", cause: cause)
+            .failedQuery, "A predicate threw an error for an object. Write it so that it can be evaluated on every object.", cause: cause)
     }
 }

@@ -1,13 +1,13 @@
 internal import VellumCore
 
-/// Splits a query into what a tier answers exactly from its columns, and what is left to do on decoded values.
+/// Splits a query into a part that the index answers and the steps that remain for decoded values.
 ///
-/// A pure value: it knows columns by number and no database.
+/// A pure value: it identifies columns by number and does not use the database.
 ///
-/// The steps are read from the first on. Filters and sorts before the first window become one condition and one order:
-/// a filter may pass a sort, and a later sort goes before an earlier one. Of a filter that only a part can be pushed down,
-/// that part narrows the candidates and the whole is asked again. A window can be pushed down if nothing before it is left
-/// to do; everything after it is.
+/// Filters and sorts before the first offset or limit are combined into one condition and one order: a filter may pass a sort, and a later
+/// sort takes precedence over an earlier one. If only a part of a filter can be pushed down, that part narrows the candidates and the whole
+/// filter remains. An offset or limit is pushed down if no step before it remains. All steps after the first that is not pushed down
+/// remain.
 package struct QueryPlanner<Value> {
     private let catalog: IndexCatalog<Value>
 
@@ -23,15 +23,15 @@ package struct QueryPlanner<Value> {
         return plan
     }
 
-    /// How many tests are pushed down at most.
-    private static var largestCondition: Int { 200 }
+    /// The maximum number of tests that are pushed down.
+    private static var maximumConditionSize: Int { 200 }
 
-    /// - Returns: Whether the step is dealt with; if not, it and what follows are left to do.
+    /// - Returns: Whether the plan includes the step. If not, it and all later steps remain.
     private func push(_ step: QueryDescription<Value>.Step, into plan: inout QueryPlan<Value>) -> Bool {
         switch step {
         case .filter(let condition):
             guard !plan.hasWindow else { return false }
-            // What is left of them is one step, however many there are.
+            // The remaining parts are one step.
             let left = condition.conjuncts.filter { !push($0, into: &plan) }
             if !left.isEmpty { plan.residual.append(.filter(left.count == 1 ? left[0] : .all(left))) }
             return true
@@ -52,11 +52,11 @@ package struct QueryPlanner<Value> {
         }
     }
 
-    /// - Returns: Whether nothing of it is left to do.
+    /// - Returns: Whether nothing of the condition remains.
     private func push(_ part: Condition<Value>, into plan: inout QueryPlan<Value>) -> Bool {
         var (wider, isExact) = widened(part)
-        // SQLite has no room for more in one expression (sqlite.org/limits.html, 5).
-        if let size = wider?.size, plan.pushed.filter.size + size > Self.largestCondition { (wider, isExact) = (nil, false) }
+        // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
+        if let size = wider?.size, plan.pushed.filter.size + size > Self.maximumConditionSize { (wider, isExact) = (nil, false) }
         plan.condition.append(part)
         if let wider { plan.pushed.filter = plan.pushed.filter.and(wider) }
         return isExact
@@ -73,7 +73,7 @@ package struct QueryPlanner<Value> {
         return order
     }
 
-    /// A condition on columns that holds wherever this one does, and whether it holds nowhere else.
+    /// Returns a condition on columns that every match of this condition satisfies, and whether the two are equivalent.
     private func widened(_ condition: Condition<Value>) -> (ColumnCondition?, isExact: Bool) {
         switch condition {
         case .test(let test):
@@ -85,7 +85,7 @@ package struct QueryPlanner<Value> {
             return (known.isEmpty && !parts.isEmpty ? nil : .all(known), isExact)
         case .any(let parts):
             let (known, isExact) = widened(parts)
-            // One that is not known may hold anywhere.
+            // A part without a column may match any row.
             guard known.count == parts.count else { return (nil, false) }
             return (.any(known.mergingElements), isExact)
         case .not(let part):
@@ -94,7 +94,7 @@ package struct QueryPlanner<Value> {
         }
     }
 
-    /// Those of the conditions of which columns know something, and whether they know all of each.
+    /// Returns the widened conditions that exist, and whether all are equivalent to the originals.
     private func widened(_ conditions: [Condition<Value>]) -> (known: [ColumnCondition], isExact: Bool) {
         var known: [ColumnCondition] = []
         var isExact = true
@@ -107,21 +107,21 @@ package struct QueryPlanner<Value> {
     }
 }
 
-/// What ``QueryPlanner`` decided.
+/// The result of ``QueryPlanner``.
 package struct QueryPlan<Value> {
-    /// What the tier answers.
+    /// The part that the index answers.
     package internal(set) var pushed = ColumnQuery()
-    /// What is left to do on decoded values, in this order.
+    /// The steps that remain for decoded values, in order.
     package internal(set) var residual: [QueryDescription<Value>.Step] = []
 
-    /// The filters before the first window, on values: for what no index covers.
+    /// The filters before the first offset or limit, for values that the index does not cover.
     var condition: [Condition<Value>] = []
-    /// The order that was pushed down, on values.
+    /// The order that was pushed down, for values that the index does not cover.
     var orderings: [Ordering<Value>] = []
 
     init() {}
 
-    /// Whether the tier alone knows which values match, and in which order.
+    /// Whether the index determines all results and their order.
     package var isFullyPushed: Bool { residual.isEmpty }
 
     fileprivate var hasWindow: Bool {
@@ -131,16 +131,16 @@ package struct QueryPlan<Value> {
 }
 
 extension Condition {
-    /// The parts that must all hold.
+    /// The parts that must all be true.
     fileprivate var conjuncts: [Condition] {
         guard case .all(let parts) = self else { return [self] }
-        // No key path here: in generic code each is made anew, which costs a microsecond.
+        // Not a key path: in generic code each use creates it, which takes a microsecond.
         return parts.flatMap { $0.conjuncts }
     }
 }
 
 extension [ColumnCondition] {
-    /// Tests for elements of one collection as one test for any of them.
+    /// The conditions, with the element tests of each collection merged into one.
     fileprivate var mergingElements: [ColumnCondition] {
         var rest: [ColumnCondition] = []
         var elements: [Int: [IndexValue]] = [:]
@@ -156,14 +156,14 @@ extension [ColumnCondition] {
 }
 
 extension ColumnCondition {
-    /// How many tests and values there are.
+    /// The number of tests and connectives.
     fileprivate var size: Int {
         switch self {
         case .all(let parts), .any(let parts): return parts.reduce(1) { $0 + $1.size }
         case .not(let part): return 1 + part.size
         case .test(let test):
             switch test.relation {
-            // A list of values is no nested expression.
+            // A list of values does not nest.
             case .hasElement(let values), .isIn(let values): return 1 + values.count / 8
             default: return 1
             }

@@ -1,33 +1,32 @@
 internal import Foundation
 internal import VellumCore
 
-/// Where the values of one query come from: what an index answers first, then what no index covers, one by one.
+/// The values of one query: those that the index finds, then those that it does not cover.
 ///
-/// A query that is answered in one bite (up to 4096 objects, or 4 MB) is of one instant. In a longer one each object that stays
-/// as it is is met once; one that changes meanwhile is met before or after the change, or not at all if it leaves or no longer
-/// matches.
+/// A query that fits in one batch (up to 4096 objects, or 4 MB) sees one snapshot. In a larger query, each unchanged object is returned
+/// once. An object that changes during the query is seen before or after the change, or not at all if it is removed or no longer matches.
 final class QuerySource<Value> {
     private let store: Store<Value>
     private let query: QueryDescription<Value>
     private let isLazy: Bool
-    /// The filters that were pushed down, on values.
+    /// The filters that were pushed down, as a closure of values.
     private let matches: (Value) throws -> Bool
 
     let plan: QueryPlan<Value>
     let reader: EntryReader<Value>
-    /// How many objects no index covered.
+    /// How many objects were read that the index does not cover.
     private(set) var uncovered = 0
-    /// What the tier was asked; nothing if the objects were read one after the other.
-    private(set) var asked: ColumnQuery?
+    /// The query of the index; `nil` if the archive was scanned.
+    private(set) var indexQuery: ColumnQuery?
 
-    init(_ query: QueryDescription<Value>, in store: Store<Value>, isLazy: Bool, largestBite: Int) {
+    init(_ query: QueryDescription<Value>, in store: Store<Value>, isLazy: Bool, batchSize: Int) {
         self.query = query
         self.store = store
         self.isLazy = isLazy
         plan = QueryPlanner(store.catalog ?? IndexCatalog()).plan(query)
-        // What an index finds matches as a rule; where every object is read, few do.
+        // Most objects that an index finds match. In a scan, few do.
         let mayMatch = plan.pushed.isScan ? query.mayMatchStored : nil
-        reader = EntryReader(store, isLazy: isLazy, largestBite: largestBite, mayMatch: mayMatch)
+        reader = EntryReader(store, isLazy: isLazy, batchSize: batchSize, mayMatch: mayMatch)
         matches = Condition.all(plan.condition).evaluation
     }
 
@@ -35,26 +34,26 @@ final class QuerySource<Value> {
 
     // MARK: Without a pipeline
 
-    /// How many values there are, if the tier alone can tell.
+    /// Returns the number of values, or `nil` if the index does not determine it.
     func countWithoutDecoding() throws(StoreError) -> Int? {
         guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0 else { return nil }
         return try store.disk.count(validAt: now) { coverage in
             guard coverage.isWhole else { return nil }
-            asked = plan.pushed
+            indexQuery = plan.pushed
             return plan.pushed
         }
     }
 
-    /// Adds all values to the array, where nothing is to be done but to read, to decode and to filter.
+    /// Appends all values to the array, if they only have to be read, decoded and filtered.
     ///
-    /// - Returns: Whether it was so.
+    /// - Returns: Whether that was the case. If not, the array is unchanged.
     func readAll(into values: inout [Value]) throws(StoreError) -> Bool {
         guard store.memory.memoryOnlyCount == 0 else { return false }
         if plan.pushed.isScan { return try scanAll(into: &values) }
         guard plan.isFullyPushed else { return false }
         let answer = try store.disk.answer(validAt: now, reading: reader.limit) { coverage in
             guard coverage.isWhole else { return nil }
-            asked = plan.pushed
+            indexQuery = plan.pushed
             return plan.pushed
         }
         guard let answer else { return false }
@@ -64,7 +63,7 @@ final class QuerySource<Value> {
         }
         let rest = reader.values([], then: answer.rows.dropFirst(answer.looked), matching: matches)
         while let item = try rest.next() { values.append(item.value) }
-        // If some could not be decoded, others may be in their places.
+        // If some could not be decoded, the limit allows others.
         guard values.count == answer.rows.count || plan.pushed.limit == nil else {
             values.removeAll()
             return false
@@ -87,93 +86,93 @@ final class QuerySource<Value> {
     func begin() throws(StoreError) -> QueryPipeline<Value> {
         let memoryOnly = store.valuesInMemoryAlone(at: now)
         guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
-            return reader.scan().followed(by: reader.values(memoryOnly)).carryingOut(query.steps)
+            return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
         }
-        guard let others = rows.others else { return rows.pipeline.carryingOut(plan.residual) }
+        guard let others = rows.others else { return rows.pipeline.executing(plan.residual) }
 
-        // The index answers for a part; the rest is asked one by one and put where it belongs.
+        // The index covers a part. The other values are filtered and merged.
         let rest = others.followed(by: reader.values(memoryOnly)).filtered(matches)
         return rows.pipeline.followed(by: rest)
-            .sorted(by: plan.orderings, keeping: plan.pushed.end, equalOnesByRow: true)
+            .sorted(by: plan.orderings, keeping: plan.pushed.end, breaksTiesByRow: true)
             .window(skip: plan.pushed.offset, limit: plan.pushed.limit)
-            .carryingOut(plan.residual)
+            .executing(plan.residual)
     }
 
     private struct IndexedRows {
         var pipeline: QueryPipeline<Value>
-        /// What the index does not cover, where it does not cover everything.
+        /// The values that the index does not cover; `nil` if it covers all.
         var others: QueryPipeline<Value>?
     }
 
-    /// The values that the index finds, and those that it does not cover; `nil` if there is no index to ask.
+    /// Returns the values that the index finds and those that it does not cover, or `nil` without an index.
     private func indexedRows(isWhole: Bool) throws(StoreError) -> IndexedRows? {
-        var question = plan.pushed
+        var query = plan.pushed
         var isEverything = isWhole
         let answer = try store.disk.answer(validAt: now, reading: reader.limit) { coverage in
             guard coverage.isUsable else { return nil }
             isEverything = coverage.isWhole && isWhole
             if !isEverything {
-                // Rows that the index does not cover may come before those that it does.
-                question.limit = plan.pushed.end
-                question.offset = 0
-            } else if isLazy, !plan.isFullyPushed, question.limit == nil {
-                question.limit = Self.firstLook
+                // Rows that the index does not cover may come before those that it covers.
+                query.limit = plan.pushed.end
+                query.offset = 0
+            } else if isLazy, !plan.isFullyPushed, query.limit == nil {
+                query.limit = Self.firstRowCount
             }
-            asked = question
-            return question
+            indexQuery = query
+            return query
         }
         guard let answer else { return nil }
 
         var pipeline = reader.values(answer.entries, then: answer.rows.dropFirst(answer.looked), matching: matches)
-        if answer.rows.count == question.limit {
-            // There may be more, and they are wanted if this was but a first look, or some cannot be decoded.
-            pipeline = pipeline.followed(by: later { () throws(StoreError) in try self.allRows(but: answer.rows, offset: question.offset) })
-            pipeline = pipeline.window(skip: 0, limit: isEverything ? plan.pushed.limit : question.limit)
+        if answer.rows.count == query.limit {
+            // There may be more rows. They are needed if the limit was not the caller's, or if some entries cannot be decoded.
+            pipeline = pipeline.followed(by: later { () throws(StoreError) in try self.allRows(but: answer.rows, offset: query.offset) })
+            pipeline = pipeline.window(skip: 0, limit: isEverything ? plan.pushed.limit : query.limit)
         }
         guard !isEverything else { return IndexedRows(pipeline: pipeline, others: nil) }
         return IndexedRows(pipeline: pipeline, others: others(answer))
     }
 
-    /// How many rows to look for where fewer may do.
-    private static var firstLook: Int { 256 }
+    /// How many rows to find first if the caller may stop early.
+    private static var firstRowCount: Int { 256 }
 
-    /// What an index does not cover, one by one.
+    /// Returns the values that the index does not cover.
     private func others(_ answer: QueryAnswer) -> QueryPipeline<Value> {
         let undecodable = Set(answer.undecodable)
-        var healed: [Int64] = []
-        var isHealed = false
+        var decodable: [Int64] = []
+        var isReindexed = false
         let unindexedRows = reader.values([], then: answer.uncovered[...], matching: matches)
         let rest = answer.unbuilt.map { unindexedRows.followed(by: reader.scan($0)) } ?? unindexedRows
         return QueryPipeline { () throws(StoreError) in
             if let item = try rest.next() {
                 self.uncovered += 1
-                if undecodable.contains(item.origin.row) { healed.append(item.origin.row) }
+                if undecodable.contains(item.origin.row) { decodable.append(item.origin.row) }
                 return item
             }
-            if !healed.isEmpty, !isHealed {
-                isHealed = true
-                try self.store.disk.indexAgain(healed)
+            if !decodable.isEmpty, !isReindexed {
+                isReindexed = true
+                try self.store.disk.indexAgain(decodable)
             }
             return nil
         }
     }
 
-    /// All rows but those seen, once the first have turned out not to be enough.
+    /// Returns the values of all other rows, after the first were not enough.
     private func allRows(but seen: [Int64], offset: Int) throws(StoreError) -> QueryPipeline<Value> {
         let seen = Set(seen)
-        var question = plan.pushed
-        question.limit = nil
-        question.offset = offset
-        let answer = try store.disk.answer(validAt: now, reading: ReadLimit(entries: 0)) { $0.isUsable ? question : nil }
+        var query = plan.pushed
+        query.limit = nil
+        query.offset = offset
+        let answer = try store.disk.answer(validAt: now, reading: ReadLimit(entries: 0)) { $0.isUsable ? query : nil }
         guard let answer else {
-            // Another program has dropped the index since. The order, too, was the index's.
+            // Another program has dropped the index, which also provided the order.
             return reader.scan().without(seen).filtered(matches).sorted(by: plan.orderings, keeping: nil)
         }
         let found = reader.values([], then: answer.rows.filter { !seen.contains($0) }[...], matching: matches)
         return found.followed(by: others(answer).without(seen).filtered(matches))
     }
 
-    /// A pipeline that is made when it is first asked.
+    /// Returns a pipeline that is created at its first call.
     private func later(_ make: @escaping () throws(StoreError) -> QueryPipeline<Value>) -> QueryPipeline<Value> {
         var made: QueryPipeline<Value>?
         return QueryPipeline { () throws(StoreError) in
@@ -186,7 +185,7 @@ final class QuerySource<Value> {
 }
 
 extension QueryDescription {
-    /// Whether a value with these bytes may get past the filters that come first; `nil` if bytes cannot be asked.
+    /// Returns whether a value with these bytes may satisfy the filters before the first other step; `nil` if no test can read bytes.
     fileprivate var mayMatchStored: ((Data) -> Bool)? {
         var conditions: [Condition<Value>] = []
         for case .filter(let condition) in steps.prefix(while: { if case .filter = $0 { true } else { false } }) {

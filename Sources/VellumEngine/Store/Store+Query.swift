@@ -63,10 +63,10 @@ extension Store {
         explanation.duration = clock.now - start
         explanation.decodedObjects = execution.decoded
         explanation.unindexedObjects = execution.uncovered
-        explanation.remaining = execution.remaining.map(\.words)
-        if let asked = execution.asked, let description = try disk.describe(asked) {
+        explanation.remaining = execution.remaining.map(\.description)
+        if let query = execution.indexQuery, let description = try disk.describe(query) {
             (explanation.statement, explanation.access) = description
-            explanation.pushedDown = asked.words(for: catalog?.shape ?? IndexShape())
+            explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())
         }
         return explanation
     }
@@ -111,7 +111,7 @@ package final class QueryCursor<Value> {
 
     /// - Parameter count: How many values to hold at most.
     package init(_ query: QueryDescription<Value>, in store: Store<Value>, atOnce count: Int) {
-        execution = QueryExecution(query, in: store, isLazy: true, largestBite: count)
+        execution = QueryExecution(query, in: store, isLazy: true, batchSize: count)
         self.count = count
     }
 

@@ -26,8 +26,12 @@ public import VellumCore
     @usableFromInline let catalog: IndexCatalog<Value>?
     private let policy: Locked<CachePolicy<Value>>
     @usableFromInline let owner: StoreState<Value>
-    /// What is being loaded.
-    let loads = Loads<Value>()
+    /// The loads that are running.
+    let loads = LoadCoordinator<EntryKey, LoadAnswer<Value>>()
+    /// Answers of loaders that are no values.
+    let negativeCache = Locked(NegativeCache())
+    /// For how many milliseconds past their ends entries are still of use, by what their readers take for their ends.
+    let staleWindows = Locked<[Expiration: Int64]>([:])
 
     /// What an acknowledged write survives.
     @usableFromInline package let durability: Durability

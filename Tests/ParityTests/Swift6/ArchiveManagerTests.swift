@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The blocks and the list of "ArchiveManager".
+/// The code blocks and the list of methods in "ArchiveManager".
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveManagerTests {
     struct User: Codable, Archivable, Equatable {
@@ -30,7 +30,7 @@ struct ArchiveManagerTests {
 
     // MARK: Both spellings
 
-    @Test func bothSpellingsLeadToOneArchive() {
+    @Test func bothSpellingsOpenTheSameArchive() {
         // As the document writes it.
         // swift-format-ignore: NeverUseForceTry
         let archives = try! ArchivesFactory.shared.archives(
@@ -52,13 +52,13 @@ struct ArchiveManagerTests {
         #expect(sameArchives.maxSize == 30.kiloByte)
     }
 
-    @Test func sizesNotGivenAreOneMegabyteAndTwo() {
+    @Test func theDefaultSizesAreOneAndTwoMegabytes() {
         #expect(archives.maxSize == 3.megaByte)
         #expect(temporary.factory.defaultMaxMemorySize == 1.megaByte)
         #expect(temporary.factory.defaultMaxDiskSize == 2.megaByte)
     }
 
-    @Test func anOpenArchiveIsGrantedMoreAndNeverLess() throws {
+    @Test func sizesOfAnOpenArchiveCanOnlyBeRaised() throws {
         let factory = temporary.factory
         let first = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 10.kiloByte, trySetMaxDiskSize: 20.kiloByte)
 
@@ -70,7 +70,7 @@ struct ArchiveManagerTests {
         #expect(third.maxSize == 10.megaByte)
     }
 
-    @Test func aManagerIsAlsoMadeByItself() throws {
+    @Test func aManagerCanBeCreatedWithoutAFactory() throws {
         let guests = try ArchiveManager<Guest>(maxMemorySize: 10.kiloByte, maxDiskSize: 20.kiloByte)
         defer { guests.deleteAll() }
 
@@ -80,7 +80,7 @@ struct ArchiveManagerTests {
         #expect(try ArchivesFactory.shared.archives(for: Guest.self).access(archiveWithKey: "ann") != nil)
     }
 
-    // MARK: The list
+    // MARK: The list of methods
 
     @Test func everyMemberHasTheDocumentedSignature() {
         let maxSize: DataSize = archives.maxSize
@@ -108,7 +108,7 @@ struct ArchiveManagerTests {
         #expect(accessAll().isEmpty)
     }
 
-    @Test func currentSizeIsThatOfMemoryAndDisk() throws {
+    @Test func currentSizeIsTheSumOfMemoryAndDisk() throws {
         #expect(archives.currentSize == .zero)
 
         let user = User(userName: "ann")
@@ -117,7 +117,7 @@ struct ArchiveManagerTests {
         #expect(archives.currentSize == user.sizeOfData + user.sizeOfData)
     }
 
-    @Test func latestAccessedTimeIsThatOfTheLastRecordOrAccess() {
+    @Test func latestAccessedTimeIsTheTimeOfTheLastRecordOrAccess() {
         let user = User(userName: "ann")
         archives.record(user)
         #expect(archives.latestAccessedTime(for: "ann") == temporary.clock.now.date)
@@ -130,7 +130,7 @@ struct ArchiveManagerTests {
         #expect(archives.latestAccessedTime(for: "nobody") == nil)
     }
 
-    @Test func invalidatingDeletesWhatIsOlderThanTheInterval() {
+    @Test func invalidatingDeletesObjectsUnusedForLongerThanTheInterval() {
         archives.record(User(userName: "old"))
         temporary.clock.advance(bySeconds: 3600)
         archives.record(User(userName: "new"))
@@ -159,7 +159,7 @@ struct ArchiveManagerTests {
         #expect(archives.accessAll(limitedBy: 2).map(\.userName) == ["ann", "cleo"])
     }
 
-    @Test func deletingOneLeavesTheOthers() {
+    @Test func deletingAnObjectKeepsTheOthers() {
         archives.record(User(userName: "ann"))
         archives.record(User(userName: "bob"))
 
@@ -169,7 +169,7 @@ struct ArchiveManagerTests {
         #expect(archives.access(archiveWithKey: "bob") != nil)
     }
 
-    @Test func deletingAllLeavesNothing() {
+    @Test func deletingAllRemovesEveryObject() {
         archives.record(User(userName: "ann"))
 
         archives.deleteAll()

@@ -11,7 +11,7 @@ private struct PinnedSecret: ArchiveCodable, Equatable {
     var primaryKey = "secret"
 }
 
-/// The row "Archivable", where it speaks of names.
+/// The row "Archivable": names of archives.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveNameTests {
     struct Item: ArchiveCodable, Equatable {
@@ -43,20 +43,20 @@ struct ArchiveNameTests {
         #expect(Item.archivePropertyBehavior == .insertIfNotPresent)
     }
 
-    @Test func aPrivateTypeIsRefusedByTheStrictFaceWithTheLineToAdd() throws {
+    @Test func openingAStoreOfAPrivateTypeThrowsAnErrorWithTheLineToAdd() throws {
         let error = #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Secret.self) }
 
         #expect(error?.code == .unnamedArchive)
         #expect(error?.message.contains(#"static var archiveName: String { "Secret" }"#) == true)
     }
 
-    @Test func aPrivateTypeIsRefusedByTheForgivingFactoryToo() throws {
+    @Test func openingAManagerOfAPrivateTypeThrows() throws {
         let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Secret.self) }
 
         #expect(error?.code == .unnamedArchive)
     }
 
-    @Test func aLocalTypeIsRefused() throws {
+    @Test func aLocalTypeIsAnError() throws {
         struct Local: ArchiveCodable {
             var primaryKey = "local"
         }
@@ -67,14 +67,14 @@ struct ArchiveNameTests {
         #expect(error?.message.contains(#"static var archiveName: String { "Local" }"#) == true)
     }
 
-    @Test func aPrivateTypeWithANameIsTaken() throws {
+    @Test func aPrivateTypeWithANameIsAccepted() throws {
         try temporary.factory.archives(for: PinnedSecret.self).record(PinnedSecret())
         try temporary.factory.close()
 
         #expect(try temporary.factory.archives(for: PinnedSecret.self).access(archiveWithKey: "secret") == PinnedSecret())
     }
 
-    @Test func aPropertyOfARefusedTypeOnlyHoldsItsValue() {
+    @Test func aPropertyWrapperOfAPrivateTypeOnlyKeepsItsValue() {
         var holder = Holder()
         #expect(holder.secret == nil)
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The row "Archivist": bulk forms, on the manager and on a conforming type of one's own.
+/// The row "Archivist": bulk methods of the manager and of a user-defined archivist.
 @Suite(.timeLimit(.minutes(60)))
 struct ArchivistTests {
     struct User: Codable, Archivable, Equatable {
@@ -63,7 +63,7 @@ struct ArchivistTests {
         #expect(archives.accessAll().isEmpty)
     }
 
-    @Test func aTypeOfOnesOwnGetsTheBulkForms() {
+    @Test func userDefinedArchivistsHaveTheBulkMethods() {
         let shelf = State()
 
         shelf.insert(User("ann"), User("bob"), User("cleo"))
@@ -75,7 +75,7 @@ struct ArchivistTests {
         #expect(shelf.latestAccessedTime(for: User("bob")) == Date(timeIntervalSince1970: 0))
     }
 
-    /// An archivist that keeps objects in a dictionary.
+    /// An archivist that stores objects in a dictionary.
     final class State: Archivist {
         private var objects: [String: User] = [:]
 

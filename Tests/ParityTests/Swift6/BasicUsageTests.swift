@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The blocks of "Basic Usage", "Archivable" and "ArchiveCodable".
+/// The code blocks of "Basic Usage", "Archivable" and "ArchiveCodable".
 @Suite(.timeLimit(.minutes(60)))
 struct BasicUsageTests {
     struct MyArchivable: Archivable, Codable, Equatable {
@@ -78,7 +78,7 @@ struct BasicUsageTests {
         #expect((found.userName, found.fullName, found.age) == ("ann", "Ann Lee", 37))
     }
 
-    @Test func aClassComesBackFromTheDiskAfterAReopening() throws {
+    @Test func aClassIsReadFromDiskAfterReopening() throws {
         let user = UserObject()
         (user.userName, user.fullName) = ("ann", "Ann Lee")
         try temporary.factory.archives(for: UserObject.self).record(user)
@@ -96,7 +96,7 @@ struct BasicUsageTests {
         #expect((found.userName, found.fullName, found.age) == ("ann", "Ann Lee", 37))
     }
 
-    @Test func archiveCodableIsTheSame() throws {
+    @Test func archiveCodableIsArchivableAndCodable() throws {
         let archives = try temporary.factory.archives(for: Word.self)
 
         archives.record(Word(text: "vellum"))
@@ -104,7 +104,7 @@ struct BasicUsageTests {
         #expect(archives.access(archiveWithKey: "vellum") == Word(text: "vellum"))
     }
 
-    @Test func anObjectIsTurnedIntoDataAndBackByHand() throws {
+    @Test func anObjectCanBeEncodedAndDecodedManually() throws {
         let word = Word(text: "vellum")
 
         let data = try word.archive()
@@ -113,7 +113,7 @@ struct BasicUsageTests {
         #expect(word.sizeOfData == data.dataSize)
     }
 
-    @Test func whatWasNeverRecordedIsNil() throws {
+    @Test func anUnknownKeyReturnsNil() throws {
         #expect(try temporary.factory.archives(for: Word.self).access(archiveWithKey: "nothing") == nil)
     }
 }

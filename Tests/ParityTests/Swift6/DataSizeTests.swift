@@ -78,7 +78,7 @@ struct DataSizeTests {
         #expect([1.byte, 2.bytes].reduce(.zero, +) == 3)
     }
 
-    @Test func dataKnowsItsSize() {
+    @Test func dataHasASize() {
         #expect(Data(repeating: 0, count: 2048).dataSize == 2.kiloBytes)
         #expect(Data().dataSize == .zero)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// What was wrong in the library that this continues, V1 to V8: each has the right behaviour here.
+/// Defects V1 to V8 of the original library, which this package does not have.
 @Suite(.timeLimit(.minutes(60)))
 struct DefectTests {
     enum Shop {
@@ -25,7 +25,7 @@ struct DefectTests {
         try temporary.factory.archives(trySetMaxMemorySize: memory, trySetMaxDiskSize: disk)
     }
 
-    @Test func v1InvalidatingRemovesTheStaleAndKeepsTheFresh() throws {
+    @Test func v1InvalidatingRemovesOldObjectsAndKeepsNewOnes() throws {
         let archives = try parcels(memory: 200)
         for key in ["stale", "used-again", "stale-too"] { archives.record(Parcel(key, size: 100)) }
         temporary.clock.advance(bySeconds: 3600)
@@ -81,7 +81,7 @@ struct DefectTests {
     }
 
     @Test(arguments: ["../x", "a/b", "/", "..", ".", "~", "C:\\x", ".Archives.sqlite"])
-    func v6AKeyIsNoFileName(key: String) throws {
+    func v6KeysNeedNotBeFileNames(key: String) throws {
         let archives = try parcels()
 
         archives.record(Parcel(key, size: 100))
@@ -94,7 +94,7 @@ struct DefectTests {
         #expect(!FileManager.default.fileExists(atPath: outside))
     }
 
-    @Test func v7TypesOfOneNameDoNotMeet() throws {
+    @Test func v7TypesWithTheSameNameHaveDifferentArchives() throws {
         let shop = try temporary.factory.archives(for: Shop.Item.self)
         let museum = try temporary.factory.archives(for: Museum.Item.self)
 
@@ -104,7 +104,7 @@ struct DefectTests {
         #expect(shop.access(archiveWithKey: "cup") == Shop.Item(name: "cup"))
     }
 
-    @Test func v8EachTypeHasItsOwnSizesAndAContradictionIsTold() async throws {
+    @Test func v8EachTypeHasItsOwnSizesAndContradictionsAreReported() async throws {
         let factory = temporary.factory
         let shop = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 2.kiloByte)
         let museum = try factory.archives(for: Museum.Item.self, trySetMaxMemorySize: 3.kiloByte, trySetMaxDiskSize: 4.kiloByte)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// What the forgiving face does where the document is silent: nothing is lost, nothing throws, everything is told.
+/// Failures of the methods that do not throw, where the document is silent: nothing is lost, and every failure is reported.
 @Suite(.timeLimit(.minutes(60)))
 struct FailureTests {
     struct Number: Archivable, Equatable {
@@ -22,7 +22,7 @@ struct FailureTests {
 
     let temporary = TemporaryArchives()
 
-    @Test func anObjectThatCannotBeEncodedIsToldAndTheOldOneStays() async throws {
+    @Test func anObjectThatCannotBeEncodedIsReportedAndTheOldOneIsKept() async throws {
         let archives = try temporary.factory.archives(for: Number.self)
         let failures = archives.failures
         archives.record(Number(value: 1))
@@ -36,7 +36,7 @@ struct FailureTests {
         #expect(archives.access(archiveWithKey: "number") == Number(value: 1))
     }
 
-    @Test func anObjectThatIsTooLargeIsToldAndTheOldOneStays() async throws {
+    @Test func anObjectThatIsTooLargeIsReportedAndTheOldOneIsKept() async throws {
         let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 100)
         let failures = archives.failures
         archives.record(Parcel("box", size: 50))
@@ -50,7 +50,7 @@ struct FailureTests {
         #expect(archives.access(archiveWithKey: "box") == Parcel("box", size: 50))
     }
 
-    @Test func anObjectThatCannotBeDecodedIsNilAndIsTold() async throws {
+    @Test func anObjectThatCannotBeDecodedIsNilAndIsReported() async throws {
         try temporary.factory.archives(for: Number.self).record(Number(value: 13))
         try temporary.factory.close()
         let archives = try temporary.factory.archives(for: Number.self)
@@ -66,7 +66,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [-1, -0.001, -.infinity, .nan])
-    func anIntervalThatIsNoneDeletesNothingAndIsTold(interval: TimeInterval) async throws {
+    func anInvalidIntervalDeletesNothingAndIsReported(interval: TimeInterval) async throws {
         let archives = try temporary.factory.archives(for: Number.self)
         let failures = archives.failures
         archives.record(Number(value: 1))
@@ -81,7 +81,7 @@ struct FailureTests {
         #expect(archives.accessAll() == [Number(value: 1)])
     }
 
-    @Test func afterItWasClosedEveryVerbAnswersWithNothing() throws {
+    @Test func everyMethodOfAClosedArchiveReturnsAnEmptyResult() throws {
         let archives = try temporary.factory.archives(for: Number.self)
         archives.record(Number(value: 1))
         try temporary.factory.close()
@@ -94,18 +94,18 @@ struct FailureTests {
         #expect(archives.accessAll().isEmpty)
         #expect(archives.latestAccessedTime(for: "number") == nil)
         #expect(archives.currentSize == .zero)
-        // None of them changed anything.
+        // No call changed the archive.
         #expect(try temporary.factory.archives(for: Number.self).access(archiveWithKey: "number") == Number(value: 1))
     }
 
     @Test(arguments: [DataSize.zero, -1, .bytes(Int.min)])
-    func aSizeThatHoldsNothingIsRefused(size: DataSize) {
+    func aSizeOfZeroOrLessIsAnError(size: DataSize) {
         #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: size) }
         #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Parcel.self, trySetMaxDiskSize: size) }
         #expect(throws: VellumError.self) { _ = try ArchiveManager<Parcel>(maxMemorySize: size, maxDiskSize: 1.megaByte) }
     }
 
-    @Test func theStrictFaceOfTheSameArchiveThrows() throws {
+    @Test func theStoreOfTheSameArchiveThrows() throws {
         let archives = try temporary.factory.archives(for: Number.self)
 
         let error = #expect(throws: VellumError.self) { try archives.store.record(Number(value: -1)) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// What was wrong in the library that this continues, V9 to V13: each has the right behaviour here.
+/// Defects V9 to V13 of the original library, which this package does not have.
 @Suite(.timeLimit(.minutes(60)))
 struct MoreDefectTests {
     class Note: Archivable {
@@ -39,7 +39,7 @@ struct MoreDefectTests {
 
     let temporary = TemporaryArchives()
 
-    @Test func v9ListingDoesNotDisturbTheOrderOfUse() throws {
+    @Test func v9ListingDoesNotAffectTheEvictionOrder() throws {
         let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 200, trySetMaxDiskSize: 400)
         for key in ["a", "b", "c", "d"] { archives.record(Parcel(key, size: 100)) }
         temporary.clock.advance(bySeconds: 60)
@@ -54,11 +54,11 @@ struct MoreDefectTests {
         #expect(archives.accessAll().map(\.primaryKey) == ["e", "d", "c", "b"])
     }
 
-    @Test func v10EvictionFollowsTheOrderOfUseExactly() throws {
+    @Test func v10TheLeastRecentlyUsedObjectIsEvictedFirst() throws {
         let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 500, trySetMaxDiskSize: 5000)
         let keys = (0..<50).map { "\($0)" }
         archives.insert(all: keys.map { Parcel($0, size: 100) })
-        // An order of use that has nothing to do with that of recording.
+        // Access in an order that differs from the order of recording.
         let used = (0..<50).map { "\($0 * 7 % 50)" }
         for key in used { _ = archives.access(archiveWithKey: key) }
 
@@ -68,7 +68,7 @@ struct MoreDefectTests {
         #expect(try archives.store.statistics().disk.bytes == 5000)
     }
 
-    @Test func v11ManyThreadsMayRecordAndAccess() async throws {
+    @Test func v11ThreadsMayRecordAndAccessConcurrently() async throws {
         let archives = try temporary.factory.archives(for: Note.self)
 
         await withTaskGroup(of: Void.self) { group in
@@ -87,7 +87,7 @@ struct MoreDefectTests {
         #expect(archives.access(archiveWithKey: "7-24")?.text == "24")
     }
 
-    @Test func v11ChangingAnObjectChangesNothingInside() throws {
+    @Test func v11ChangingAnObjectDoesNotChangeTheArchive() throws {
         let archives = try temporary.factory.archives(for: Note.self)
         let note = Note("note", text: "as recorded")
         archives.record(note)
@@ -100,14 +100,14 @@ struct MoreDefectTests {
         #expect(archives.access(archiveWithKey: "note")?.text == "as recorded")
     }
 
-    @Test func v12TheOrderOfUseIsNoDateOfAFile() throws {
+    @Test func v12TheEvictionOrderDoesNotDependOnFileDates() throws {
         let archives = try temporary.factory.archives(for: Parcel.self)
         for key in ["a", "b", "c"] { archives.record(Parcel(key, size: 100)) }
         _ = archives.access(archiveWithKey: "a")
         let used = archives.latestAccessedTime(for: "a")
         try temporary.factory.close()
 
-        // As a backup that was restored, on a machine whose clock went back.
+        // File dates as after restoring a backup on a machine whose clock went back.
         for file in try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path) {
             let path = temporary.directory.appendingPathComponent(file).path
             try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The row "nested archivables".
+/// The row "nested archivables": properties of recorded objects.
 @Suite(.timeLimit(.minutes(60)))
 struct NestedArchivableTests {
     struct Replacing: ArchiveCodable, Equatable {
@@ -36,7 +36,7 @@ struct NestedArchivableTests {
         holders = try temporary.factory.archives()
     }
 
-    @Test func replaceExistingRecordsThePropertyOverWhatIsThere() throws {
+    @Test func replaceExistingReplacesTheObjectThatIsThere() throws {
         let archives = try temporary.factory.archives(for: Replacing.self)
 
         holders.record(Holder(replacing: Replacing(primaryKey: "key", text: "first")))
@@ -46,7 +46,7 @@ struct NestedArchivableTests {
         #expect(archives.access(archiveWithKey: "key")?.text == "second")
     }
 
-    @Test func insertIfNotPresentLeavesWhatIsThere() throws {
+    @Test func insertIfNotPresentKeepsTheObjectThatIsThere() throws {
         let archives = try temporary.factory.archives(for: Inserting.self)
 
         holders.record(Holder(inserting: Inserting(primaryKey: "key", text: "first")))
@@ -56,7 +56,7 @@ struct NestedArchivableTests {
         #expect(holders.access(archiveWithKey: "holder")?.inserting?.text == "second")
     }
 
-    @Test func ignoreRecordsOnlyTheObjectThatHoldsIt() throws {
+    @Test func ignoreRecordsOnlyTheContainingObject() throws {
         let archives = try temporary.factory.archives(for: Ignored.self)
 
         holders.record(Holder(ignored: Ignored(primaryKey: "key", text: "first")))
@@ -72,7 +72,7 @@ struct NestedArchivableTests {
         #expect(holders.access(archiveWithKey: "holder") != nil)
     }
 
-    @Test func bulkFormsRecordPropertiesToo() throws {
+    @Test func bulkMethodsRecordProperties() throws {
         holders.insert(all: [Holder(replacing: Replacing(primaryKey: "key", text: "first"))])
 
         #expect(try temporary.factory.archives(for: Replacing.self).access(archiveWithKey: "key")?.text == "first")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The blocks of "Property Wrapper".
+/// The code blocks of "Property Wrapper".
 @Suite(.timeLimit(.minutes(60)))
 struct PropertyWrapperTests {
     struct User: Codable, Archivable, Equatable {
@@ -59,7 +59,7 @@ struct PropertyWrapperTests {
         defer { archives.delete(archiveWithKey: "some") }
 
         let settings = WithKey()
-        // Recorded after the property was made: it is loaded at the first read and not before.
+        // Recorded after the property was created: it is loaded at the first read.
         archives.record(User(userName: "some", age: 7))
 
         #expect(settings.user == User(userName: "some", age: 7))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The list of finders: each on a property, and on an optional one.
+/// The list of finders, each on a property and on an optional property.
 @Suite(.timeLimit(.minutes(60)))
 struct QueryFinderTests {
     struct Post: Codable, Archivable {
@@ -67,7 +67,7 @@ struct QueryFinderTests {
         #expect(found { $0.scores(.countLessOrEqual(with: 3)) } == "ab")
     }
 
-    @Test func equalsAreFound() {
+    @Test func equalValuesAreFound() {
         #expect(found { $0.rank(.isEqual(with: 2)) } == "b")
         #expect(found { $0.rank(.isEqual(2)) } == "b")
         #expect(found { $0.rank(.isNotEqual(with: 2)) } == "ac")
@@ -80,7 +80,7 @@ struct QueryFinderTests {
         #expect(found { $0.note(.isNotEqual(with: nil)) } == "ab")
     }
 
-    @Test func comparedOnesAreFound() {
+    @Test func comparisonsAreFound() {
         #expect(found { $0.rank(.greater(than: 2)) } == "c")
         #expect(found { $0.rank(.less(than: 2)) } == "a")
         #expect(found { $0.rank(.greaterOrEqual(with: 2)) } == "bc")
@@ -92,7 +92,7 @@ struct QueryFinderTests {
         #expect(found { $0.text(.greater(than: "Swift")) } == "ac")
     }
 
-    @Test func emptyAndMissingOnesAreFound() {
+    @Test func emptyAndNilValuesAreFound() {
         #expect(found { $0.note(.isNil()) } == "c")
         #expect(found { $0.note(.isNotNil()) } == "ab")
         #expect(found { $0.text(.isEmpty()) } == "b")
@@ -106,7 +106,7 @@ struct QueryFinderTests {
         #expect(found { $0.note(.isValid { $0 == nil }) } == "c")
     }
 
-    @Test func allOfThemMustHold() {
+    @Test func allConditionsMustHold() {
         #expect(found { $0.rank(.greater(than: 1)).rank(.less(than: 3)).note(.isNotNil()) } == "b")
         #expect(found { $0 } == "abc")
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Indexes as clients declare them.
+/// Indexes that clients declare.
 @Suite(.timeLimit(.minutes(60)))
 struct QueryIndexTests {
     enum Kind: String, Codable { case small, large }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The blocks of "Query".
+/// The code blocks of "Query".
 @Suite(.timeLimit(.minutes(60)))
 struct QueryTests {
     struct User: Codable, Archivable, Equatable {
@@ -12,7 +12,7 @@ struct QueryTests {
         var age: Int
     }
 
-    /// As in the blocks, with a full name that may be missing.
+    /// The type of the code blocks, with an optional full name.
     struct Member: Codable, Archivable, Equatable {
         var primaryKey: String { userName }
         var userName: String
@@ -48,7 +48,7 @@ struct QueryTests {
         #expect(results.map(\.userName) == ["premium-ann", "cleo-premium", "premium-dan"])
     }
 
-    @Test func nilIsNotFoundByItsOpposite() {
+    @Test func nilDoesNotMatchNegatedConditions() {
         let results = memberCache.findWhere { archive in
             archive.userName(.contains("premium"))
                 .fullName(.isNotEqual(nil))
@@ -90,7 +90,7 @@ struct QueryTests {
         #expect(userCache.sorted { $0.age(.ascending) }.limitResults(by: 1).getResults().map(\.age) == [20])
     }
 
-    @Test func everyStepIsCombined() {
+    @Test func allStepsCanBeCombined() {
         let results = userCache.findWhere { archive in
             archive.userName(.contains("premium"))
                 .fullName(.isNotEqual(nil))
@@ -105,7 +105,7 @@ struct QueryTests {
         #expect(results.map(\.fullName) == ["Dan", "Cleo", "Ann"])
     }
 
-    @Test func objectsAreFoundByHand() {
+    @Test func objectsAreFoundByAClosure() {
         let results = userCache.findWhere { archive in
             archive.userName(.isValid { $0.contains("premium") })
         }
@@ -125,7 +125,7 @@ struct QueryTests {
         #expect(results.map(\.userName) == ["bob"])
     }
 
-    @Test func stepsAreCarriedOutInTheirOrder() {
+    @Test func stepsAreExecutedInOrder() {
         let limitedFirst = userCache.limitResults(by: 1).findWhere { $0.age(.isEqual(30)) }.getResults()
         let foundFirst = userCache.findWhere { $0.age(.isEqual(30)) }.limitResults(by: 2).getResults()
         let again = userCache.sorted { $0.age(.descending) }.limitResults(by: 2).sorted { $0.age(.ascending) }
@@ -136,7 +136,7 @@ struct QueryTests {
         #expect(again.getResults().map(\.age) == [40])
     }
 
-    @Test func theFirstAndTheLastResultAreGot() {
+    @Test func theFirstAndLastResultsAreReturned() {
         let byAge = userCache.sorted { $0.age(.ascending).userName(.ascending) }
 
         #expect(byAge.firstResult()?.userName == "cleo-premium")
@@ -145,7 +145,7 @@ struct QueryTests {
         #expect(byAge.limitResults(by: 0).lastResult() == nil)
     }
 
-    @Test func sortingByHandIsStable() {
+    @Test func sortingByAClosureIsStable() {
         let results =
             userCache
             .sorted { $0.userName(.ascending) }

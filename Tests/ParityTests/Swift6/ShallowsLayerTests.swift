@@ -95,7 +95,7 @@ struct ShallowsLayerTests {
         let cache = memory.renaming(to: "memory").combined(with: disk.renaming(to: "disk")).combined(with: down.renaming(to: "server"))
         let error = try await #require(throws: ShallowsError.self) { try await cache.set(Data(), forKey: "a") }
         #expect(error.code == .partiallySet)
-        #expect(error.reached == ["memory", "disk"])
+        #expect(error.succeededLayers == ["memory", "disk"])
         #expect(error.cause as? Broken == Broken(reason: "no network"))
     }
 

@@ -95,7 +95,7 @@ struct ShallowsRuleTests {
         let error = try await #require(throws: ShallowsError.self) { try await cache.remove(forKey: "a") }
         #expect(error.code == .partiallyRemoved)
         #expect(error.cause as? Broken == Broken())
-        #expect(error.reached.contains("memory"))
+        #expect(error.succeededLayers.contains("memory"))
         #expect(memory.storage == [:])
         #expect(server.storage == [:])
         await #expect(throws: ShallowsError.self) { try await cache.removeAll() }
@@ -121,7 +121,7 @@ struct ShallowsRuleTests {
         }
         let careful = memory.asRemovableStorage().combined(with: Refusing(), undoingPartialSets: true)
         let error = await #expect(throws: ShallowsError.self) { try await careful.set(3, forKey: "a") }
-        #expect(error?.reached == [])
+        #expect(error?.succeededLayers == [])
         #expect(memory.storage == ["a": 2])
     }
 

@@ -15,12 +15,12 @@ struct ShallowsSQLiteTests {
 
     @Test func aFileStandsWhereAFolderStood() async throws {
         let file = own.url.appendingPathComponent("cities.sqlite")
-        let disk = SQLiteStorage<City>(fileURL: file, memoryLimit: 1.megaByte, diskLimit: 20.megaByte)
+        let disk = SQLiteStorage<City>(fileURL: file, options: .init(memoryLimit: 1.megaByte, diskLimit: 20.megaByte))
         let storage: Storage<Filename, City> = disk.combined(with: MemoryStorage<Filename, City>(storage: ["kharkiv": kharkiv]))
         #expect(try await storage.retrieve(forKey: "kharkiv") == kharkiv)
         try await disk.close()
 
-        let again = SQLiteStorage<City>(fileURL: file, memoryLimit: 1.megaByte, diskLimit: 20.megaByte)
+        let again = SQLiteStorage<City>(fileURL: file, options: .init(memoryLimit: 1.megaByte, diskLimit: 20.megaByte))
         #expect(try await again.usingStringKeys().retrieve(forKey: "kharkiv") == kharkiv)
         try await again.asRemovableStorage().remove(forKey: "kharkiv")
         #expect(try await again.retrieveIfPresent(forKey: "kharkiv") == nil)
@@ -39,13 +39,13 @@ struct ShallowsSQLiteTests {
         try await disk.close()
     }
 
-    /// The files of a folder are taken over, by the names that they were set under.
-    @Test func aFolderOfFilesIsTakenOver() async throws {
+    /// The files of a folder are imported under the keys that they were set under.
+    @Test func aFolderOfFilesIsImported() async throws {
         let folder = DiskFolderStorage(folderURL: own.url.appendingPathComponent("cities", isDirectory: true))
         try await folder.mapJSONObject(City.self).set(kharkiv, forKey: "kharkiv")
         let disk = SQLiteStorage<City>(fileURL: own.url.appendingPathComponent("cities.sqlite"))
-        let taken = try await disk.takeOver(folder)
-        #expect(taken.moved == 1)
+        let result = try await disk.importFolder(folder)
+        #expect(result.imported == 1)
         #expect(try await disk.retrieve(forKey: "kharkiv") == kharkiv)
         try await disk.close()
     }

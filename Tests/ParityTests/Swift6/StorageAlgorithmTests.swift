@@ -2,18 +2,18 @@ import Foundation
 import Testing
 import Vellum
 
-/// The steps of "Storage Algorithm". No block of code, but promises in words.
+/// The steps of "Storage Algorithm", which has no code block.
 @Suite(.timeLimit(.minutes(60)))
 struct StorageAlgorithmTests {
     let temporary = TemporaryArchives()
 
-    @Test func bothSizesAreAssignedByHand() throws {
+    @Test func bothSizesCanBeGiven() throws {
         let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 3.kiloByte)
 
-        #expect(archives.store.limits == (1.kiloByte, 3.kiloByte))
+        #expect(archives.store.limits == StorageLimits(memory: 1.kiloByte, disk: 3.kiloByte))
     }
 
-    @Test func aFullMemoryLosesWhatWasUsedLongestAgoToTheDisk() throws {
+    @Test func fullMemoryEvictsTheLeastRecentlyUsedObjectToTheDisk() throws {
         let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 200, trySetMaxDiskSize: 1000)
         for key in ["a", "b", "c"] { archives.record(Parcel(key, size: 100)) }
 
@@ -24,7 +24,7 @@ struct StorageAlgorithmTests {
         #expect(archives.access(archiveWithKey: "a") != nil)
     }
 
-    @Test func aFullDiskLosesWhatWasUsedLongestAgo() throws {
+    @Test func aFullDiskEvictsTheLeastRecentlyUsedObject() throws {
         let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 300)
         for key in ["a", "b", "c"] { archives.record(Parcel(key, size: 100)) }
         _ = archives.access(archiveWithKey: "a")
@@ -35,7 +35,7 @@ struct StorageAlgorithmTests {
         #expect(archives.accessAll().map(\.primaryKey) == ["d", "a", "c"])
     }
 
-    @Test func whatIsInMemoryIsNotLookedForOnDisk() throws {
+    @Test func memoryHitsDoNotReadTheDisk() throws {
         let archives = try temporary.factory.archives(for: Parcel.self)
         archives.record(Parcel("a", size: 100))
 
@@ -45,7 +45,7 @@ struct StorageAlgorithmTests {
         #expect((statistics.memoryHits, statistics.diskHits, statistics.misses) == (1, 0, 0))
     }
 
-    @Test func whatIsFoundOnDiskIsKeptInMemory() throws {
+    @Test func diskHitsAreKeptInMemory() throws {
         let archives = try temporary.factory.archives(for: Parcel.self)
         archives.record(Parcel("a", size: 100))
         archives.store.trimMemory(to: .zero)
@@ -57,7 +57,7 @@ struct StorageAlgorithmTests {
         #expect((statistics.memoryHits, statistics.diskHits, statistics.misses) == (1, 1, 0))
     }
 
-    @Test func whatIsNowhereIsNil() throws {
+    @Test func anObjectInNeitherMemoryNorDiskIsNil() throws {
         let archives = try temporary.factory.archives(for: Parcel.self)
 
         #expect(archives.access(archiveWithKey: "a") == nil)

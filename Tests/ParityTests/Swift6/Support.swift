@@ -1,9 +1,9 @@
 import Foundation
 import Vellum
 
-// What the tests of this folder share. Compiled in three modes, so nothing here leaves its isolation to the default.
+// Shared by the tests of this folder. Compiled in three modes, so the isolation of each type is explicit.
 
-/// A folder of a test's own and the archives in it, with a clock that only the test moves. Removed with the object.
+/// A temporary folder with archives and a manual clock. Deleted with the object.
 nonisolated final class TemporaryArchives: Sendable {
     let directory: URL
     let clock = HandClock()
@@ -20,7 +20,7 @@ nonisolated final class TemporaryArchives: Sendable {
     }
 }
 
-/// A clock that stands still until a test moves it. Unchecked because `milliseconds` is protected by `lock`.
+/// A clock that changes only when a test advances it. Unchecked because `milliseconds` is protected by `lock`.
 nonisolated final class HandClock: @unchecked Sendable {
     private let lock = NSLock()
     private var milliseconds: Int64 = 1_700_000_000_000
@@ -31,7 +31,7 @@ nonisolated final class HandClock: @unchecked Sendable {
     func advance(bySeconds seconds: Int64) { lock.withLock { milliseconds += seconds * 1000 } }
 }
 
-/// How often something happened. Unchecked because `value` is protected by `lock`.
+/// A counter. Unchecked because `value` is protected by `lock`.
 nonisolated final class Tally: @unchecked Sendable {
     private let lock = NSLock()
     private var value = 0
@@ -41,7 +41,7 @@ nonisolated final class Tally: @unchecked Sendable {
     func add() { lock.withLock { value += 1 } }
 }
 
-/// An object that is exactly as large as a test says.
+/// An object of a given size in bytes.
 struct Parcel: Archivable, Equatable {
     var primaryKey: String
     var size: Int

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Types written for version 1, which have `archiveData()` and `decode(archive:)` and nothing else.
+/// Types written for version 1, which have only `archiveData()` and `decode(archive:)`.
 @Suite(.timeLimit(.minutes(60)))
 struct VersionOneTests {
     struct Song: Archivable, Equatable {
@@ -27,7 +27,7 @@ struct VersionOneTests {
         }
     }
 
-    /// A codable type that nevertheless writes its own data.
+    /// A `Codable` type that writes its own data.
     struct Label: ArchiveCodable, Equatable {
         var primaryKey: String { name }
         var name: String
@@ -60,7 +60,7 @@ struct VersionOneTests {
         #expect(albums.access(archiveWithKey: "Tabula rasa")?.title == "Tabula rasa")
     }
 
-    @Test func itComesBackFromTheDisk() throws {
+    @Test func objectsOfVersionOneAreReadFromDisk() throws {
         try temporary.factory.archives(for: Song.self).record(Song(title: "Alina"))
         try temporary.factory.close()
 
@@ -73,7 +73,7 @@ struct VersionOneTests {
         #expect(try BasicUsageTests.Word.decode(archive: word.archiveData()) as? BasicUsageTests.Word == word)
     }
 
-    @Test func aCodableTypeThatWritesItsOwnDataIsAsked() throws {
+    @Test func aCodableTypeMayWriteItsOwnData() throws {
         let labels = try temporary.factory.store(for: Label.self)
 
         try labels.record(Label(name: "ECM"))

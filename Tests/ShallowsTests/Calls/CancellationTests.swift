@@ -119,7 +119,7 @@ struct CancellationTests {
         setting.cancel()
         front.release()
         let error = await #expect(throws: ShallowsError.self) { try await setting.value }
-        #expect(error?.reached == ["front"] && error?.cause is CancellationError && back.asked.isEmpty)
+        #expect(error?.succeededLayers == ["front"] && error?.cause is CancellationError && back.asked.isEmpty)
     }
 
     @Test

@@ -1,7 +1,8 @@
 import Shallows
 import Testing
+import VellumCore
 
-/// Every caller is told once: never twice, and never not at all.
+/// Every completion is called exactly once.
 @Suite(.timeLimit(.minutes(60)))
 struct CompletionTests {
     let own = Scripted("own", ["a": 1])
@@ -54,7 +55,7 @@ struct CompletionTests {
     }
 
     @Test
-    func whoWaitsForAStorageThatNeverAnswersCanLeave() async {
+    func aCallerThatWaitsForAStorageThatNeverAnswersCanCancel() async {
         own.always(.retrieve, .never)
         let storage = MemoryStorage<String, Int>().combined(with: own)
         let task = Task { try await storage.retrieve(forKey: "a") }
@@ -64,7 +65,7 @@ struct CompletionTests {
     }
 
     @Test
-    func whoWaitsForAWriteThatNeverEndsHearsOfItAsAnErrorWhenItIsDropped() async throws {
+    func aWriteWhoseCompletionIsReleasedIsAnError() async throws {
         own.answering(.set, .dropped)
         let storage = MemoryStorage<String, Int>().combined(with: own)
         let error = await #expect(throws: ShallowsError.self) { try await storage.set(1, forKey: "a") }
@@ -80,7 +81,7 @@ struct CompletionTests {
 
     @Test
     func aStorageIsHeldByTheCallsThatAreUnderWay() async {
-        // P28, P29: whoever lets go of a storage lets go of nothing that was asked of it.
+        // P28, P29: releasing a storage does not release the calls that are under way.
         let back = Scripted("back", ["a": 1]).answering(.retrieve, .held)
         let reading: Answers<Int>
         do {
@@ -90,7 +91,7 @@ struct CompletionTests {
         back.release()
         #expect(await (try? reading.first().get()) == 1)
         let memory = MemoryStorage<String, Int>()
-        do { _ = laneStorage("lane", Lane(), memory).setting(5, forKey: "a") }
+        do { _ = queueStorage("queue", SerialQueue(), memory).setting(5, forKey: "a") }
         await until { memory.storage == ["a": 5] }
     }
 

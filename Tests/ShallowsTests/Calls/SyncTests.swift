@@ -4,7 +4,7 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// What answers at once is answered at once; what does not is waited for, and never inside a task (S4, P25).
+/// Storages that answer synchronously are answered synchronously; others are waited for, and never inside a task (S4, P25).
 @Suite(.timeLimit(.minutes(60)))
 struct SyncTests {
     /// Nothing that a late storage needs: its completion is called by hand.
@@ -82,8 +82,8 @@ struct SyncTests {
 
     @Test
     func ourOwnThatAnswersLaterIsNotWaitedFor() throws {
-        let storage = laneStorage("front", Lane(), MemoryStorage<String, Int>())
-            .combined(with: laneStorage("back", Lane(), MemoryStorage(storage: ["a": 1])))
+        let storage = queueStorage("front", SerialQueue(), MemoryStorage<String, Int>())
+            .combined(with: queueStorage("back", SerialQueue(), MemoryStorage(storage: ["a": 1])))
         let sync = storage.makeSyncStorage()
         #expect(try sync.retrieve(forKey: "a") == 1)
         try sync.set(2, forKey: "a")
@@ -121,7 +121,7 @@ struct SyncTests {
     }
 
     @Test
-    func whoMustNotWaitDoesNotJoinWhoMay() async throws {
+    func aCallThatMustNotBlockDoesNotJoinOneThatMay() async throws {
         let back = Scripted("back", ["a": 1])
         let storage = Scripted("front").combined(with: back)
         back.always(.retrieve, .held)
@@ -133,7 +133,7 @@ struct SyncTests {
     }
 
     @Test
-    func callsThatMayWaitShareOneFlight() async throws {
+    func callsThatMayWaitShareOneLoad() async throws {
         let back = Scripted("back", ["a": 1])
         let storage = Scripted("front").always(.retrieve, .failing(Nothing())).combined(with: back)
         back.always(.retrieve, .held)
@@ -149,7 +149,7 @@ struct SyncTests {
     }
 
     @Test
-    func whoWaitsForATurnIsRefusedWhenItsHolderTurnsOutToBeLate() async throws {
+    func aCallThatWaitsForAKeyFailsWhenTheHolderMayBlock() async throws {
         let storage = Scripted("own", ["a": 1])
         let (entered, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let holder = ReadOnlyStorage<String, Int>(storageName: "holder") { _, completion in
@@ -172,7 +172,7 @@ struct SyncTests {
     }
 
     @Test
-    func whoComesForATurnWhoseHolderIsLateIsRefused() async throws {
+    func aCallForAKeyWhoseHolderMayBlockFails() async throws {
         let storage = late.synchronizedCalls()
         let first = storage.setting(1, forKey: "a")
         expectRefusal { try storage.makeSyncStorage().set(2, forKey: "b") }
@@ -186,7 +186,7 @@ struct SyncTests {
     }
 
     @Test
-    func aPairWhoseSideIsLateIsRefusedToWhoComesForIt() async {
+    func aCallForAPairWhoseSideMayBlockFails() async {
         let pairs = zip(late.removable, Scripted("right").removable)
         let setting = pairs.setting((1, 2), forKey: "a")
         expectRefusal { try pairs.makeSyncStorage().set((3, 4), forKey: "a") }
@@ -197,7 +197,7 @@ struct SyncTests {
 
     @Test
     func aLineBehindALateLineIsLateToo() {
-        // The outer line's holder waits for its turn in the inner one, whose holder waits for a storage of a user's own.
+        // The outer mutex's holder waits for the inner mutex, whose holder waits for a user-supplied storage.
         let inner = late.synchronizedCalls()
         let outer = inner.synchronizedCalls()
         let first = inner.setting(1, forKey: "a")
@@ -225,9 +225,9 @@ struct SyncTests {
     }
 
     @Test
-    func aFlightOfOursThatTurnsIntoOneOfAUsersIsNotWaitedForInATask() async {
-        // The back is ours and answers later, and then asks one of a user's own.
-        let back = laneStorage("lane", Lane(), MemoryStorage<String, Int>()).asStorage().combined(with: late)
+    func aLoadThatComesToWaitForUserCodeIsNotWaitedForInATask() async {
+        // The back is ours and answers later, and then asks a user-supplied storage.
+        let back = queueStorage("queue", SerialQueue(), MemoryStorage<String, Int>()).asStorage().combined(with: late)
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let reading = storage.answers(forKey: "a")
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }

@@ -30,7 +30,7 @@ struct UpdateTests {
 
     /// Storages that are one and the same, made anew for each call, under keys that are compared, cannot be, or come later.
     enum Way: String, CaseIterable, CustomTestStringConvertible {
-        case own, async, closures, mapped, uncomparable, asyncKeys, single, combined, lane, zipped
+        case own, async, closures, mapped, uncomparable, asyncKeys, single, combined, queue, zipped
         var testDescription: String { rawValue }
 
         struct Key: Sendable {
@@ -70,8 +70,8 @@ struct UpdateTests {
             case .combined:
                 let storage = MemoryStorage<String, Int>().combined(with: scripted)
                 return of({ storage }, "a")
-            case .lane:
-                let storage = laneStorage("lane", Lane(), MemoryStorage(storage: ["a": 0])).asStorage()
+            case .queue:
+                let storage = queueStorage("queue", SerialQueue(), MemoryStorage(storage: ["a": 0])).asStorage()
                 return of({ storage }, "a")
             case .zipped:
                 let pairs = zip(scripted, Scripted("right", ["a": 0]))
@@ -110,7 +110,7 @@ struct UpdateTests {
     func aHundredThousandUpdatesMayWaitForOne() async throws {
         let storage = MemoryStorage<String, Int>(storage: ["a": 0])
         let first = Scripted("first", ["a": 0]).answering(.retrieve, .held)
-        // One line for both: their turn is that of the storage that is read.
+        // Both have one lock key: that of the storage that is read.
         let held = Storage(storageName: "held", read: first.asReadOnlyStorage(), write: storage.asWriteOnlyStorage())
         let done = Counter()
         for _ in 0..<100_000 { held.update(forKey: "a", { $0 += 1 }, completion: { _ in done.add() }) }
@@ -190,7 +190,7 @@ struct UpdateTests {
         let last = Task { try await storage.update(forKey: "a") { $0 += 10 } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(first.isEmpty, "it did not wait for its turn to hear of it")
+        #expect(first.isEmpty, "it is cancelled while it waits")
         storage.release()
         #expect(try await last.value == 12 || storage.contents == ["a": 12])
     }

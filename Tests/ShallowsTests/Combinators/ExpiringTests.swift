@@ -65,7 +65,7 @@ struct ExpiringTests {
     }
 
     /// P20: a duration that is none.
-    @Test func aNegativeAgeIsAnErrorOfEveryVerbAndLosesNothing() async throws {
+    @Test func aNegativeAgeIsAnErrorOfEveryOperationAndLosesNothing() async throws {
         let memory = MemoryStorage<String, Data>(storage: ["a": Data([1])])
         let storage = memory.asStorage().expiring(after: .seconds(-1), clock: clock.wallClock)
         await #expect { try await storage.set(Data(), forKey: "a") } throws: { ($0 as? ShallowsError)?.code == .invalidDuration }

@@ -67,7 +67,7 @@ struct FillTests {
     @Test(arguments: [Scripted.Answer.delayed, .held])
     func aReadDuringASetDoesNotFill(_ answer: Scripted.Answer) {
         let storage = storage
-        front.answering(.retrieve, .failing(Nothing()))  // The front has let go of it already.
+        front.answering(.retrieve, .failing(Nothing()))  // The front has evicted it.
         back.answering(.set, answer)
         let setting = storage.setting(2, forKey: "a")
         #expect(setting.isEmpty && front.contents == ["a": 2])

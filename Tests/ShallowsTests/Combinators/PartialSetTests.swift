@@ -19,16 +19,16 @@ struct PartialSetTests {
     }
 
     @Test(arguments: [(0, []), (1, ["first"]), (2, ["first", "second"])], [0, 1])
-    func theErrorNamesExactlyTheLayersThatHaveTheValue(_ failure: (index: Int, reached: [String]), _ nesting: Int) {
+    func theErrorNamesExactlyTheLayersThatHaveTheValue(_ failure: (index: Int, succeeded: [String]), _ nesting: Int) {
         [first, second, third][failure.index].always(.set, .failing(Outage()))
         let setting = nestings()[nesting].setting(1, forKey: "a")
         let reached = [first, second, third].filter { $0.contents == ["a": 1] }.map(\.storageName)
-        #expect(reached == failure.reached)
-        if failure.reached.isEmpty {
+        #expect(reached == failure.succeeded)
+        if failure.succeeded.isEmpty {
             #expect(setting.error as? Outage == Outage())
         } else {
             let error = setting.error as? ShallowsError
-            #expect(error?.code == .partiallySet && error?.reached == failure.reached && error?.cause as? Outage == Outage())
+            #expect(error?.code == .partiallySet && error?.succeededLayers == failure.succeeded && error?.cause as? Outage == Outage())
             #expect(error?.layer == ["first", "second", "third"][failure.index])
         }
         #expect(reports.events.isEmpty)
@@ -48,7 +48,7 @@ struct PartialSetTests {
         let setting = nestings(undoing: true)[nesting].setting(2, forKey: "a")
         for storage in [first, second, third] { #expect(storage.contents == ["a": 1]) }
         let error = setting.error as? ShallowsError
-        #expect(error?.code == .partiallySet && error?.reached == [] && error?.cause as? Outage == Outage())
+        #expect(error?.code == .partiallySet && error?.succeededLayers == [] && error?.cause as? Outage == Outage())
         #expect(!reports.events.isEmpty && reports.events.allSatisfy { $0 == .undone })
     }
 
@@ -59,7 +59,7 @@ struct PartialSetTests {
         let back = second.removable.validate { (_: Int) async in true }
         let storage = first.removable.combined(with: back, undoingPartialSets: true).makeSyncStorage()
         let error = #expect(throws: ShallowsError.self) { try storage.set(2, forKey: "a") }
-        #expect(error?.code == .partiallySet && error?.reached == [])
+        #expect(error?.code == .partiallySet && error?.succeededLayers == [])
         #expect((error?.cause as? ShallowsError)?.code == .wouldBlock)
         #expect(first.contents == ["a": 1] && second.contents.isEmpty)
     }
@@ -68,7 +68,7 @@ struct PartialSetTests {
     func aLayerThatHadNothingHasNothingAgain(_ nesting: Int) {
         third.always(.set, .failing(Outage()))
         let setting = nestings(undoing: true)[nesting].setting(2, forKey: "a")
-        #expect((setting.error as? ShallowsError)?.reached == [])
+        #expect((setting.error as? ShallowsError)?.succeededLayers == [])
         for storage in [first, second, third] { #expect(storage.contents.isEmpty) }
     }
 
@@ -79,7 +79,7 @@ struct PartialSetTests {
         second.always(.set, .failing(Outage(number: 1)))
         let setting = first.removable.combined(with: second, undoingPartialSets: true).reporting(reports.take).setting(2, forKey: "a")
         let error = setting.error as? ShallowsError
-        #expect(error?.reached == ["first"] && error?.cause as? Outage == Outage(number: 1))
+        #expect(error?.succeededLayers == ["first"] && error?.cause as? Outage == Outage(number: 1))
         #expect(first.contents == ["a": 2] && reports.events == [.undoFailed])
     }
 
@@ -91,7 +91,7 @@ struct PartialSetTests {
         third.always(.set, .failing(Outage()))
         let storage = first.removable.combined(with: second).combined(with: third, undoingPartialSets: true)
         let error = storage.setting(2, forKey: "a").error as? ShallowsError
-        #expect(error?.reached == ["second"])
+        #expect(error?.succeededLayers == ["second"])
         #expect(first.contents == ["a": 1] && second.contents == ["a": 2])
     }
 
@@ -101,7 +101,7 @@ struct PartialSetTests {
         second.answering(.set, .failing(Outage()))
         let storage = first.removable.combined(with: second).combined(with: third, undoingPartialSets: true)
         let error = storage.setting(2, forKey: "a").error as? ShallowsError
-        #expect(error?.reached == [] && error?.code == .partiallySet)
+        #expect(error?.succeededLayers == [] && error?.code == .partiallySet)
         for storage in [first, second, third] { #expect(storage.contents == ["a": 1]) }
     }
 
@@ -132,10 +132,10 @@ struct PartialSetTests {
         second.answering(.set, .delayed, .normal)
         let failing = storage.setting(2, forKey: "a")
         let next = storage.setting(3, forKey: "a")
-        #expect(next.isEmpty, "it waits for its turn")
+        #expect(next.isEmpty, "it waits for the first")
         second.release(failing: Outage())
         _ = await next.first()
-        #expect((failing.error as? ShallowsError)?.reached == [])
+        #expect((failing.error as? ShallowsError)?.succeededLayers == [])
         #expect(first.contents == ["a": 3] && second.contents == ["a": 3])
     }
 
@@ -192,7 +192,7 @@ struct ReachTests {
     let failing = Scripted("failing").always(.set, .failing(Outage()))
 
     private func reached<Access: WritableAccess>(_ storage: AnyStorage<Access, String, Int>) -> [String]? {
-        (storage.setting(1, forKey: "a").error as? ShallowsError)?.reached
+        (storage.setting(1, forKey: "a").error as? ShallowsError)?.succeededLayers
     }
 
     @Test

@@ -43,7 +43,7 @@ struct ReentrancyTests {
 
     @Test
     func aLayerThatIsAskedOnAnotherThreadIsRecognised() async throws {
-        // The middle answers on a queue, so the last is asked on a thread that knows nothing of the outer flight.
+        // The middle answers on a queue, so the last is asked on a thread that knows nothing of the outer load.
         let (count, whole) = (Counter(), whole)
         let middle = Scripted("middle").always(.retrieve, .late)
         let source = ReadOnlyStorage<String, Int>(storageName: "source") { key in
@@ -106,5 +106,28 @@ struct ReentrancyTests {
         left.answering(.set, .after { inner.take(Result { try pairs.makeSyncStorage().retrieve(forKey: "a").0 }) })
         #expect(throws: Never.self) { try pairs.makeSyncStorage().set((2, 2), forKey: "a") }
         #expect(inner.value == 1)
+    }
+
+    /// The back of one key asks for the other, whose back asks for the first.
+    @Test
+    func loadsThatWouldWaitForEachOtherLoadWithoutJoining() async throws {
+        let (count, whole) = (Counter(), whole)
+        let source = ReadOnlyStorage<String, Int>(storageName: "source") { key in
+            guard count.add() < 3 else { return 7 }
+            return try await whole.locked.withLock { $0 }!.retrieve(forKey: key == "a" ? "b" : "a")
+        }
+        #expect(try await set(front.backed(by: source)).retrieve(forKey: "a") == 7)
+        #expect(count.value == 3)
+    }
+
+    @Test
+    func aFrontMayRemoveEverythingWhileItIsFilled() throws {
+        let (back, storage) = (Scripted("back", ["a": 1]), Locker<RemovableStorage<String, Int>?>(nil))
+        let front = front
+        front.answering(.set, .after { _ = try? storage.locked.withLock { $0 }?.makeSyncStorage().removeAll() })
+        let composed = front.removable.combined(with: back)
+        storage.locked.withLock { $0 = composed }
+        #expect(try composed.makeSyncStorage().retrieve(forKey: "a") == 1)
+        #expect(back.contents.isEmpty)
     }
 }

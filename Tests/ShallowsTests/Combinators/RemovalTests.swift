@@ -50,15 +50,15 @@ struct RemovalTests {
     }
 
     @Test(arguments: [(false, true, ["front"]), (true, false, ["back"]), (true, true, [])])
-    func aRemovalThatReachesOneLayerSaysWhich(_ frontFails: Bool, _ backFails: Bool, _ reached: [String]) {
+    func aRemovalThatReachesOneLayerSaysWhich(_ frontFails: Bool, _ backFails: Bool, _ succeeded: [String]) {
         if frontFails { front.always(.remove, .failing(Outage())) }
         if backFails { back.always(.remove, .failing(Outage())) }
         let error = front.removable.combined(with: back).removing("a").error
         #expect(front.asked == ["remove a"] && back.asked == ["remove a"], "every layer is asked")
-        if reached.isEmpty {
+        if succeeded.isEmpty {
             #expect(error as? Outage == Outage())
         } else {
-            #expect((error as? ShallowsError)?.code == .partiallyRemoved && (error as? ShallowsError)?.reached == reached)
+            #expect((error as? ShallowsError)?.code == .partiallyRemoved && (error as? ShallowsError)?.succeededLayers == succeeded)
         }
     }
 
@@ -93,5 +93,31 @@ struct RemovalTests {
         // Of a kind that can, made of one that cannot: only `usingUnsupportedTransformation` comes here.
         let storage = front.removable.usingUnsupportedTransformation { _ in Scripted("other").erased() }
         await #expect(throws: UnsupportedTransformationStorageError.storageCannotRemove) { try await storage.remove(forKey: "a") }
+    }
+
+    @Test(arguments: [false, true])
+    func removingAllComesAfterTheWritesThatAreUnderWay(_ isPair: Bool) async {
+        back.answering(.set, .delayed)
+        let storage =
+            isPair
+            ? zip(front.removable, back.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+            : front.removable.combined(with: back)
+        let setting = storage.setting(1, forKey: "a")
+        let removing = storage.removingAll()
+        #expect(setting.isEmpty && removing.isEmpty && !back.asked.contains("removeAll"))
+        back.release()
+        _ = await removing.first()
+        #expect(setting.count == 1 && front.contents.isEmpty && back.contents.isEmpty)
+    }
+
+    @Test
+    func removingAllInATaskFailsWhileAWriteWaitsForAUserSuppliedStorage() async {
+        back.answering(.set, .held)
+        let storage = zip(front.removable, back.removable)
+        let setting = storage.setting((1, 1), forKey: "a")
+        let error = #expect(throws: ShallowsError.self) { try storage.makeSyncStorage().removeAll() }
+        #expect(error?.code == .wouldBlock && setting.isEmpty)
+        back.release()
+        #expect(throws: Never.self) { try storage.makeSyncStorage().removeAll() }
     }
 }

@@ -48,7 +48,7 @@ struct TransformTests {
     }
 
     @Test
-    func aFallbackIsToldTheErrorAsItWasMade() async throws {
+    func aFallbackGetsTheErrorAsItWasThrown() async throws {
         let own = Scripted("own").answering(.retrieve, .failing(Outage(number: 3)), .normal)
         let errors = Locker<[String]>([])
         let storage = own.fallback { error in
@@ -70,7 +70,7 @@ struct TransformTests {
     }
 
     @Test
-    func callsOfASynchronizedStorageAndOfItsLayersTakeTurns() async {
+    func callsOfASynchronizedStorageAndOfItsLayersFollowOneAnother() async {
         let (front, back) = (Scripted("front"), Scripted("back", ["a": 1]).answering(.retrieve, .held))
         let storage = front.removable.combined(with: back).synchronizedCalls()
         let reading = storage.answers(forKey: "a")
@@ -83,7 +83,7 @@ struct TransformTests {
     }
 
     @Test
-    func everyoneWhoAsksToHearsOfAReport() {
+    func everyReporterIsCalled() {
         let (inner, outer) = (Reports(), Reports())
         let own = Scripted("own", ["a": 1]).answering(.retrieve, .twice)
         _ = own.reporting(inner.take).mapKeys { $0 }.reporting(outer.take).answers(forKey: "a")

@@ -64,7 +64,7 @@ struct ZipTests {
         let front = MemoryStorage<String, [Int]>()
         let lists = pairs.mapValues(transformIn: { [$0.0, $0.1] }, transformOut: { ($0[0], $0[1]) })
         let error = front.asRemovableStorage().combined(with: lists).setting([1, 2], forKey: "a").error as? ShallowsError
-        #expect(error?.reached == [front.storageName, leftFails ? "right" : "left"])
+        #expect(error?.succeededLayers == [front.storageName, leftFails ? "right" : "left"])
     }
 
     @Test(arguments: [true, false])
@@ -122,7 +122,8 @@ struct ZipTests {
         let composed = zip(left.removable, right.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
             .combined(with: MemoryStorage<String, Int>())
         let error = composed.removing("a").error as? ShallowsError
-        #expect(error?.code == .partiallyRemoved && error?.reached.contains("left") == true && error?.reached.contains("right") == false)
+        let succeeded = error?.succeededLayers ?? []
+        #expect(error?.code == .partiallyRemoved && succeeded.contains("left") && !succeeded.contains("right"))
     }
 
     // MARK: Pairs are never made of two
@@ -154,7 +155,7 @@ struct ZipTests {
     }
 
     @Test
-    func setsOfOneKeyTakeTurns() async {
+    func setsOfOneKeyFollowOneAnother() async {
         let pairs = pairs
         left.always(.set, .delayed)
         let settings = (1...3).map { pairs.setting(($0, $0), forKey: "a") }

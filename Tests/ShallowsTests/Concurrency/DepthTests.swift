@@ -51,7 +51,7 @@ struct DepthTests {
         layers[100].always(.set, .failing(Outage()))
         let storage = layers.dropFirst().reduce(layers[0].asStorage()) { $0.combined(with: $1) }
         let error = await #expect(throws: ShallowsError.self) { try await storage.set(1, forKey: "a") }
-        #expect(error?.reached == (0..<100).map { "\($0)" } && error?.layer == "100")
+        #expect(error?.succeededLayers == (0..<100).map { "\($0)" } && error?.layer == "100")
     }
 
     @Test
@@ -67,7 +67,7 @@ struct DepthTests {
     }
 
     @Test
-    func aHundredThousandMayWaitForOneFlight() async {
+    func aHundredThousandMayWaitForOneLoad() async {
         let back = Scripted("back", ["a": 1]).answering(.retrieve, .held)
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let done = Counter()

@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Whatever the storages at the bottom do, every caller is told once, and nothing that was never set.
+/// Whatever the storages at the bottom do, every caller is answered once, and with nothing that was never set.
 @Suite(.timeLimit(.minutes(60)))
 struct FaultConcurrencyTests {
     /// A user's storage that does everything that one can do wrong, but for never answering.
@@ -64,7 +64,7 @@ struct FaultConcurrencyTests {
     }
 
     @Test(arguments: UInt64(0)..<40)
-    func everyoneIsToldOnceAndNothingThatWasNeverSet(_ seed: UInt64) async throws {
+    func everyCallerIsAnsweredOnceAndWithNothingThatWasNeverSet(_ seed: UInt64) async throws {
         let whole = Locker<RemovableStorage<String, String>?>(nil)
         let next = Locker(seed &* 1_000)
         var stack = RandomStack(
@@ -78,7 +78,7 @@ struct FaultConcurrencyTests {
             })
         let storage = try stack.removable(3)
         let made = stack.made
-        // Whoever asks a line that he holds up waits for himself: that is what a line is.
+        // A call that waits for a mutex that its own work holds would wait for itself.
         if !made.contains("synchronized") { whole.locked.withLock { $0 = storage } }
         defer { whole.locked.withLock { $0 = nil } }
 

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Stacks at random, with one who writes and many who read: no one is told what is older than what was written before he asked.
+/// Random stacks, with one writer and many readers: no reader gets what is older than what was written before he asked.
 @Suite(.timeLimit(.minutes(60)))
 struct StackConcurrencyTests {
     /// What one key went through: each write has a number, and none is begun before the one before it has ended.
@@ -29,7 +29,7 @@ struct StackConcurrencyTests {
 
         var ended: Int { state.withLock { $0.ended } }
 
-        /// Whether someone who asked when `ended` had ended may have been told that.
+        /// Whether a caller that asked when `ended` had ended may get that.
         func allows(_ value: Int?, since ended: Int) -> Bool {
             state.withLock { state in
                 guard let value else { return (ended...state.begun).contains { state.removals.contains($0) } }
@@ -65,7 +65,7 @@ struct StackConcurrencyTests {
                 for manner in [Manner.completing, .suspending, .waiting] {
                     group.addTask {
                         repeat {
-                            await Task.yield()  // Storages that answer at once leave the others no thread.
+                            await Task.yield()  // Storages that answer synchronously leave the others no thread.
                             let ended = history.ended
                             let value = try await manner.retrieve(storage, key)
                             #expect(history.allows(value.flatMap { Int($0) }, since: ended), "\(manner):\(comment()) at \(ended)")
@@ -88,7 +88,7 @@ struct StackConcurrencyTests {
     }
 
     @Test(arguments: UInt64(0)..<24)
-    func noOneIsToldWhatIsOlderThanWhatWasWrittenBeforeHeAsked(_ seed: UInt64) async throws {
+    func noCallerGetsAValueOlderThanTheLastWriteBeforeItsCall(_ seed: UInt64) async throws {
         var stack = RandomStack(seed: seed)
         let storage = try stack.removable(Int.random(in: 1...4, using: &stack.random))
         let made = stack.made
@@ -100,7 +100,7 @@ struct StackConcurrencyTests {
     func norWhileTheFrontsAreCleared(_ seed: UInt64) async throws {
         let random = SeededGenerator(seed: seed)
         let layers: [RemovableStorage<String, String>] = [
-            MemoryStorage().asRemovableStorage(), laneStorage(), Scripted.late.removable.ofDigits,
+            MemoryStorage().asRemovableStorage(), queueStorage(), Scripted.late.removable.ofDigits,
         ]
         let storage =
             seed.isMultiple(of: 2)

@@ -7,11 +7,11 @@ import VellumEngine
 /// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
 @Suite(.timeLimit(.minutes(60)))
 struct ThreadConcurrencyTests {
-    /// All of ours: in memory, and in lanes.
+    /// Storages of this module: in memory, and in serial queues.
     private func ours() -> RemovableStorage<String, String> {
-        let lanes: [RemovableStorage<String, String>] = [laneStorage(), laneStorage()]
-        let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: lanes[0], undoingPartialSets: true)
-        let pairs = zip(layers, lanes[1], undoingPartialSets: true)
+        let queues: [RemovableStorage<String, String>] = [queueStorage(), queueStorage()]
+        let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: queues[0], undoingPartialSets: true)
+        let pairs = zip(layers, queues[1], undoingPartialSets: true)
         return pairs.mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) }).synchronizedCalls()
     }
 
@@ -58,7 +58,7 @@ struct ThreadConcurrencyTests {
         // Each misses in memory, and the back is ours and asked by some who do not wait.
         let back = MemoryStorage<String, String>(storage: ["a": "1"])
         let front = MemoryStorage<String, String>()
-        let storage = front.combined(with: laneStorage("lane", Lane(), back).asStorage())
+        let storage = front.combined(with: queueStorage("queue", SerialQueue(), back).asStorage())
         let done = Counter()
         for _ in 0..<300 {
             storage.retrieve(forKey: "a") { _ in

@@ -65,7 +65,7 @@ struct AssociativityTests {
             let results = stacks.map { stack -> String in
                 for (layer, fails) in zip(stack.layers, failing) { layer.always(.set, fails ? .failing(Outage()) : .normal) }
                 let error = stack.storage.setting(step, forKey: "a").error
-                return "\(String(describing: error)) \((error as? ShallowsError)?.reached ?? [])"
+                return "\(String(describing: error)) \((error as? ShallowsError)?.succeededLayers ?? [])"
             }
             #expect(results[0] == results[1], "seed \(seed), step \(step)")
             #expect(stacks[0].layers.map(\.contents) == stacks[1].layers.map(\.contents), "seed \(seed), step \(step)")

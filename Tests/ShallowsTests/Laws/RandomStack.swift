@@ -149,7 +149,7 @@ struct RandomStack {
         if let bottom { return bottom().asStorage() }
         let subject = Subject.all[choose(Subject.all.count)]
         made += " <\(subject.testDescription)>"
-        // An unknown error of a user's own stops at `strict`: this one says what it means.
+        // An unknown error of a user-supplied storage stops at `strict`: this one says what it means.
         return try subject.make().storage.fallback { error in
             guard error is Absent else { throw error }
             throw Nothing()

@@ -27,7 +27,7 @@ struct RandomStackLawsTests {
 
     @Test(arguments: UInt64(2_000)..<2_100)
     func aStackOfOursAnswersInsideATask(_ seed: UInt64) async throws {
-        var stack = RandomStack(seed: seed, bottom: { laneStorage() })
+        var stack = RandomStack(seed: seed, bottom: { queueStorage() })
         let storage = try stack.removable(4)
         guard !stack.made.contains("async") else { return }
         let made = Subject.Made(storage: storage.asStorage(), removable: storage)

@@ -2,7 +2,7 @@ import Shallows
 import Testing
 import VellumTestSupport
 
-/// What holds for every storage, whoever wrote it, and for everything that is made of storages.
+/// What holds for every storage, and for every transform and composition.
 enum StorageLaws {
     static let keys = ["a", "b", "key", "schlüssel", "ключ/1"]
 

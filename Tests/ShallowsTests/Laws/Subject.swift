@@ -34,11 +34,11 @@ struct Subject: Sendable, CustomTestStringConvertible {
     static let all: [Subject] = [
         .removable("memory") { MemoryStorage().asRemovableStorage() },
         .removable("limited memory") { try LRUStorage(maxCount: 1_000).asRemovableStorage() },
-        .removable("a lane of ours") { laneStorage() },
+        .removable("a queue of ours") { queueStorage() },
         .removable("own, removable") { Scripted().removable.ofDigits },
         .removable("own, removable, late", answersAtOnce: false) { Scripted.late.removable.ofDigits },
         .settable("own, on a queue", answersAtOnce: false) { QueueStorage().asStorage() },
-        .settable("own, at once", answersAtOnce: true) { ImmediateStorage().asStorage() },
+        .settable("own, synchronous", answersAtOnce: true) { ImmediateStorage().asStorage() },
         .settable("own, asynchronous", answersAtOnce: false) { TaskStorage().asStorage() },
         .settable("own, of closures", answersAtOnce: true) { closureStorage() },
     ]
@@ -51,7 +51,7 @@ extension Scripted {
     }
 }
 
-extension RemovableStorage where Access == ReadWriteRemove, Key == String, Value == Int {
+extension RemovableStorage where Access == StorageKind.ReadWriteRemove, Key == String, Value == Int {
     /// The storage of the digits of its numbers.
     var ofDigits: RemovableStorage<String, String> {
         mapValues(transformIn: { String($0) }, transformOut: { try Int($0).unwrap() })

@@ -80,22 +80,22 @@ final class Locker<Value: Sendable>: Sendable {
     }
 }
 
-/// One of ours that does its work in a lane, as those on disk do.
-func laneStorage<Value: Sendable>(
-    _ name: String = "lane", _ lane: Lane = Lane(), _ memory: MemoryStorage<String, Value> = MemoryStorage()
+/// One of ours that does its work in a queue, as those on disk do.
+func queueStorage<Value: Sendable>(
+    _ name: String = "queue", _ queue: SerialQueue = SerialQueue(), _ memory: MemoryStorage<String, Value> = MemoryStorage()
 ) -> RemovableStorage<String, Value> {
     RemovableStorage(
         name,
-        StorageVerbs(
+        StorageOperations(
             retrieve: { key, call in
-                lane.run(layer: name, key: key, call) {
+                queue.run(layer: name, key: key, call) {
                     memory.storage[key].map { .success($0) } ?? .failure(.miss(forKey: key, layer: name, cause: MemoryStorageError.noValue))
                 }
             },
-            set: { value, key, call in lane.run(layer: name, key: key, call) { .success(memory.replace(value, key)) } },
-            remove: { key, call in lane.run(layer: name, key: key, call) { .success(memory.replace(nil, key)) } },
-            removeAll: { call in lane.run(layer: name, call) { .success(memory.storage = [:]) } },
-            turn: { Turn(of: lane, $0) }))
+            set: { value, key, call in queue.run(layer: name, key: key, call) { .success(memory.replace(value, key)) } },
+            remove: { key, call in queue.run(layer: name, key: key, call) { .success(memory.replace(nil, key)) } },
+            removeAll: { call in queue.run(layer: name, call) { .success(memory.storage = [:]) } },
+            lockKey: { LockKey(of: queue, $0) }))
 }
 
 extension Scripted {

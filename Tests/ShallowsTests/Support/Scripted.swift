@@ -3,17 +3,17 @@ import Shallows
 import VellumCore
 import VellumEngine
 
-/// An error of a user's own, of which nothing is known.
+/// A user-supplied error that does not say whether it is a miss.
 struct Outage: Error, Equatable {
     var number = 0
 }
 
-/// A user's own way to say that there is nothing.
+/// A user-supplied error that means a miss.
 struct Nothing: StorageMiss {}
 
-/// A user's storage whose answers are what a test says: from a dictionary, unless told otherwise.
+/// A user-supplied storage whose answers a test decides: by default, those of a dictionary.
 final class Scripted: StorageProtocol, RemovableStorageProtocol {
-    enum Verb: Hashable, Sendable { case retrieve, set, remove, removeAll }
+    enum Operation: Hashable, Sendable { case retrieve, set, remove, removeAll }
 
     enum Answer: Sendable {
         case normal
@@ -26,10 +26,10 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
         case failing(any Error)
         /// The completion is kept, and never called.
         case never
-        /// The completion is let go of, and never called.
+        /// The completion is released, and never called.
         case dropped
         case twice
-        /// Does that first: code of a user's own may do anything.
+        /// Does that first: user-supplied code may do anything.
         case after(@Sendable () -> Void)
     }
 
@@ -41,8 +41,8 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
     private struct State: Sendable {
         var contents: [String: Int] = [:]
         var asked: [String] = []
-        var script: [Verb: [Answer]] = [:]
-        var always: [Verb: Answer] = [:]
+        var script: [Operation: [Answer]] = [:]
+        var always: [Operation: Answer] = [:]
         var held: [Held] = []
         var kept: [any Sendable] = []
     }
@@ -67,17 +67,17 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
     /// Which of these were neither answered nor forgotten.
     var held: [String] { state.withLock { $0.held.map(\.call) } }
 
-    /// The answers to the next calls of the verb.
+    /// The answers to the next calls of the operation.
     @discardableResult
-    func answering(_ verb: Verb, _ answers: Answer...) -> Scripted {
-        state.withLock { $0.script[verb, default: []] += answers }
+    func answering(_ operation: Operation, _ answers: Answer...) -> Scripted {
+        state.withLock { $0.script[operation, default: []] += answers }
         return self
     }
 
-    /// The answer to every call of the verb, for which there is no other.
+    /// The answer to every call of the operation for which there is no other.
     @discardableResult
-    func always(_ verb: Verb, _ answer: Answer) -> Scripted {
-        state.withLock { $0.always[verb] = answer }
+    func always(_ operation: Operation, _ answer: Answer) -> Scripted {
+        state.withLock { $0.always[operation] = answer }
         return self
     }
 
@@ -109,13 +109,13 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
     }
 
     private func answer<Value: Sendable>(
-        _ verb: Verb, _ call: String, _ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void,
+        _ operation: Operation, _ call: String, _ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void,
         _ effect: @escaping @Sendable (inout [String: Int]) -> ShallowsResult<Value>
     ) {
         let answer = state.withLock { state -> Answer in
             state.asked.append(call)
-            guard state.script[verb, default: []].isEmpty else { return state.script[verb, default: []].removeFirst() }
-            return state.always[verb] ?? .normal
+            guard state.script[operation, default: []].isEmpty else { return state.script[operation, default: []].removeFirst() }
+            return state.always[operation] ?? .normal
         }
         let perform: @Sendable () -> ShallowsResult<Value> = { self.state.withLock { effect(&$0.contents) } }
         switch answer {

@@ -12,28 +12,52 @@ struct PolicyTests {
         #expect(throws: StoreError.self) { try Capacity(1.megaByte, entries: limit) }
     }
 
-    /// P20: durations that are no durations.
+    /// P20: durations that are negative or not a number.
     @Test(arguments: [-1.0, -Double.infinity, Double.nan, -Double.leastNonzeroMagnitude])
-    func anAgeThatIsNoneIsRefused(_ seconds: Double) {
-        #expect(throws: StoreError.self) { try Expiration.after(seconds: seconds) }
+    func anInvalidAgeIsRefused(_ seconds: Double) {
+        let error = #expect(throws: StoreError.self) { try Expiration(validatingSeconds: seconds) }
+        #expect(error?.code == .invalidDuration)
     }
 
-    @Test func infinityAndWhatComesNearItIsForEver() throws {
-        #expect(try Expiration.after(seconds: .infinity) == .never)
-        #expect(try Expiration.after(seconds: 1e300) == .never)
-        #expect(try Expiration.after(.seconds(Int64.max)) == .never)
-        #expect(try Expiration.unused(for: .seconds(Int64.max)) == .never)
+    @Test func anInvalidPartOfAnAgeIsRefused() {
+        func code(_ make: () throws(StoreError) -> Expiration) -> StoreError.Code? {
+            do throws(StoreError) {
+                _ = try make()
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code { () throws(StoreError) in try Expiration(validating: .seconds(-1)) } == .invalidDuration)
+        #expect(code { () throws(StoreError) in try Expiration(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
+        for jitter in [-0.1, 1.1, .nan] {
+            #expect(code { () throws(StoreError) in try Expiration(validating: .seconds(1), jitter: jitter) } == .invalidDuration)
+            #expect(code { () throws(StoreError) in try Expiration(validatingSeconds: 1, jitter: jitter) } == .invalidDuration)
+        }
+    }
+
+    @Test func aValidatedExpirationIsTheOneOfTheFactories() throws {
+        #expect(try Expiration(validating: .seconds(60)) == .after(.seconds(60)))
+        #expect(try Expiration(validatingSeconds: 60, jitter: 0.5) == .after(seconds: 60).jittered(by: 0.5))
+        #expect(try Expiration(validating: nil, unusedFor: .seconds(2)) == .unused(for: .seconds(2)))
+        #expect(try Expiration(validating: .seconds(3), unusedFor: .seconds(2)) == .unused(for: .seconds(2), atMost: .seconds(3)))
+    }
+
+    @Test func infinityAndWhatComesNearItIsForEver() {
+        #expect(Expiration.after(seconds: .infinity) == .never)
+        #expect(Expiration.after(seconds: 1e300) == .never)
+        #expect(Expiration.after(.seconds(Int64.max)) == .never)
+        #expect(Expiration.unused(for: .seconds(Int64.max)) == .never)
     }
 
     /// P20: seconds are seconds, and a year is a year.
-    @Test func agesAreCountedInSeconds() throws {
-        #expect(try Expiration.after(seconds: 1.5).age == 1500)
-        #expect(try Expiration.after(.milliseconds(1)).age == 1)
-        #expect(try Expiration.after(.nanoseconds(1)).age == 1)
-        #expect(try Expiration.after(seconds: 365 * 24 * 3600).age == 31_536_000_000)
-        #expect(try Expiration.after(.zero).age == 0)
-        #expect(try Expiration.unused(for: .seconds(2), atMost: .seconds(3)).idle == 2000)
-        #expect(throws: StoreError.self) { try Expiration.after(.seconds(-1)) }
+    @Test func agesAreCountedInSeconds() {
+        #expect(Expiration.after(seconds: 1.5).age == 1500)
+        #expect(Expiration.after(.milliseconds(1)).age == 1)
+        #expect(Expiration.after(.nanoseconds(1)).age == 1)
+        #expect(Expiration.after(seconds: 365 * 24 * 3600).age == 31_536_000_000)
+        #expect(Expiration.after(.zero).age == 0)
+        #expect(Expiration.unused(for: .seconds(2), atMost: .seconds(3)).idle == 2000)
     }
 
     /// P19, C12: the clock may go back.

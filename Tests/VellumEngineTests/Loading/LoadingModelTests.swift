@@ -46,7 +46,7 @@ private struct Schedule {
 
     struct Waiter {
         var task: Task<Loaded<String?>, any Error>
-        var isFailSafe: Bool
+        var takesStaleIfError: Bool
     }
 
     struct Flight {
@@ -117,26 +117,27 @@ private struct Schedule {
     private mutating func ask(_ key: EntryKey) async throws {
         next += 1
         let (number, store, desk) = (next, setup.store, desk)
-        let (takesStale, isFailSafe, isKept) = (chance(3), chance(3), chance(4))
+        let (takesStale, takesStaleIfError, isKept) = (chance(3), chance(3), chance(4))
         let options = LoadOptions(
-            expiration: try .after(.seconds(Self.age)), whenAbandoned: isKept ? .finish : .cancel)
+            expiration: .after(.seconds(Self.age)), onLastWaiterCancelled: isKept ? .finish : .cancel)
         let task = Task {
             try await store.load(
-                key, staleFor: .seconds(takesStale ? Self.staleWindow : 0), failSafe: .seconds(isFailSafe ? Self.staleWindow : 0),
+                key, staleWhileRevalidate: .seconds(takesStale ? Self.staleWindow : 0),
+                staleIfError: .seconds(takesStaleIfError ? Self.staleWindow : 0),
                 options: options
             ) { try await desk.load(number) }
         }
         if let held = held[key], now < held.end {
             #expect(try await task.value == Loaded(held.value, .cached), "seed \(seed)")
         } else if takesStale, let held = held[key], now < held.end + Self.staleWindow {
-            #expect(try await task.value == Loaded(held.value, .stale), "seed \(seed)")
+            #expect(try await task.value == Loaded(held.value, .staleWhileRevalidate), "seed \(seed)")
             guard flights[key] == nil else { return }
             flights[key] = Flight(number: number, waiters: [], isKept: true)
             while !desk.isOpen(number) { await Task.yield() }
         } else {
             let isFirst = flights[key] == nil
             if isFirst { flights[key] = Flight(number: number, waiters: [], isKept: false) }
-            flights[key]?.waiters.append(Waiter(task: task, isFailSafe: isFailSafe))
+            flights[key]?.waiters.append(Waiter(task: task, takesStaleIfError: takesStaleIfError))
             if isKept { flights[key]?.isKept = true }
             let waiters = flights.values.reduce(0) { $0 + $1.waiters.count }
             while store.loads.waiterCount != waiters || isFirst && !desk.isOpen(number) { await Task.yield() }
@@ -160,8 +161,8 @@ private struct Schedule {
     }
 
     private func check(_ waiter: Waiter, failed key: EntryKey) async throws {
-        if waiter.isFailSafe, let held = held[key], now < held.end + Self.staleWindow {
-            let source = now < held.end ? LoadSource.cached : .failSafe
+        if waiter.takesStaleIfError, let held = held[key], now < held.end + Self.staleWindow {
+            let source = now < held.end ? LoadSource.cached : .staleIfError
             #expect(try await waiter.task.value == Loaded(held.value, source), "seed \(seed)")
         } else {
             await #expect(throws: Outage.self, "seed \(seed)") { try await waiter.task.value }

@@ -11,13 +11,13 @@ struct LoadingNothingTests {
     let setup: LoadingSetup
     let counter = Counter()
     var store: Store<String> { setup.store }
-    let caching = LoadOptions(missAge: .seconds(10))
+    let caching = LoadOptions(negativeMaxAge: .seconds(10))
 
     init() throws { setup = try LoadingSetup() }
 
     /// Asks a source that has nothing.
-    private func ask(_ options: LoadOptions = LoadOptions(), staleFor: Duration = .zero) async throws -> Loaded<String?> {
-        try await store.load("a", staleFor: staleFor, options: options) { [counter] () async throws -> String? in
+    private func ask(_ options: LoadOptions = LoadOptions(), staleWhileRevalidate: Duration = .zero) async throws -> Loaded<String?> {
+        try await store.load("a", staleWhileRevalidate: staleWhileRevalidate, options: options) { [counter] () async throws -> String? in
             counter.increment()
             return nil
         }
@@ -74,9 +74,9 @@ struct LoadingNothingTests {
     @Test func nothingTakesThePlaceOfAnOldValue() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
-        #expect(try await ask(staleFor: .seconds(60)) == Loaded("old", .stale))
+        #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded("old", .staleWhileRevalidate))
         await setup.landing()
-        #expect(try await ask(staleFor: .seconds(60)) == Loaded(nil, .loaded))
+        #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded(nil, .loaded))
         #expect(try store.statistics().removals == [.expired: 1])
     }
 
@@ -117,11 +117,11 @@ struct LoadingNothingTests {
     // MARK: Written down
 
     private func load(
-        staleFor: Duration = .zero, takesNothing: Bool = true, _ options: LoadOptions? = nil,
+        staleWhileRevalidate: Duration = .zero, takesNothing: Bool = true, _ options: LoadOptions? = nil,
         _ answer: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         try await store.load(
-            "a", under: .never, staleFor: staleFor, failSafe: .zero, options: options ?? caching,
+            "a", under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: .zero, options: options ?? caching,
             absence: Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }, takesNothing: takesNothing, orLoad: answer)
     }
 
@@ -136,7 +136,7 @@ struct LoadingNothingTests {
     @Test func nothingThatIsPastItsAgeIsNoOldValue() async throws {
         _ = try await load { nil }
         setup.clock.advance(by: .seconds(10))
-        #expect(try await load(staleFor: .seconds(60)) { "something" } == Loaded("something", .loaded))
+        #expect(try await load(staleWhileRevalidate: .seconds(60)) { "something" } == Loaded("something", .loaded))
     }
 
     @Test func nothingThatIsWrittenDownIsReplacedForWhoTakesNone() async throws {

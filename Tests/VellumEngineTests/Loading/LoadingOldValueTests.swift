@@ -15,14 +15,14 @@ struct LoadingOldValueTests {
 
     init() throws {
         setup = try LoadingSetup()
-        age = try .after(.seconds(10))
+        age = .after(.seconds(10))
     }
 
     private func fail() async throws -> String { throw Outage() }
 
     /// Asks for a value that may be old for five seconds, and is loaded from the source.
     private func askForStale(_ options: LoadOptions = LoadOptions()) async throws -> String {
-        try await store.value(forKey: "a", staleFor: .seconds(5), options: options) { [source] in try await source.load() }
+        try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), options: options) { [source] in try await source.load() }
     }
 
     /// Records an old value whose age ended so many seconds ago.
@@ -37,12 +37,12 @@ struct LoadingOldValueTests {
     @Test(arguments: [false, true])
     func theOldValueComesAtOnceAndTheNewOneBehindIt(_ onDisk: Bool) async throws {
         try recordOld(endedFor: 5, onDisk: onDisk)
-        let answer = try await store.load("a", staleFor: .seconds(6)) { [source] in try await source.load() }
-        #expect(answer == Loaded("old", .stale))
+        let answer = try await store.load("a", staleWhileRevalidate: .seconds(6)) { [source] in try await source.load() }
+        #expect(answer == Loaded("old", .staleWhileRevalidate))
         await source.wasAsked()
         source.answer("new")
         await setup.landing()
-        #expect(try await store.load("a", staleFor: .seconds(6), orLoad: fail) == Loaded("new", .cached))
+        #expect(try await store.load("a", staleWhileRevalidate: .seconds(6), orLoad: fail) == Loaded("new", .cached))
     }
 
     @Test func thereIsOneRefreshAtATime() async throws {
@@ -67,26 +67,26 @@ struct LoadingOldValueTests {
 
     @Test func afterItsWindowAnOldValueIsWaitedForLikeAMiss() async throws {
         try recordOld(endedFor: 5)
-        #expect(try await store.load("a", staleFor: .seconds(5)) { "new" } == Loaded("new", .loaded))
+        #expect(try await store.load("a", staleWhileRevalidate: .seconds(5)) { "new" } == Loaded("new", .loaded))
     }
 
     @Test func theWindowBeginsWhereTheReadersOwnAgeEnds() async throws {
         try store.record("old", forKey: "a")
         setup.clock.advance(by: .seconds(12))
-        let answer = try await store.load("a", under: age, staleFor: .seconds(5)) { "new" }
-        #expect(answer == Loaded("old", .stale))
+        let answer = try await store.load("a", under: age, staleWhileRevalidate: .seconds(5)) { "new" }
+        #expect(answer == Loaded("old", .staleWhileRevalidate))
     }
 
     @Test func aRefreshThatFailsIsReportedAndTheNextReaderTriesAgain() async throws {
         try recordOld()
         let events = store.events.events()
-        #expect(try await store.value(forKey: "a", staleFor: .seconds(5), orLoad: fail) == "old")
+        #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) == "old")
         var iterator = events.makeAsyncIterator()
         guard case .failure(let error) = await iterator.next() else { throw Unexpected() }
         #expect(error.code == .loadFailed && error.cause is Outage)
         #expect(!error.description.contains("Outage"))
         await setup.landing()
-        #expect(try await store.value(forKey: "a", staleFor: .seconds(5)) { "new" } == "old")
+        #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5)) { "new" } == "old")
         await setup.landing()
         #expect(try store.value(forKey: "a") == "new")
     }
@@ -95,17 +95,17 @@ struct LoadingOldValueTests {
         try store.record("old", forKey: "a", expiration: .unused(for: .seconds(10)))
         setup.clock.advance(by: .seconds(10))
         for _ in 0..<5 {
-            #expect(try await store.value(forKey: "a", staleFor: .seconds(5), orLoad: fail) == "old")
+            #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) == "old")
             await setup.landing()
             setup.clock.advance(by: .seconds(1))
         }
-        await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleFor: .seconds(5), orLoad: fail) }
+        await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) }
     }
 
     @Test func anEntryDatedInTheFutureIsNotServedForAnOldOne() async throws {
         try recordOld()
         setup.clock.advance(by: .seconds(-3600))
-        #expect(try await store.load("a", staleFor: .seconds(7200)) { "new" } == Loaded("new", .loaded))
+        #expect(try await store.load("a", staleWhileRevalidate: .seconds(7200)) { "new" } == Loaded("new", .loaded))
     }
 
     /// P24: what takes longer to load than it is valid lands all the same.
@@ -127,27 +127,27 @@ struct LoadingOldValueTests {
         try recordOld(onDisk: onDisk)
         let events = store.events.events()
         setup.clock.advance(by: .seconds(59))
-        #expect(try await store.load("a", failSafe: .seconds(60), orLoad: fail) == Loaded("old", .failSafe))
+        #expect(try await store.load("a", staleIfError: .seconds(60), orLoad: fail) == Loaded("old", .staleIfError))
         var iterator = events.makeAsyncIterator()
         guard case .failure(let error) = await iterator.next() else { throw Unexpected() }
         #expect(error.code == .loadFailed && error.cause is Outage)
         setup.clock.advance(by: .seconds(1))
-        await #expect(throws: Outage.self) { try await store.load("a", failSafe: .seconds(60), orLoad: fail) }
+        await #expect(throws: Outage.self) { try await store.load("a", staleIfError: .seconds(60), orLoad: fail) }
     }
 
     @Test func withoutAnOldValueTheErrorIsThrown() async throws {
-        await #expect(throws: Outage.self) { try await store.value(forKey: "a", failSafe: .seconds(60), orLoad: fail) }
+        await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleIfError: .seconds(60), orLoad: fail) }
     }
 
     @Test func aLoaderThatSucceedsNeedsNoOldValue() async throws {
         try recordOld()
-        #expect(try await store.load("a", failSafe: .seconds(60)) { "new" } == Loaded("new", .loaded))
+        #expect(try await store.load("a", staleIfError: .seconds(60)) { "new" } == Loaded("new", .loaded))
     }
 
     @Test func anOldValueThatIsRemovedWhileTheLoaderRunsDoesNotStandIn() async throws {
         try recordOld()
         let ask = Task { [store, source] in
-            try await store.value(forKey: "a", failSafe: .seconds(60)) { try await source.load() }
+            try await store.value(forKey: "a", staleIfError: .seconds(60)) { try await source.load() }
         }
         await source.wasAsked()
         try store.remove("a")
@@ -162,16 +162,18 @@ struct LoadingOldValueTests {
             counter.increment()
             throw Outage()
         }
-        let options = LoadOptions(errorAge: .seconds(30))
+        let options = LoadOptions(errorMaxAge: .seconds(30))
         for _ in 0..<3 {
-            let answer = try await store.load("a", failSafe: .seconds(60), options: options, orLoad: fail)
-            #expect(answer == Loaded("old", .failSafe))
+            let answer = try await store.load("a", staleIfError: .seconds(60), options: options, orLoad: fail)
+            #expect(answer == Loaded("old", .staleIfError))
         }
-        #expect(try await store.load("a", staleFor: .seconds(60), options: options, orLoad: fail) == Loaded("old", .stale))
+        #expect(
+            try await store.load("a", staleWhileRevalidate: .seconds(60), options: options, orLoad: fail)
+                == Loaded("old", .staleWhileRevalidate))
         await #expect(throws: Outage.self) { try await store.load("a", orLoad: fail) }
         #expect(counter.value == 1)
         setup.clock.advance(by: .seconds(30))
-        #expect(try await store.load("a", failSafe: .seconds(60), options: options, orLoad: fail) == Loaded("old", .failSafe))
+        #expect(try await store.load("a", staleIfError: .seconds(60), options: options, orLoad: fail) == Loaded("old", .staleIfError))
         #expect(counter.value == 2)
     }
 }

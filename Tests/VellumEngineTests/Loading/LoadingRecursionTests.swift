@@ -97,7 +97,7 @@ struct LoadingRecursionTests {
         let left = Locked<Task<String, any Error>?>(nil)
         let gate = Source()
         let store = store
-        let options = LoadOptions(expiration: try .after(.zero))
+        let options = LoadOptions(expiration: .after(.zero))
         _ = try await store.value(forKey: "a", options: options) {
             let task = Task {
                 _ = try await gate.load()
@@ -142,7 +142,7 @@ struct LoadingRecursionTests {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         clock.advance(by: .seconds(2))
         let value = try await store.value(forKey: "a") {
-            try await store.value(forKey: "a", staleFor: .seconds(10)) { "never" } + " and new"
+            try await store.value(forKey: "a", staleWhileRevalidate: .seconds(10)) { "never" } + " and new"
         }
         #expect(value == "old and new")
     }

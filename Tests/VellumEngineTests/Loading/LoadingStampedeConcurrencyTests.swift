@@ -65,7 +65,7 @@ struct LoadingStampedeConcurrencyTests {
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1000 {
                 group.addTask {
-                    try await store.value(forKey: "a", staleFor: .seconds(60)) {
+                    try await store.value(forKey: "a", staleWhileRevalidate: .seconds(60)) {
                         counter.increment()
                         return try await source.load()
                     }

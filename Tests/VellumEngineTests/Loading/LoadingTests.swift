@@ -76,7 +76,7 @@ struct LoadingTests {
     }
 
     @Test func theLoadedValueHasTheAgeOfItsOwnThatWasAskedFor() async throws {
-        let options = LoadOptions(expiration: try .after(.seconds(10)))
+        let options = LoadOptions(expiration: .after(.seconds(10)))
         _ = try await store.value(forKey: "a", options: options) { "one" }
         setup.clock.advance(by: .seconds(9))
         #expect(try await store.value(forKey: "a", options: options) { "two" } == "one")
@@ -115,7 +115,7 @@ struct LoadingTests {
             counter.increment()
             throw Outage()
         }
-        let options = LoadOptions(errorAge: .seconds(10))
+        let options = LoadOptions(errorMaxAge: .seconds(10))
         await #expect(throws: Outage.self) { try await store.value(forKey: "a", options: options, orLoad: fail) }
         setup.clock.advance(by: .seconds(9))
         await #expect(throws: Outage.self) { try await store.value(forKey: "a", options: options, orLoad: fail) }
@@ -125,7 +125,7 @@ struct LoadingTests {
     }
 
     @Test func aRememberedErrorIsForgottenWhenTheKeyIsWrittenOrRemoved() async throws {
-        let options = LoadOptions(errorAge: .seconds(10))
+        let options = LoadOptions(errorMaxAge: .seconds(10))
         for forget in [
             { try store.remove("a") },
             {
@@ -160,11 +160,11 @@ struct LoadingTests {
         try store.record("there", forKey: "a")
         for (stale, safe) in [(Duration.seconds(-1), Duration.zero), (.zero, .seconds(-1))] {
             let error = await #expect(throws: StoreError.self) {
-                try await store.value(forKey: "a", staleFor: stale, failSafe: safe) { "loaded" }
+                try await store.value(forKey: "a", staleWhileRevalidate: stale, staleIfError: safe) { "loaded" }
             }
             #expect(error?.code == .invalidDuration)
         }
-        for options in [LoadOptions(missAge: .seconds(-1)), LoadOptions(errorAge: .seconds(-1))] {
+        for options in [LoadOptions(negativeMaxAge: .seconds(-1)), LoadOptions(errorMaxAge: .seconds(-1))] {
             let error = await #expect(throws: StoreError.self) { try await store.value(forKey: "b", options: options) { "loaded" } }
             #expect(error?.code == .invalidDuration)
         }
@@ -218,7 +218,7 @@ struct LoadingTests {
     }
 
     @Test func aLoaderThatIsToFinishFillsTheCacheWithoutAnyWaiter() async throws {
-        let ask = ask(options: LoadOptions(whenAbandoned: .finish))
+        let ask = ask(options: LoadOptions(onLastWaiterCancelled: .finish))
         await source.wasAsked()
         ask.cancel()
         await #expect(throws: CancellationError.self) { try await ask.value }
@@ -239,7 +239,7 @@ struct LoadingTests {
         #expect(try store.value(forKey: "a") == "another")
     }
 
-    @Test func whatAnAbandonedLoaderReturnsIsNotRecorded() async throws {
+    @Test func whatAnUnawaitedLoaderReturnsIsNotRecorded() async throws {
         let (counter, source) = (Counter(), source)
         let ask = Task { [store] in
             try await store.value(forKey: "a") {

@@ -47,7 +47,7 @@ struct QueryPlannerTests {
         #expect(plan.pushed.filter == .all([equal(0, 1)]))
         #expect(plan.pushed.order.count == 1)
         #expect(plan.pushed.limit == nil)
-        #expect(plan.residual.map(\.words) == ["filter on the object", "limit 5"])
+        #expect(plan.residual.map(\.description) == ["filter on the object", "limit 5"])
     }
 
     @Test func aDisjunctionWithAnUnknownPartCannotNarrow() {
@@ -76,7 +76,7 @@ struct QueryPlannerTests {
     @Test func aSortThatNoColumnKnowsStopsThePushing() {
         let plan = plan(.filter(a(1)), .sort([bySomething]), .limit(3))
         #expect(plan.pushed.order.isEmpty && plan.pushed.limit == nil)
-        #expect(plan.residual.map(\.words) == ["sort by a comparison", "limit 3"])
+        #expect(plan.residual.map(\.description) == ["sort by a comparison", "limit 3"])
     }
 
     @Test func whatFollowsAWindowIsLeftToDo() {

@@ -34,7 +34,7 @@ struct SweepDefectTests {
     /// P22: the uses that a reader's sliding age hangs on are also those that memory has forgotten.
     @Test(arguments: [1.megaByte, 1.bytes])
     func aReadersSlidingAgeKnowsUsesThatMemoryDoesNot(memory: DataSize) throws {
-        let expiration = try Expiration.unused(for: .seconds(60))
+        let expiration = Expiration.unused(for: .seconds(60))
         let store = try setup.store(memory: memory)
         try store.setRetention(expiration)
         try store.record(Data(0, count: 10), forKey: "a")

@@ -188,9 +188,11 @@ struct SweepingTests {
 
     /// Who takes old values says so by asking for one: from then on they are kept for as long.
     @Test func whatIsAskedForWhenItIsOldIsKeptUntilThen() async throws {
-        let minute = try Expiration.after(.seconds(60))
+        let minute = Expiration.after(.seconds(60))
         try store.setRetention(minute)
-        _ = try await store.value(forKey: "a", under: minute, staleFor: .seconds(10), failSafe: .seconds(30)) { Data(1, count: 10) }
+        _ = try await store.value(forKey: "a", under: minute, staleWhileRevalidate: .seconds(10), staleIfError: .seconds(30)) {
+            Data(1, count: 10)
+        }
         // It is written down behind the caller.
         while try RawDatabase(setup.url).int("SELECT max(stale_window) FROM retention") < 30_000 { await Task.yield() }
         try fill(5)
@@ -198,8 +200,8 @@ struct SweepingTests {
         try sweep()
         #expect(try store.count() == 6)
         struct Down: Error {}
-        let old = try await store.load("a", under: minute, failSafe: .seconds(30)) { () async throws -> Data in throw Down() }
-        #expect(old == Loaded(Data(1, count: 10), .failSafe))
+        let old = try await store.load("a", under: minute, staleIfError: .seconds(30)) { () async throws -> Data in throw Down() }
+        #expect(old == Loaded(Data(1, count: 10), .staleIfError))
         setup.clock.advance(by: .seconds(1))
         try sweep()
         #expect(try store.count() == 0)
@@ -222,7 +224,7 @@ struct SweepingTests {
 
     /// P22: entries recorded together do not all expire together, and memory, disk and a later process agree on each.
     @Test func jitterSpreadsTheEndsAndEveryoneComesToTheSame() throws {
-        let expiration = try Expiration.after(.seconds(100)).jittered(by: 0.5)
+        let expiration = Expiration.after(.seconds(100)).jittered(by: 0.5)
         try fill(200)
         var left: [Int] = []
         for _ in 0..<10 {

@@ -27,7 +27,7 @@ struct ArchiveIndexTests {
         var primaryKey = ""
     }
 
-    @Test func namesAreThoseOfTheProperties() throws {
+    @Test func columnsAreNamedAfterTheirProperties() throws {
         let shape = try #require(indexCatalog(of: QuerySample.self)).shape
 
         #expect(
@@ -39,7 +39,7 @@ struct ArchiveIndexTests {
         #expect(shape.indexes.prefix(3) == [[0], [1], [2, 3]])
     }
 
-    @Test func propertiesOfAClassAreNamedByTheirType() throws {
+    @Test func propertiesOfAClassAreNamedAfterTheirType() throws {
         let shape = try #require(indexCatalog(of: IndexedNote.self)).shape
 
         #expect(shape.columns.map(\.name) == ["<computed Int>", "<computed Int> 2", "a b c"])
@@ -55,7 +55,7 @@ struct ArchiveIndexTests {
         #expect(catalog.column(of: \Note.pages) == 0)
     }
 
-    @Test func aTypeThatDeclaresNoneHasNone() {
+    @Test func aTypeWithoutDeclaredIndexesHasNone() {
         #expect(indexCatalog(of: Plain.self) == nil)
         #expect(indexCatalog(of: Note.self) == nil)
     }
@@ -69,7 +69,7 @@ struct ArchiveIndexTests {
         #expect(values.elements[2] == [.text("small")])
     }
 
-    @Test func missingValuesAreNull() throws {
+    @Test func nilIsIndexedAsNull() throws {
         let catalog = try #require(indexCatalog(of: QuerySample.self))
         let values = try #require(catalog.values(of: QuerySample()))
 

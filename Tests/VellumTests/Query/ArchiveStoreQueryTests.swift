@@ -25,7 +25,7 @@ struct ArchiveStoreQueryTests {
         #expect(try store.fetch().map(\.name) == City.examples.map(\.name))
     }
 
-    @Test func objectsAreCountedAndFound() throws {
+    @Test func objectsAreCountedAndTheirExistenceTested() throws {
         #expect(try store.count(where: #Predicate { $0.tags.contains("river") }) == 3)
         #expect(try store.exists(where: #Predicate { $0.country == "AT" }))
         #expect(try store.exists(where: #Predicate { $0.country == "FR" }) == false)
@@ -35,7 +35,7 @@ struct ArchiveStoreQueryTests {
         #expect(try store.count(where: #Predicate { $0.founded == nil }) == 3)
     }
 
-    /// An object that is encoded, and decoded only if it is whole.
+    /// An object that can be encoded, but decoded only if it is not marked as broken.
     private struct Vase: IndexedArchivable, ArchiveCodable {
         static let archiveName = "Vase"
         var primaryKey: String { "\(number)" }
@@ -56,8 +56,8 @@ struct ArchiveStoreQueryTests {
         static var archiveIndexes: [ArchiveIndex<Vase>] { [.index(\.number)] }
     }
 
-    @Test func countCountsEverythingAndCountWhereOnlyWhatIsValidAndCanBeDecoded() throws {
-        // Nothing is kept in memory, where it would not have to be decoded.
+    @Test func countIncludesInvalidObjectsAndCountWhereDoesNot() throws {
+        // Memory is too small for the objects, so that each is decoded.
         let vases = try archives.factory.store(for: Vase.self, memoryLimit: 1.byte)
         for number in 0..<3 { try vases.record(Vase(number)) }
         for number in 3..<5 { try vases.record(Vase(number, isWhole: false)) }
@@ -71,12 +71,12 @@ struct ArchiveStoreQueryTests {
         #expect(try vases.count() == 6)
         #expect(try vases.count(where: #Predicate { $0.height == 1 }) == 3)
         #expect(try vases.count(where: #Predicate { $0.number >= 0 && $0.height == 1 }) == 3)
-        // The index answers all of it, so that nothing is decoded.
+        // The index answers the whole predicate, so that nothing is decoded.
         #expect(try vases.count(where: #Predicate { $0.number >= 0 }) == 5)
         #expect(try vases.fetch(where: #Predicate { $0.number >= 0 }).map(\.number) == [0, 1, 2])
     }
 
-    @Test func whatMatchesIsDeletedAndNothingElse() throws {
+    @Test func deleteAllWhereDeletesOnlyMatchingObjects() throws {
         #expect(try store.deleteAll(where: #Predicate { $0.country == "CH" || $0.people > 290 }) == 3)
         #expect(try store.fetch().map(\.name) == ["Ulm", "Kiel"])
         #expect(try store.access(archiveWithKey: "Bern") == nil)
@@ -92,12 +92,12 @@ struct ArchiveStoreQueryTests {
         #expect(explained?.code == .invalidQuery)
     }
 
-    @Test func aNegativeLimitOfTheForgivingFaceIsAnEmptyResult() throws {
+    @Test func aNegativeLimitOfTheManagerReturnsNothing() throws {
         let manager = try archives.factory.archives(for: City.self)
         #expect(manager.limitResults(by: -1).getResults().isEmpty)
     }
 
-    @Test func aPredicateThatThrowsIsAnErrorWithoutData() throws {
+    @Test func theErrorOfAThrowingPredicateContainsNoData() throws {
         let (secret, date) = ("secret-operand", Date(timeIntervalSince1970: 5))
         let error = #expect(throws: VellumError.self) {
             try store.fetch(where: #Predicate { $0.founded! > date || $0.name == secret })
@@ -106,7 +106,7 @@ struct ArchiveStoreQueryTests {
         #expect(error?.description.contains(secret) == false)
     }
 
-    @Test func anExplanationTellsWhatAnIndexDid() throws {
+    @Test func explainDescribesTheUseOfAnIndex() throws {
         let explanation = try store.explain(
             where: #Predicate { $0.country == "CH" && $0.name.contains("B") }, sortedBy: [SortDescriptor(\.people)], limit: 1)
         #expect(explanation.usesIndex)
@@ -120,20 +120,20 @@ struct ArchiveStoreQueryTests {
         #expect(!scan.usesIndex && scan.statement == nil && scan.decodedObjects == 5 && scan.results == 1)
     }
 
-    @Test func theForgivingFaceExplainsToo() throws {
+    @Test func theManagerExplainsQueries() throws {
         let manager = try archives.factory.archives(for: City.self)
         let explanation = manager.findWhere { $0.country(.isEqual("CH")) }.sorted { $0.people(.descending) }.explain()
         #expect(explanation.usesIndex && explanation.results == 2 && explanation.remaining.isEmpty)
     }
 
-    @Test func anInvalidExpressionIsReportedAndFindsNothing() async throws {
+    @Test func anInvalidExpressionIsReportedAndMatchesNothing() async throws {
         let manager = try archives.factory.archives(for: City.self)
         var failures = manager.failures.makeAsyncIterator()
         #expect(manager.findWhere { $0.name(.matches(regex: "[")) }.getResults().isEmpty)
         #expect(try await failures.next()?.code == .invalidQuery)
     }
 
-    @Test func aQueryIsNoUse() throws {
+    @Test func queriesDoNotAffectTheEvictionOrder() throws {
         let keys = try store.keys()
         _ = try store.fetch(where: #Predicate { $0.country == "CH" })
         _ = try store.fetch(where: #Predicate { $0.name == "Ulm" })
@@ -141,7 +141,7 @@ struct ArchiveStoreQueryTests {
         #expect(try store.keys() == keys)
     }
 
-    @Test func aQueryInATransactionsPlaceSeesWhatWasCommitted() throws {
+    @Test func aQueryInsideATransactionSeesOnlyCommittedObjects() throws {
         try archives.factory.transaction { transaction in
             try transaction.record(City(name: "Zug", country: "CH", people: 30), in: store)
             transaction.delete(archiveWithKey: "Bern", in: store)
@@ -159,7 +159,7 @@ struct ArchiveStoreQueryTests {
         #expect(try again.count(where: #Predicate { $0.tags.contains("border") }) == 2)
     }
 
-    @Test func aClosedArchiveCannotBeAsked() throws {
+    @Test func queriesOfAClosedArchiveThrow() throws {
         try store.close()
         let error = #expect(throws: VellumError.self) { try store.fetch() }
         #expect(error?.code == .closed)

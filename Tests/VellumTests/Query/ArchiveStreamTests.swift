@@ -18,7 +18,7 @@ struct ArchiveStreamTests {
         return names
     }
 
-    @Test func aStreamTellsWhatAFetchTells() async throws {
+    @Test func aStreamReturnsTheResultsOfAFetch() async throws {
         try store.record(contentsOf: City.many(1000))
         let some = #Predicate<City> { $0.people > 300 && $0.tags.contains("tag 1") }
         #expect(try await names(store.stream(where: some)) == store.fetch(where: some).map(\.name))
@@ -29,7 +29,7 @@ struct ArchiveStreamTests {
         #expect(try await names(store.stream(where: #Predicate { $0.name == "city 7" })) == ["city 7"])
     }
 
-    @Test func everyLoopAsksAnew() async throws {
+    @Test func everyLoopExecutesTheQueryAgain() async throws {
         let stream = store.stream()
         #expect(try await names(stream) == [])
         try store.record(contentsOf: City.examples)
@@ -54,8 +54,8 @@ struct ArchiveStreamTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// It looks at every object and finds none: it must not go on to the last.
-    @Test func aStreamThatIsCancelledWhileItLooksEnds() async throws {
+    /// The query reads every object and matches none. It must stop before the last.
+    @Test func cancellingEndsAStreamDuringARead() async throws {
         try store.record(contentsOf: City.many(3000))
         let asked = Counter()
         let cursor = QueryCursor(
@@ -66,7 +66,7 @@ struct ArchiveStreamTests {
                             asked.add()
                             return false
                         }))
-            ]), in: store.engine, atOnce: 64)
+            ]), in: store.store, atOnce: 64)
         let error = #expect(throws: StoreError.self) { try cursor.next { asked.value >= 100 } }
         #expect(error?.code == .cancelled)
         #expect(asked.value == 100)
@@ -84,8 +84,8 @@ struct ArchiveStreamTests {
         func add() { value += 1 }
     }
 
-    /// The loop writes to the archive that it reads, and each object is met once.
-    @Test func aLoopMayWriteToTheArchive() async throws {
+    /// The loop writes to the archive that it reads. Each object is returned once.
+    @Test func aLoopMayWriteToItsArchive() async throws {
         try store.record(contentsOf: City.many(500))
         var met: [String] = []
         for try await city in store.stream(where: #Predicate { $0.people >= 0 }, sortedBy: [SortDescriptor(\.people)]) {
@@ -100,8 +100,8 @@ struct ArchiveStreamTests {
         #expect(try await names(store.stream()).count == store.count())
     }
 
-    /// A stream that waits between two objects keeps nothing that a writer or a checkpoint would wait for.
-    @Test func aSlowLoopLetsTheLogBeEmptied() async throws {
+    /// A stream holds no locks between two objects, so writers and checkpoints do not wait.
+    @Test func aSlowLoopDoesNotDelayCheckpoints() async throws {
         try store.record(contentsOf: City.many(2000))
         var objects = store.stream(sortedBy: [SortDescriptor(\.country)]).makeAsyncIterator()
         _ = try await objects.next()

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// Something to ask for.
+/// An object with an index.
 struct City: ArchiveCodable, IndexedArchivable, Equatable {
     var primaryKey: String { name }
     var name: String
@@ -20,7 +20,7 @@ struct City: ArchiveCodable, IndexedArchivable, Equatable {
         City(name: "Graz", country: "AT", people: 291, tags: ["border"]),
     ]
 
-    /// So many cities that differ.
+    /// Returns different cities.
     static func many(_ count: Int) -> [City] {
         (0..<count).map { City(name: "city \($0)", country: "country \($0 % 10)", people: $0, tags: ["tag \($0 % 3)"]) }
     }

@@ -1,7 +1,7 @@
 import VellumCore
 import VellumEngine
 
-/// Answers conditions on columns as a tier must.
+/// Evaluates conditions on columns as the index must.
 extension ColumnCondition {
     func matches(_ values: IndexedValues) -> Bool {
         switch self {

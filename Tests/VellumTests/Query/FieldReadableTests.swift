@@ -13,7 +13,7 @@ struct FieldReadableTests {
         var age: Int
         var nick: String?
         var home = Home()
-        /// No field.
+        /// Not a field.
         var note = "note"
 
         struct Home: Codable, Equatable {
@@ -42,7 +42,7 @@ struct FieldReadableTests {
         return store
     }
 
-    /// What is asked, how many guests answer it, and how many have to be decoded to find them.
+    /// A predicate, the number of guests that match, and the number that must be decoded.
     private struct Question: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var predicate: @Sendable () -> Predicate<Guest>
@@ -58,7 +58,7 @@ struct FieldReadableTests {
             testDescription: "several fields", predicate: { #Predicate { $0.age < 20 && $0.name.contains("9") || $0.age == 30 } },
             answers: 3, decoded: 3),
         Question(testDescription: "two fields at once", predicate: { #Predicate { $0.age > $0.name.count + 25 } }, answers: 6, decoded: 6),
-        // A nick that is nil has no key, and an older version may have had one for it.
+        // A nick that is nil is not encoded, so the data does not decide.
         Question(testDescription: "an optional", predicate: { #Predicate { $0.nick == "nick 8" } }, answers: 1, decoded: 31),
         Question(testDescription: "no field", predicate: { #Predicate { $0.note == "note" } }, answers: 40, decoded: 40),
         Question(
@@ -70,7 +70,7 @@ struct FieldReadableTests {
     ]
 
     @Test(arguments: questions)
-    private func onlyWhatMayMatchIsDecoded(_ question: Question) throws {
+    private func onlyObjectsThatMayMatchAreDecoded(_ question: Question) throws {
         let store = try store()
         let predicate = question.predicate()
         let expected = try Self.guests.filter(predicate.evaluate)
@@ -82,7 +82,7 @@ struct FieldReadableTests {
         #expect(explanation.decodedObjects == question.decoded)
     }
 
-    @Test func theOldWordsAskFields() throws {
+    @Test func findersReadFields() throws {
         _ = try store()
         let manager = try archives.factory.archives(for: Guest.self)
         let explanation = manager.findWhere { $0.age(.greater(than: 37)) }.explain()
@@ -90,7 +90,7 @@ struct FieldReadableTests {
         #expect(explanation.decodedObjects == 2)
     }
 
-    /// The same archive by a type that writes JSON.
+    /// A type for the same archive that writes JSON.
     private struct JSONGuest: ArchiveCodable {
         static let archiveName = "Guest"
         static let archiveFormat = CodableFormat.json
@@ -101,7 +101,7 @@ struct FieldReadableTests {
         var note = "note"
     }
 
-    @Test func whatHasNoFieldsIsDecoded() throws {
+    @Test func objectsWithoutFieldsAreDecoded() throws {
         try archives.factory.store(for: JSONGuest.self).record(JSONGuest(name: "json", age: 39))
         try archives.factory.close()
         let store = try archives.anotherFactory().store(for: Guest.self)
@@ -109,7 +109,7 @@ struct FieldReadableTests {
         #expect(try store.fetch(where: #Predicate { $0.age > 38 }).map(\.name).sorted() == ["guest 39", "json"])
     }
 
-    @Test func aFieldIsAskedOnlyBeforeALimit() throws {
+    @Test func fieldsAreReadOnlyForFiltersBeforeALimit() throws {
         _ = try store()
         let manager = try archives.factory.archives(for: Guest.self)
         let found = manager.limitResults(by: 10).findWhere { $0.age(.greater(than: 8)) }.getResults()

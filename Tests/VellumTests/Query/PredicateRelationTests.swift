@@ -5,7 +5,7 @@ import VellumEngine
 
 @testable import Vellum
 
-/// What of a predicate an index is asked, and what it is not.
+/// Which conditions of a predicate are pushed down.
 @Suite(.timeLimit(.minutes(60)))
 struct PredicateRelationTests {
     typealias Sample = QuerySample
@@ -18,18 +18,18 @@ struct PredicateRelationTests {
     ]
 
     @Test(arguments: unrelated)
-    func whatMayThrowOrIsComputedIsNotPushedDown(predicate: Predicate<Sample>) {
+    func throwingAndComputedPartsAreNotPushedDown(predicate: Predicate<Sample>) {
         #expect(Condition(predicate).relations.isEmpty)
     }
 
-    @Test func nestedPropertiesAreThoseOfTheIndex() throws {
+    @Test func nestedPropertiesUseTheIndex() throws {
         let condition = Condition(#Predicate<Sample> { $0.address.city == "Oslo" })
         guard case .test(let test) = condition else { throw Unexpected() }
 
         #expect(test.property == \Sample.address.city)
     }
 
-    @Test func mirroredComparisonsAreTurnedOver() throws {
+    @Test func comparisonsWithTheConstantOnTheLeftAreMirrored() throws {
         let condition = Condition(#Predicate<Sample> { 5 < $0.integer })
         guard case .test(let test) = condition, case .isBetween(let lower, nil) = test.relation else { throw Unexpected() }
 
@@ -44,20 +44,20 @@ struct PredicateRelationTests {
         #expect(condition.relations.count == 1)
     }
 
-    @Test func comparisonWithNilAsksForNil() throws {
+    @Test func comparingWithNilTestsForNil() throws {
         let predicates: [Predicate<Sample>] = [#Predicate { $0.nick == nil }, #Predicate { nil != $0.nick }]
         for predicate in predicates {
             guard case .isNil? = Condition(predicate).relations.first else { throw Unexpected() }
         }
     }
 
-    @Test func aPartThatNoIndexAnswersLeavesTheOthersPushedDown() {
+    @Test func partsWithAnIndexArePushedDownBesidePartsWithout() {
         let condition = Condition(#Predicate<Sample> { $0.integer == 5 && $0.name.contains("a") && $0.isMarked })
 
         #expect(condition.relations.count == 2)
     }
 
-    @Test func anOrderOfOnesOwnIsNotThatOfTheIndex() {
+    @Test func userDefinedOrdersAreNotPushedDown() {
         struct Reversed: Comparable, Codable, RawRepresentable {
             var rawValue: Int
             static func < (left: Reversed, right: Reversed) -> Bool { left.rawValue > right.rawValue }
@@ -72,7 +72,7 @@ struct PredicateRelationTests {
         #expect(QuerySorter<Holder>().value(.ascending).orderings[0].property == nil)
     }
 
-    @Test func sequencesThatEndAreNotPushedDown() throws {
+    @Test func sequencesThatAreNotCollectionsAreNotPushedDown() throws {
         let steps = stride(from: 0, to: 10, by: 5)
         let condition = Condition(
             Predicate<Sample> { sample in

@@ -5,7 +5,7 @@ import VellumEngine
 
 @testable import Vellum
 
-/// A compiled predicate answers what Foundation answers, and throws what it throws.
+/// A compiled predicate returns the same and throws the same as Foundation.
 @Suite(.timeLimit(.minutes(60)))
 struct PredicateTests {
     typealias Sample = QuerySample
@@ -78,10 +78,10 @@ struct PredicateTests {
         }
     }
 
-    @Test(arguments: connectives) func connectivesAnswerAsFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
-    @Test(arguments: numbers) func numbersAnswerAsFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
-    @Test(arguments: optionals) func optionalsAnswerAsFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
-    @Test(arguments: sequences) func sequencesAnswerAsFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
+    @Test(arguments: connectives) func connectivesMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
+    @Test(arguments: numbers) func numbersMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
+    @Test(arguments: optionals) func optionalsMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
+    @Test(arguments: sequences) func sequencesMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
 
     @Test func forcedUnwrappingOfNilThrows() {
         let condition = Condition<Sample>(#Predicate { $0.small! > 0 })
@@ -95,7 +95,7 @@ struct PredicateTests {
         #expect(throws: PredicateError.invalidInput) { try condition.matches(Sample()) }
     }
 
-    @Test func theRestOfAConjunctionIsNotAskedInVain() throws {
+    @Test func conjunctionsShortCircuit() throws {
         let condition = Condition<Sample>(#Predicate { $0.small != nil && $0.small! > 0 })
 
         #expect(try !condition.matches(Sample()))
@@ -116,14 +116,14 @@ struct PredicateTests {
         }
     }
 
-    @Test func regularExpressionsAnswerAsFoundation() throws {
+    @Test func regularExpressionsMatchFoundation() throws {
         let regex = /^S.*n$/
         try compare(#Predicate { $0.name.contains(regex) })
     }
 }
 
 extension Condition {
-    /// What an index is asked.
+    /// The relations of the condition, for an index.
     var relations: [PropertyRelation] {
         switch self {
         case .all(let parts), .any(let parts): parts.flatMap(\.relations)

@@ -6,7 +6,7 @@ import VellumTestSupport
 
 @testable import Vellum
 
-/// What of a finder an index is asked, and what it is not; and how steps are carried out without one.
+/// Which conditions of a finder are pushed down, and how steps are executed without an index.
 @Suite(.timeLimit(.minutes(60)))
 struct QueryFinderRelationTests {
     typealias Sample = QuerySample
@@ -21,11 +21,11 @@ struct QueryFinderRelationTests {
         ]
     }
 
-    @Test func whatNoIndexAnswersIsNotPushedDown() {
+    @Test func conditionsWithoutARelationAreNotPushedDown() {
         for finder in Self.unrelated { #expect(Condition.all(finder.conditions).relations.isEmpty) }
     }
 
-    /// A type that is indexable by itself, but not as an optional.
+    /// A type that is indexable, but not as an optional.
     enum Level: Int, Codable, IndexableValue { case low, high }
 
     struct Task: IndexedArchivable, Codable {
@@ -37,7 +37,7 @@ struct QueryFinderRelationTests {
         static var archiveIndexes: [ArchiveIndex<Task>] { [.index(\.level), .index(\.otherLevel), .each(\.levels)] }
     }
 
-    @Test func operandsAreAsTheIndexHoldsThem() throws {
+    @Test func operandsHaveTheFormOfTheIndex() throws {
         let planner = QueryPlanner(try #require(indexCatalog(of: Task.self)))
         let finder = QueryFinder<Task>().level(.isEqual(.high)).otherLevel(.isEqual(.high)).levels(.contains(with: .high))
 
@@ -48,7 +48,7 @@ struct QueryFinderRelationTests {
         #expect(!plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .null], elements: [[.integer(1)]])))
     }
 
-    @Test func anOptionalThatCannotBeNilIsNot() throws {
+    @Test func aPropertyThatIsNotOptionalIsNeverNil() throws {
         let plain = QueryFinder<Sample>()
 
         #expect(try !Condition.all(plain.name(.isEqual(nil)).conditions).matches(Sample()))
@@ -72,7 +72,7 @@ struct QueryFinderRelationTests {
         }
     }
 
-    @Test func stepsAreCarriedOutInTheirOrder() throws {
+    @Test func stepsAreExecutedInOrder() throws {
         let samples = (0..<10).map { Sample(integer: $0) }
         let even = Condition<Sample>.test(Test { $0.integer % 2 == 0 })
         func results(_ steps: [QueryDescription<Sample>.Step]) throws -> [Int] {
@@ -87,7 +87,7 @@ struct QueryFinderRelationTests {
         #expect(try results([.skip(-1), .limit(-1)]).isEmpty)
     }
 
-    @Test func anErrorOfAConditionIsThrown() throws {
+    @Test func errorsOfConditionsAreThrown() throws {
         let failing = QueryDescription<Sample>([.filter(Condition(#Predicate { $0.small! > 0 }))])
 
         let error = #expect(throws: StoreError.self) { try failing.results(of: [Sample()]) }

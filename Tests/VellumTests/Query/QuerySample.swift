@@ -5,7 +5,7 @@ import VellumTestSupport
 
 @testable import Vellum
 
-/// An object with a property of every kind that matters to an index.
+/// An object with every kind of property that an index distinguishes.
 struct QuerySample: IndexedArchivable, Codable {
     enum Kind: String, Codable, CaseIterable { case small, large, none = "" }
 
@@ -46,7 +46,7 @@ struct QuerySample: IndexedArchivable, Codable {
     }
 }
 
-// MARK: Values that are seldom thought of
+// MARK: Edge cases
 
 extension QuerySample {
     static let integers = [0, 1, -1, 5, .max, .min]

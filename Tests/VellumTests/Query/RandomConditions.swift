@@ -5,7 +5,7 @@ import VellumTestSupport
 
 @testable import Vellum
 
-/// Conditions that an index can answer, in both languages.
+/// Conditions that an index can answer, as finders and as predicates.
 enum RandomConditions {
     typealias Sample = QuerySample
     typealias Finder = QueryFinder<QuerySample>
@@ -14,7 +14,7 @@ enum RandomConditions {
         switch Int.random(in: 0..<(depth == 0 ? 3 : 7), using: &generator) {
         case 0: return .all(finder(&generator).conditions)
         case 1: return Condition(predicate(&generator))
-        // No index answers this one.
+        // No index answers this condition.
         case 2: return .all(Finder().name(.contains("a")).conditions)
         case 3: return .not(combined(&generator, depth: depth - 1))
         case 4: return .any([combined(&generator, depth: depth - 1), combined(&generator, depth: depth - 1)])

@@ -4,7 +4,7 @@ import VellumTestSupport
 @testable import Vellum
 
 extension RandomConditions {
-    /// A predicate that an index can answer.
+    /// Returns a random predicate that an index can answer.
     static func predicate(_ generator: inout SeededGenerator) -> Predicate<QuerySample> {
         let predicates = numbers(&generator) + texts(&generator) + others(&generator)
         return predicates.random(&generator)

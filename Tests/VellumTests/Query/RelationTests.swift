@@ -6,14 +6,14 @@ import VellumTestSupport
 
 @testable import Vellum
 
-/// What an index answers is what the object answers.
+/// An index and the test of an object return the same.
 @Suite(.timeLimit(.minutes(60)))
 struct RelationTests {
     typealias Sample = QuerySample
 
     let catalog = indexCatalog(of: Sample.self)!
 
-    /// Asks both, and returns whether the index answered all of it.
+    /// Compares both and returns whether the index answered the whole condition.
     private func compare(
         _ condition: Condition<Sample>, on samples: [Sample], _ seed: UInt64, _ location: SourceLocation = #_sourceLocation
     ) throws -> Bool {
@@ -24,7 +24,7 @@ struct RelationTests {
             #expect(try evaluation(sample) == expected, sourceLocation: location)
             guard let values = catalog.values(of: sample) else { continue }
             let found = plan.pushed.filter.matches(values)
-            // Of what is not pushed down, the index may find too much and never too little.
+            // If a part is not pushed down, the index may return too many rows, never too few.
             guard found != expected, plan.isFullyPushed || expected else { continue }
             Issue.record("seed \(seed): \(plan.pushed.filter) is \(found) for \(sample)", sourceLocation: location)
             return false

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import Vellum
 
-/// Queries and objects whose age slides or is the archive's: nothing that has expired is returned by any path.
+/// Queries and sliding expirations: no path returns an expired object.
 @Suite(.timeLimit(.minutes(60)))
 struct SlidingAgeQueryTests {
     let temporary = TemporaryArchives()
 
-    /// Everything that tells which cities there are.
+    /// All ways to list the cities.
     func ways(_ store: ArchiveStore<City>) async throws -> [[String]] {
         var streamed: [String] = []
         for try await city in store.stream() { streamed.append(city.name) }
@@ -22,7 +22,7 @@ struct SlidingAgeQueryTests {
 
     func city(_ name: String) -> City { City(name: name, country: "XX", people: 1) }
 
-    @Test func anObjectThatIsUsedStaysAndOneThatIsNotIsGoneByEveryPath() async throws {
+    @Test func everyPathReturnsUsedObjectsAndNoExpiredOnes() async throws {
         let store = try temporary.factory.store(for: City.self)
         for name in ["used", "unused"] { try store.record(city(name), expiration: .unused(for: .seconds(60))) }
         try store.record(city("plain"))
@@ -35,7 +35,7 @@ struct SlidingAgeQueryTests {
         #expect(try store.access(archiveWithKey: "unused") == nil)
     }
 
-    @Test func theAgeOfAnArchiveIsThatOfWhatItsHandleRecords() async throws {
+    @Test func theExpirationOfAHandleAppliesToObjectsThatItRecords() async throws {
         let store = try temporary.factory.store(for: City.self, expiration: .after(.seconds(60)))
         try store.record(city("a"))
         try store.record(contentsOf: [city("b")])

@@ -31,7 +31,7 @@ struct SortDescriptorTests {
         #expect(try sorted([2, nil, 1], SortDescriptor(\.small, order: .reverse), by: \.small) == [2, 1, nil])
     }
 
-    @Test func whatIsNotANumberIsFirstAscending() throws {
+    @Test func nanIsFirstAscending() throws {
         let ratios = [Double.nan, .infinity, 0, -.infinity, -.nan, 1]
 
         #expect(try sorted(ratios, SortDescriptor(\.ratio), by: \.ratio).map(\.isNaN).prefix(2) == [true, true])
@@ -39,13 +39,13 @@ struct SortDescriptorTests {
         #expect(try sorted(ratios, SortDescriptor(\.ratio, order: .reverse), by: \.ratio).prefix(4) == [.infinity, 1, 0, -.infinity])
     }
 
-    @Test func zerosAreEqual() throws {
+    @Test func positiveAndNegativeZeroAreEqual() throws {
         let ordering = Ordering(SortDescriptor(\Sample.ratio))
 
         #expect(try ordering.compare(Sample(ratio: -0.0), Sample(ratio: 0.0)) == 0)
     }
 
-    @Test func aPropertyIsNamedSoThatAnIndexServes() {
+    @Test func sortingByAPropertyUsesItsIndex() {
         #expect(Ordering(SortDescriptor(\Sample.integer)).property == \Sample.integer)
         #expect(Ordering(SortDescriptor(\Sample.small, order: .reverse)).property == \Sample.small)
         #expect(Ordering(SortDescriptor(\Sample.name, comparator: .lexical)).property == \Sample.name)

@@ -5,11 +5,11 @@ import VellumEngine
 
 @testable import Vellum
 
-/// The finders of strings, on strings that are not plain.
+/// Finders on strings that are not ASCII.
 @Suite(.timeLimit(.minutes(60)))
 struct StringFinderTests {
     @Test(arguments: QuerySample.names + ["Swift is fun", "abcabd", "aab"])
-    func aPartIsFoundWhereSwiftFindsIt(string: String) {
+    func substringsAreFoundAsInSwift(string: String) {
         for part in QuerySample.names + ["is", "abd", "ab", "n"] {
             #expect(StringPart(part).isContained(in: string) == contains(string, part), "\(part.debugDescription)")
             let expected = contains(string.lowercased(), part.lowercased())
@@ -17,7 +17,7 @@ struct StringFinderTests {
         }
     }
 
-    /// By characters: the method that Foundation adds to strings compares otherwise.
+    /// Compares by characters. The method of Foundation compares differently.
     private func contains<Whole: Collection<Character>>(_ string: Whole, _ part: some Collection<Character>) -> Bool {
         string.contains(part)
     }
@@ -35,7 +35,7 @@ struct StringFinderTests {
         static var archiveFields: [ArchiveField<Song>] { [.field(\.artist, at: "artist"), .field(\.text, at: "text")] }
     }
 
-    @Test func everyStringContainsTheEmptyOneAndNilDoesNot() throws {
+    @Test func everyStringContainsTheEmptyStringAndNilDoesNot() throws {
         let archives = TemporaryArchives()
         let store = try archives.factory.store(for: Song.self)
         let songs = [
@@ -58,17 +58,17 @@ struct StringFinderTests {
         #expect(found { $0.album(.contains("")) } == titles(try store.fetch(where: #Predicate { $0.album?.contains("") ?? false })))
         #expect(found { $0.title(.contains("")).artist(.contains("n")) } == ["Ode"])
         #expect(found { $0.title(.contains("")).album(.isNil()) } == titles(songs.filter { $0.album == nil }))
-        // An element of a collection is another question.
+        // This tests an element of a collection, not a substring.
         #expect(found { $0.tags(.contains(with: "")) } == ["Ode"])
         #expect(found { $0.tags(.contains(atLeastOne: [""])) } == ["Ode"])
         #expect(found { $0.tags(.contains(all: ["", ""])) } == ["Ode"])
-        // As are the characters of a string: it contains all of no characters, and not one of none.
+        // The characters of a string are elements too: it contains all of an empty list, and none of an empty list.
         #expect(found { $0.title(.contains(all: [] as [Character])) } == all)
         #expect(found { $0.title(.contains(atLeastOne: [] as [Character])) } == [])
     }
 
     @Test(arguments: QuerySample.names)
-    func aFinderAndAPredicateContainTheSame(part: String) throws {
+    func findersAndPredicatesAgreeOnContains(part: String) throws {
         let predicate = #Predicate<QuerySample> { $0.name.contains(part) }
         let validators = [QueryValidator<QuerySample, String>.contains(part), .contains(string: part)]
         for name in QuerySample.names {
@@ -90,7 +90,7 @@ struct StringFinderTests {
         #expect(expression.problem == nil)
     }
 
-    @Test func anInvalidRegularExpressionIsAProblemThatHoldsNoPattern() throws {
+    @Test func theErrorOfAnInvalidExpressionDoesNotContainThePattern() throws {
         let query = Query<QuerySample>.findWhere { $0.name(.matches(regex: "secret(")).nick(.isNil()) }
 
         #expect(query.problems.map(\.code) == [.invalidQuery])
@@ -104,7 +104,7 @@ struct StringFinderTests {
         #expect(RegularExpression("").problem != nil)
     }
 
-    @Test func anExpressionIsMadeOnce() throws {
+    @Test func aRegularExpressionIsCompiledOnce() throws {
         let validator = QueryValidator<QuerySample, String>.matches(regex: "^a")
 
         #expect(try validator.condition(\.name).matches(QuerySample(name: "ab")))

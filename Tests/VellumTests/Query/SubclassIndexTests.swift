@@ -3,7 +3,7 @@ import Testing
 
 @testable import Vellum
 
-/// An index that a class declares changes no answer of its subclasses.
+/// Indexes that a class declares do not change results of its subclasses.
 @Suite(.timeLimit(.minutes(60)))
 struct SubclassIndexTests {
     class Beast: IndexedArchivable {
@@ -31,7 +31,7 @@ struct SubclassIndexTests {
         override class var archiveName: String { "dogs" }
     }
 
-    @Test func aSubclassAnswersAsItsParentDoes() throws {
+    @Test func queriesOfASubclassReturnTheResultsOfItsParent() throws {
         let archives = TemporaryArchives()
         let dogs = try archives.factory.archives(for: Dog.self)
         for (name, legs) in [("rex", 4), ("tripod", 3), ("bello", 4)] {

@@ -16,7 +16,8 @@ enum ShallowsSQLiteComparison<Value: Blob> {
             // Less memory than any value needs.
             let tables = ["sync", "task"].map { name in
                 SQLiteStorage<Data>(
-                    fileURL: desk.appendingPathComponent(name + ".sqlite"), memoryLimit: DataSize(bytes: 1), durability: durability)
+                    fileURL: desk.appendingPathComponent(name + ".sqlite"),
+                    options: .init(memoryLimit: DataSize(bytes: 1), durability: durability))
             }
             let folders = ["sync", "task"].map { name in
                 DiskFolderStorage(folderURL: desk.appendingPathComponent(name), durability: durability)

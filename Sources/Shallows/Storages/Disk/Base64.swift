@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Base64 of strings (RFC 4648): the names of most files, so it is written for short strings.
+/// Base64 of strings (RFC 4648), fast for short ones: the names of most files.
 enum Base64 {
-    /// A string's UTF-8 in the standard alphabet, padded, and whether it would read differently in the one for URLs.
+    /// The UTF-8 of a string in the standard alphabet, padded, and whether it differs in the alphabet for URLs.
     ///
     /// - Complexity: O(length), with the result as the only allocation.
     static func encoded(_ string: String) -> (text: String, dependsOnAlphabet: Bool) {
@@ -22,26 +22,26 @@ enum Base64 {
         replacing(text, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: "_"))
     }
 
-    /// The string that `text` encodes, in either alphabet; `nil` if it encodes none.
+    /// The string that `text` encodes in either alphabet; `nil` if it is not base64 of UTF-8.
     ///
-    /// One `/` at the end may be missing: an earlier version lost it, because it wrote the text as a path.
+    /// One `/` at the end may be missing: earlier versions lost it, because they used the text as a path.
     static func decoded(_ text: String) -> String? {
         var standard = replacing(text, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "_"), UInt8(ascii: "/"))
         if standard.utf8.count % 4 == 3 { standard += "/" }
         return Data(base64Encoded: standard).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Writes the text, and gives the largest of the six-bit digits in it.
+    /// Writes the text, and returns the largest of its six-bit digits.
     private static func encode(_ bytes: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>) -> UInt8 {
         guard let input = bytes.baseAddress, var out = output.baseAddress else { return 0 }
         let letters = ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" as StaticString).utf8Start
         var largest: UInt8 = 0
-        var place = 0
-        while place < bytes.count {
-            let left = bytes.count - place
-            let first = input[place]
-            let second = left > 1 ? input[place + 1] : 0
-            let third = left > 2 ? input[place + 2] : 0
+        var index = 0
+        while index < bytes.count {
+            let left = bytes.count - index
+            let first = input[index]
+            let second = left > 1 ? input[index + 1] : 0
+            let third = left > 2 ? input[index + 2] : 0
             let digits = (first >> 2, (first << 4 | second >> 4) & 63, (second << 2 | third >> 6) & 63, third & 63)
             largest = max(max(largest, digits.0, digits.1), max(digits.2, digits.3))
             out[0] = letters[Int(digits.0)]
@@ -49,7 +49,7 @@ enum Base64 {
             out[2] = left > 1 ? letters[Int(digits.2)] : UInt8(ascii: "=")
             out[3] = left > 2 ? letters[Int(digits.3)] : UInt8(ascii: "=")
             out += 4
-            place += 3
+            index += 3
         }
         return largest
     }

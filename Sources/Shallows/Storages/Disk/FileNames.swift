@@ -1,21 +1,21 @@
 internal import Foundation
 internal import VellumCore
 
-/// What the files of a folder are called: an encoder's results, made safe, and the names that earlier versions gave.
+/// The names of the files of a folder: an encoder's results, made safe.
 ///
-/// A pure value. The same key has the same place in every process, since the place is what is on disk.
+/// A pure value. A key has the same name in every process.
 struct FileNames: Sendable {
     let encoder: Filename.Encoder
-    let rule: CaseRule
+    let caseSensitivity: CaseSensitivity
 
-    /// A key and what names of it are made from.
+    /// A key, and the texts that its names are made of.
     struct Spelling {
         let key: Filename
         /// The key in normal form (NFC).
         let normalized: String
-        /// What the encoder makes of it.
+        /// The encoder's result.
         let text: String
-        /// The same in base64's other alphabet, if it reads differently there.
+        /// The result in base64's other alphabet, where that differs.
         let otherText: String?
     }
 
@@ -27,8 +27,8 @@ struct FileNames: Sendable {
             let (standard, dependsOnAlphabet) = Base64.encoded(normalized)
             guard dependsOnAlphabet else { return Spelling(key: key, normalized: normalized, text: standard, otherText: nil) }
             let url = Base64.inURLAlphabet(standard)
-            // With a `/` in it, or too long, the text is no name. Both encoders make the same of it then.
-            let prefersURL = if case .base64URL = encoder.scheme { true } else { place(ofText: standard) != .named(standard) }
+            // A text with a `/` in it, or one that is too long, is no name. Then both encoders choose the same one.
+            let prefersURL = if case .base64URL = encoder.scheme { true } else { location(ofText: standard) != .named(standard) }
             return Spelling(
                 key: key, normalized: normalized, text: prefersURL ? url : standard, otherText: prefersURL ? standard : url)
         case .noEncoding:
@@ -39,11 +39,11 @@ struct FileNames: Sendable {
         }
     }
 
-    /// Where the value lies.
-    func place(of spelling: Spelling) -> FilePlace { place(ofText: spelling.text) }
+    /// Where the value of a key is written.
+    func location(of spelling: Spelling) -> FileLocation { location(ofText: spelling.text) }
 
-    /// Where it lies if a folder has the name of its file.
-    func placeBeside(_ spelling: Spelling) -> FilePlace { SafeName.escapedPlace(of: spelling.text, rule) }
+    /// Where it is written if a folder has the name of its file.
+    func locationBesideFolder(_ spelling: Spelling) -> FileLocation { SafeName.escapedLocation(of: spelling.text, caseSensitivity) }
 
-    func place(ofText text: String) -> FilePlace { SafeName.place(of: text, rule) }
+    func location(ofText text: String) -> FileLocation { SafeName.location(of: text, caseSensitivity) }
 }

@@ -1,44 +1,46 @@
 internal import Foundation
+internal import VellumCore
 
-/// Reads whole files.
+/// Reads whole files of a folder.
 struct FileReader: Sendable {
     enum Contents: Sendable {
         case value(Data)
-        /// There is nothing at the path.
         case missing
-        /// There is a folder at the path.
+        /// There is a folder under the name.
         case folder
     }
 
-    let calls: FileSystemCalls
+    let folder: Folder
 
-    /// What is asked for before the size is known. Most files are smaller, and need no call more than opening, reading and closing.
+    private var call: FileSystem.Calls { folder.fileSystem.call }
+
+    /// What the first call asks for. Files that are smaller need no call but opening, reading and closing.
     private static let first = 68 * 1024
-    /// Up to here copying costs less than keeping a buffer that was made for more.
+    /// Up to this size copying costs less than a buffer that was made for more.
     private static let small = 4096
 
-    /// What is at the path. Blocks while the file is read.
+    /// The contents of a file. Blocks while it is read.
     ///
     /// - Complexity: O(size), with one allocation of it.
-    func contents(at path: UnsafePointer<CChar>) throws(FileFailure) -> Contents {
-        let file = calls.open(path, .reading)
+    func contents(of name: String) throws(FileError) -> Contents {
+        let file = try folder.open(name, for: .reading)
         guard file >= 0 else {
             if file == -ENOENT { return .missing }
-            throw FileFailure(step: .opening, code: -file, path: String(cString: path))
+            throw folder.error(.opening, file, name)
         }
         let answer = read(file)
-        _ = calls.close(file)  // Nothing was written that it could fail to keep.
+        _ = call.close(file)  // Closing loses nothing of a file that was only read.
         switch answer {
         case .value(let data): return .value(data)
         case .failure(-EISDIR): return .folder
-        case .failure(let code): throw FileFailure(step: .reading, code: -code, path: String(cString: path))
+        case .failure(let code): throw folder.error(.reading, code, name)
         }
     }
 
-    private func read(_ file: Int32) -> FileSystemCalls.Answer<Data> {
+    private func read(_ file: Int32) -> FileSystem.Answer<Data> {
         guard let buffer = malloc(Self.first) else { return .failure(-ENOMEM) }
-        let count = calls.read(file, buffer, Self.first)
-        // Fewer bytes than asked for are the end of a file (POSIX, `read`); but none at all may be a pipe or a device.
+        let count = call.read(file, buffer, Self.first)
+        // Fewer bytes than asked for are the end of a file (POSIX, `read`); none at all may be a pipe or a device.
         if count > 0, count < Self.first { return .value(Self.data(buffer, count)) }
         guard count >= 0 else {
             free(buffer)
@@ -47,16 +49,16 @@ struct FileReader: Sendable {
         return rest(of: file, buffer, count)
     }
 
-    /// Reads on until the end, into a buffer of the size that the file has and one byte more, by which its end shows.
-    private func rest(of file: Int32, _ beginning: UnsafeMutableRawPointer, _ begun: Int) -> FileSystemCalls.Answer<Data> {
+    /// Reads to the end, into a buffer that is one byte larger than the file, so that the end shows.
+    private func rest(of file: Int32, _ beginning: UnsafeMutableRawPointer, _ begun: Int) -> FileSystem.Answer<Data> {
         var buffer = beginning
         var count = begun
-        func failure(_ code: Int32) -> FileSystemCalls.Answer<Data> {
+        func failure(_ code: Int32) -> FileSystem.Answer<Data> {
             free(buffer)
             return .failure(code)
         }
-        let status: FileSystemCalls.Status
-        switch calls.status(file) {
+        let status: FileSystem.Status
+        switch call.status(file) {
         case .value(let value): status = value
         case .failure(let code): return failure(code)
         }
@@ -66,17 +68,17 @@ struct FileReader: Sendable {
             guard let larger = realloc(buffer, capacity) else { return failure(-ENOMEM) }
             buffer = larger
             while count < capacity {
-                let more = calls.read(file, buffer + count, capacity - count)
+                let more = call.read(file, buffer + count, capacity - count)
                 guard more >= 0 else { return failure(Int32(more)) }
                 count += more
                 if more == 0 || count == status.size { return .value(Self.data(buffer, count)) }
             }
-            // The file grew after its size was asked.
+            // The file grew after its size was read.
             capacity *= 2
         }
     }
 
-    /// Takes the buffer over.
+    /// Takes ownership of the buffer.
     private static func data(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Data {
         guard count > small else {
             defer { free(buffer) }

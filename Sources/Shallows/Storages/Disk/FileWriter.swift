@@ -1,156 +1,131 @@
 internal import Foundation
+internal import VellumCore
 
-/// Whether a write waits until the disk has it.
+/// Whether a write waits for the disk.
 enum FileSync: Sendable {
-    /// It survives the end of the process as soon as the call has returned. Power loss may take the last moments. Where a file system
-    /// brings bytes to the disk before the names that lead to them, what is there is whole; elsewhere it may leave a file that was
-    /// written lately empty, cut, or with zeros in it, and nothing tells that from a value: files keep no checksum.
+    /// The file survives the end of the process. Power loss may take the last moments; where the file system brings names to the disk
+    /// before bytes, it may leave a file that was written lately empty, cut, or with zeros in it. Files have no checksum that shows it.
     case none
-    /// It survives power loss as soon as the call has returned: the file and its folder are brought to the disk (`fdatasync`;
-    /// `F_FULLFSYNC` on Apple platforms).
+    /// The file survives power loss: it and its folder are synced (`fdatasync`; `F_FULLFSYNC` on Apple platforms).
     case complete
+
+    init(_ durability: Durability) {
+        self = durability == .powerSafe ? .complete : .none
+    }
 }
 
-/// Writes whole files: into a temporary one beside, which is then renamed, so that whoever reads sees the old value or the new one.
+/// Writes whole files of a folder: each into a temporary file, which is then renamed, so that a reader sees the old value or the new
+/// one.
 struct FileWriter: Sendable {
-    let calls: FileSystemCalls
+    let folder: Folder
     let sync: FileSync
+    /// Whether the folder, and those above it, are made where they are missing.
+    let makesFolders: Bool
 
-    /// Writes a temporary file and calls `place` with its name, to put it into its place. Nothing is left of it where that fails, or
-    /// says `false`.
+    private var call: FileSystem.Calls { folder.fileSystem.call }
+
+    /// Writes a temporary file and calls `place` with its name, to rename it. If that throws or returns `false`, the file is removed.
     ///
-    /// - Returns: What `place` says.
+    /// - Returns: What `place` returns.
     /// - Complexity: O(size).
     @discardableResult
-    func write(
-        _ pieces: [Data], in folder: FolderPath, place: (_ temporary: String) throws(FileFailure) -> Bool
-    ) throws(FileFailure) -> Bool {
-        let temporary = try writeTemporary(pieces, in: folder)
-        do throws(FileFailure) {
-            if try place(temporary) { return true }
-        } catch {
-            try discard(temporary, in: folder)
-            throw error
-        }
-        try discard(temporary, in: folder)
-        return false
+    func write(_ pieces: [Data], place: (_ temporary: String) throws(FileError) -> Bool) throws(FileError) -> Bool {
+        let temporary = try writeTemporary(pieces)
+        var isPlaced = false
+        // Where removing it fails, too, a sweep removes it later.
+        defer { if !isPlaced { discard(temporary) } }
+        isPlaced = try place(temporary)
+        return isPlaced
     }
 
-    /// Renames a file; what had the name before is gone.
+    /// Renames a file, replacing the one that had the name.
     ///
     /// - Returns: `false` if there is a folder of that name.
-    func rename(_ name: String, to target: String, in folder: FolderPath) throws(FileFailure) -> Bool {
-        let isMoved = try folder.withPath(of: name.utf8) { (path) throws(FileFailure) -> Bool in
-            try folder.withPath(of: target.utf8) { (target) throws(FileFailure) -> Bool in
-                let answer = calls.rename(path, target)
-                if answer == -EISDIR { return false }
-                guard answer == 0 else { throw failure(.replacing, answer, target) }
-                return true
-            }
-        }
-        if isMoved { try syncFolder(folder) }
-        return isMoved
+    func rename(_ name: String, to target: String) throws(FileError) -> Bool {
+        let answer = try folder.rename(name, to: target)
+        if answer == -EISDIR { return false }
+        guard answer == 0 else { throw folder.error(.renaming, answer, target) }
+        try sync(folder)
+        return true
     }
 
-    private func writeTemporary(_ pieces: [Data], in folder: FolderPath) throws(FileFailure) -> String {
-        while true {
-            let name = TemporaryName.next()
-            let isWritten = try folder.withPath(of: name.utf8) { (path) throws(FileFailure) -> Bool in
-                let file = calls.open(path, .creating)
-                if file == -EEXIST { return false }
-                guard file >= 0 else { throw failure(.creating, file, path) }
-                do throws(FileFailure) {
-                    try fill(file, with: pieces, path)
-                } catch {
-                    _ = calls.unlink(path)  // If that fails, too, a sweep removes it later.
-                    throw error
-                }
-                return true
-            }
-            if isWritten { return name }
-        }
-    }
-
-    private func discard(_ temporary: String, in folder: FolderPath) throws(FileFailure) {
-        // If that fails, a sweep removes it later.
-        _ = try folder.withPath(of: temporary.utf8) { (path) throws(FileFailure) in calls.unlink(path) }
-    }
-
-    /// Does a write, and does it again as long as the folder is found missing, or the temporary file: others may clear the folder.
-    ///
-    /// - Parameter ifMissing: Whether the folder is made where it is missing.
-    func making(_ folder: FolderPath, ifMissing: Bool, _ write: () throws(FileFailure) -> Void) throws(FileFailure) {
+    /// Calls `write`, and calls it again when the folder or the temporary file is missing: others may remove either.
+    func retrying(_ write: () throws(FileError) -> Void) throws(FileError) {
         var triesLeft = 100
-        var wasMissing = false
+        var isMissing = false
         while true {
-            do throws(FileFailure) {
-                if wasMissing { try makeFolder(folder.text) }
+            do throws(FileError) {
+                if isMissing, makesFolders {
+                    try folder.fileSystem.makeFolders(folder.path) { (path) throws(FileError) in try syncParent(of: path) }
+                }
                 return try write()
             } catch {
                 triesLeft -= 1
-                guard error.code == ENOENT, ifMissing, triesLeft > 0 else { throw error }
-                wasMissing = true
+                guard error.code == ENOENT, makesFolders || error.step == .renaming, triesLeft > 0 else { throw error }
+                isMissing = true
             }
         }
     }
 
-    /// Makes a folder for its owner alone, and those above it, where they are missing.
-    func makeFolder(_ path: String) throws(FileFailure) {
-        var answer = path.withCString { calls.makeFolder($0) }
-        if answer == -ENOENT, above(path) != path {
-            try makeFolder(above(path))
-            answer = path.withCString { calls.makeFolder($0) }
-        }
-        // If what is there is no folder, whoever opens a file in it is told.
-        guard answer == 0 || answer == -EEXIST else { throw FileFailure(step: .makingFolder, code: -answer, path: path) }
-        if answer == 0 { try syncFolder(FolderPath(above(path))) }
-    }
-
-    /// Brings the names in a folder to the disk, where that was asked for.
+    /// Syncs the names in a folder, where writes are synced.
     ///
-    /// - Parameter mayBeMissing: Whether all is well if there is no folder.
-    func syncFolder(_ folder: FolderPath, mayBeMissing: Bool = false) throws(FileFailure) {
+    /// - Parameter mayBeMissing: Whether a folder that does not exist is no error.
+    func sync(_ folder: Folder, mayBeMissing: Bool = false) throws(FileError) {
         guard sync == .complete else { return }
-        try folder.withPath(of: EmptyCollection()) { (path) throws(FileFailure) in
-            let file = calls.open(path, .syncingFolder)
-            if mayBeMissing, file == -ENOENT { return }
-            guard file >= 0 else { throw failure(.syncing, file, path) }
-            let answer = calls.sync(file, .syncingFolder)
-            _ = calls.close(file)
-            guard answer == 0 else { throw failure(.syncing, answer, path) }
+        let file = try folder.open("", for: .syncingFolder)
+        if mayBeMissing, file == -ENOENT { return }
+        guard file >= 0 else { throw folder.error(.syncing, file) }
+        let answer = call.sync(file, .syncingFolder)
+        _ = call.close(file)
+        guard answer == 0 else { throw folder.error(.syncing, answer) }
+    }
+
+    private func syncParent(of path: String) throws(FileError) {
+        try sync(Folder(path, on: folder.fileSystem).parent)
+    }
+
+    private func writeTemporary(_ pieces: [Data]) throws(FileError) -> String {
+        while true {
+            let name = TemporaryFiles.nextName()
+            let file = try folder.open(name, for: .creating)
+            if file == -EEXIST { continue }
+            guard file >= 0 else { throw folder.error(.creating, file, name) }
+            let answer = fill(file, with: pieces)
+            guard answer == 0 else {
+                discard(name)
+                throw folder.error(.writing, answer, name)
+            }
+            return name
         }
     }
 
-    private func fill(_ file: Int32, with pieces: [Data], _ path: UnsafePointer<CChar>) throws(FileFailure) {
+    private func discard(_ temporary: String) {
+        do throws(FileError) {
+            _ = try folder.unlink(temporary)
+        } catch {
+            // The folder's path was valid when the file was made.
+        }
+    }
+
+    /// Writes the pieces, syncs where that is asked for, and closes the file. Returns zero, or the negated `errno`.
+    private func fill(_ file: Int32, with pieces: [Data]) -> Int32 {
         var answer: Int32 = 0
         for piece in pieces where answer == 0 { answer = write(piece, to: file) }
-        let isSynced = answer == 0 && sync == .complete
-        if isSynced { answer = calls.sync(file, .creating) }
-        let closing = calls.close(file)
-        // File systems of other machines may say only now that there is no space.
-        guard answer == 0, closing == 0 else { throw failure(.writing, answer == 0 ? closing : answer, path) }
+        if answer == 0, sync == .complete { answer = call.sync(file, .creating) }
+        // A network file system may report only now that there is no space.
+        let closing = call.close(file)
+        return answer == 0 ? closing : answer
     }
 
     private func write(_ piece: Data, to file: Int32) -> Int32 {
         piece.withUnsafeBytes { bytes in
             var rest = bytes
             while let start = rest.baseAddress, !rest.isEmpty {
-                let count = calls.write(file, start, rest.count)
+                let count = call.write(file, start, rest.count)
                 guard count > 0 else { return count == 0 ? -EIO : Int32(count) }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
             }
             return 0
         }
-    }
-
-    private func failure(_ step: FileFailure.Step, _ answer: Int32, _ path: UnsafePointer<CChar>) -> FileFailure {
-        FileFailure(step: step, code: -answer, path: String(cString: path))
-    }
-
-    /// The folder above a folder.
-    func above(_ path: String) -> String {
-        let parts = path.utf8.dropLast(path.utf8.last == UInt8(ascii: "/") ? 1 : 0)
-        guard let slash = parts.lastIndex(of: UInt8(ascii: "/")) else { return path }
-        return slash == parts.startIndex ? "/" : String(Substring(parts[..<slash]))
     }
 }

@@ -1,14 +1,14 @@
 extension Filename {
-    /// How a key becomes the name of its file.
+    /// Makes the name of a file from its key.
     ///
     /// ```swift
     /// DiskStorage.main.folder("pages", in: .cachesDirectory, filenameEncoder: .noEncoding)
     /// ```
     ///
-    /// The result is the name wherever it is a safe one. Results that are none, such as `".."`, those with `/` in them and those of
-    /// more than 255 bytes, are encoded once more by the folder, so that every key has one file of its own and none lies outside.
+    /// The result is the name wherever it is safe. The folder encodes other results once more: `".."`, those with `/` in them and those of
+    /// more than 255 bytes. So every key has a file of its own, inside the folder.
     ///
-    /// A folder that was written under ``base64`` can be opened under ``base64URL``, and the other way round.
+    /// A folder that was written with ``base64`` can be opened with ``base64URL``, and the other way round.
     public struct Encoder: Sendable {
         enum Scheme: Sendable {
             case base64
@@ -21,7 +21,7 @@ extension Filename {
 
         init(_ scheme: Scheme) { self.scheme = scheme }
 
-        /// The UTF-8 of the key in base64; where that has a `/`, in the alphabet of ``base64URL``.
+        /// The UTF-8 of the key in base64; in the alphabet of ``base64URL`` where that would contain a `/`.
         public static let base64 = Encoder(.base64)
 
         /// The UTF-8 of the key in base64, with `-` and `_` instead of `+` and `/`.
@@ -30,20 +30,20 @@ extension Filename {
         /// The key itself.
         public static let noEncoding = Encoder(.noEncoding)
 
-        /// What the closure makes of the key. Keys of such a folder cannot be listed; see ``custom(_:decode:)``.
+        /// The result of a closure. The keys of such a folder cannot be listed; see ``custom(_:decode:)``.
         ///
         /// ```swift
         /// .custom { key in key.rawValue + ".json" }
         /// ```
         ///
-        /// - Parameter encode: Gives every key a string of its own, the same each time; keys that it gives the same string share one
-        ///   file. It gets keys in normal form (NFC) and may be called on any thread.
+        /// - Parameter encode: Returns a different string for every key, and the same one each time; keys that get the same string share
+        ///   one file. It receives keys in normal form (NFC), and may be called on any thread.
         @preconcurrency
         public static func custom(_ encode: @escaping @Sendable (Filename) -> String) -> Encoder {
             Encoder(.custom(encode: encode, decode: nil))
         }
 
-        /// What the first closure makes of the key, and the way back, by which keys can be listed.
+        /// The result of a closure, and a second closure that decodes it, so that keys can be listed.
         ///
         /// ```swift
         /// .custom { key in "v2-" + key.rawValue } decode: { name in
@@ -52,8 +52,8 @@ extension Filename {
         /// ```
         ///
         /// - Parameters:
-        ///   - encode: Gives every key a string of its own, the same each time. It gets keys in normal form (NFC).
-        ///   - decode: Gives the key of such a string, and `nil` for a string that `encode` does not make.
+        ///   - encode: Returns a different string for every key, and the same one each time. It receives keys in normal form (NFC).
+        ///   - decode: Returns the key of such a string, and `nil` for a string that `encode` does not return.
         ///
         /// Both may be called on any thread.
         @preconcurrency
@@ -63,7 +63,7 @@ extension Filename {
             Encoder(.custom(encode: encode, decode: decode))
         }
 
-        /// What this encoder makes of a key, before the folder looks whether it is a safe name.
+        /// The encoder's result for a key, before the folder checks whether it is a safe name.
         ///
         /// - Complexity: O(length) for the encoders of this package.
         public func encodedString(representing filename: Filename) -> String {
@@ -78,13 +78,13 @@ extension Filename {
 }
 
 extension Filename.Encoder {
-    /// Whether keys can be read from names.
+    /// Whether names can be decoded.
     var canDecode: Bool {
         if case .custom(_, decode: nil) = scheme { return false }
         return true
     }
 
-    /// The key that `text` may stand for; whoever asks compares what this encoder makes of it with the text.
+    /// The key that `text` may be the encoding of. The caller encodes the key and compares.
     func key(from text: String) -> Filename? {
         switch scheme {
         case .base64, .base64URL: Base64.decoded(text).map(Filename.init(rawValue:))

@@ -7,13 +7,13 @@ internal import Foundation
 /// folder.set(data, forKey: "summer/ideas") { _ in }
 /// ```
 ///
-/// How it becomes the name of a file is said by an ``Encoder``. Every string is a key: empty, with `/`, `..` or NUL in it, emoji,
-/// 64 KiB long. Two keys are one when their strings are equal in Swift, which is canonical equivalence: `"é"` typed in either way is
-/// one key and one file.
+/// An ``Encoder`` makes the name of the file. Every string is a key: empty, with `/`, `..` or NUL in it, emoji, 64 KiB long. Keys are
+/// compared by canonical equivalence, like Swift's `==`: `"é"` typed in either way is one key and one file.
 public struct Filename: RawRepresentable, Hashable, Sendable {
-    /// The key as it was given.
+    /// The key, as it was given.
     public var rawValue: String
 
+    /// Creates a key from any string.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -29,7 +29,7 @@ public struct Filename: RawRepresentable, Hashable, Sendable {
         Base64.encoded(rawValue).text
     }
 
-    /// The same in the alphabet for URLs and file names (RFC 4648, 5), padded: `-` and `_` instead of `+` and `/`.
+    /// The UTF-8 of the key in base64 with the alphabet for URLs and file names (RFC 4648, 5), padded: `-` and `_` instead of `+` and `/`.
     ///
     /// - Complexity: O(length).
     public func base64URLEncoded() -> String {
@@ -39,9 +39,12 @@ public struct Filename: RawRepresentable, Hashable, Sendable {
 }
 
 extension Filename: ExpressibleByStringLiteral {
+    /// Creates a key from a string literal.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
+    /// Creates a key from a literal of one Unicode scalar.
     public init(unicodeScalarLiteral value: String) { self.init(rawValue: value) }
 
+    /// Creates a key from a literal of one character.
     public init(extendedGraphemeClusterLiteral value: String) { self.init(rawValue: value) }
 }

@@ -1,28 +1,29 @@
 internal import Foundation
+internal import VellumCore
 
 extension FolderFiles {
-    /// The keys that have a value, each once, in no order.
+    /// The keys that have a value, each once, in no particular order.
     ///
-    /// - Complexity: O(number of files), and the ends of those are read whose keys are too long for a name.
-    /// - Throws: ``FileFailure/Step/decodingNames`` if the encoder has no way back.
-    func keys() throws(FileFailure) -> [Filename] {
-        guard names.encoder.canDecode else { throw FileFailure(step: .decodingNames, code: ENOTSUP, path: folder.text) }
+    /// - Complexity: O(number of files); the ends of those whose keys are too long for a name are read.
+    /// - Throws: ``VellumCore/FileError/Step/decodingNames`` if the encoder cannot decode names.
+    func keys() throws(FileError) -> [Filename] {
+        guard names.encoder.canDecode else { throw folder.error(.decodingNames, ENOTSUP) }
         var keys: Set<Filename> = []
         for file in try files() {
-            if let key = try key(of: file), try isPlace(file, of: key) { keys.insert(key) }
+            if let key = try key(of: file), try isLocation(file, of: key) { keys.insert(key) }
         }
         return Array(keys)
     }
 
-    /// The paths of all files in the folder and in those inside it, but for temporary ones. Names that are no text belong to nobody here,
-    /// and what is in a folder inside that cannot be read cannot be retrieved either.
-    private func files(in path: String = "") throws(FileFailure) -> [String] {
+    /// The paths of all files in the folder and in those inside it, but for temporary files, names that are not UTF-8, and folders inside
+    /// that cannot be read.
+    private func files(in path: String = "") throws(FileError) -> [String] {
         var files: [String] = []
-        let entries: [FileSystemCalls.Entry]
-        do throws(FileFailure) {
-            entries = try calls.entries(of: path.utf8, in: folder)
+        let entries: [FileSystem.Entry]
+        do throws(FileError) {
+            entries = try folder.entries(of: Array(path.utf8))
         } catch {
-            guard !path.isEmpty, error.isOfOneFile else { throw error }
+            guard !path.isEmpty, error.concernsOneFile else { throw error }
             return []
         }
         for entry in entries {
@@ -38,25 +39,30 @@ extension FolderFiles {
     }
 
     /// The key that a file may belong to.
-    private func key(of file: String) throws(FileFailure) -> Filename? {
+    private func key(of file: String) throws(FileError) -> Filename? {
         guard LongKeyFile.isName(file) else { return SafeName.text(from: file).flatMap(names.encoder.key) }
-        guard case .key(let text) = try look(file) else { return nil }
+        guard case .key(let text) = try owner(of: file) else { return nil }
         return String(validating: text, as: UTF8.self).flatMap(names.encoder.key)
     }
 
-    /// Whether the key is looked for in that file: other programs' files can look like names.
-    private func isPlace(_ file: String, of key: Filename) throws(FileFailure) -> Bool {
+    /// Whether the value of the key is read from that file. Files of other programs can have names that decode.
+    private func isLocation(_ file: String, of key: Filename) throws(FileError) -> Bool {
         let spelling = names.spelling(of: key)
-        let place = names.place(of: spelling)
-        if lies(file, at: place) || names.oldPlaces(of: spelling).contains(where: { lies(file, at: $0) }) { return true }
-        guard case .named(let name) = place, lies(file, at: names.placeBeside(spelling)) else { return false }
-        return try kind(of: name) == .folder
+        let location = names.location(of: spelling)
+        if lies(file, at: location) || names.earlierLocations(of: spelling).contains(where: { lies(file, at: $0) }) { return true }
+        guard case .named(let name) = location, lies(file, at: names.locationBesideFolder(spelling)) else { return false }
+        return try folder.kind(of: name) == .folder
     }
 
-    private func lies(_ file: String, at place: FilePlace) -> Bool {
-        switch place {
+    private func lies(_ file: String, at location: FileLocation) -> Bool {
+        switch location {
         case .named(let name): name.hasSameBytes(as: file)
         case .hashed(let text): file.utf8.starts(with: LongKeyFile.name(digest: digest.digits(of: text), number: 0).utf8.dropLast())
         }
     }
+}
+
+extension FileError.Step {
+    static let decodingNames = FileError.Step(
+        "The keys cannot be listed, because the encoder cannot decode names. Use `custom(_:decode:)`", isWriting: false)
 }

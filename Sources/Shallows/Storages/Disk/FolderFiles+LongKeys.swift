@@ -1,15 +1,15 @@
 internal import Foundation
 internal import VellumCore
 
-/// Keys that are too long for a name. Those of one digest have numbered files, without a gap: the first that is not there ends them.
+/// Keys that are too long for a name. Those that share a digest have numbered files, without a gap: the first missing one is the end.
 ///
-/// Only who moves files of the same digest needs the lock, and who reads beyond the first.
+/// Moving files of one digest needs the lock, and so does reading beyond the first of them.
 extension FolderFiles {
     /// The value of the key; `nil` if there is none.
-    func readLong(_ text: String) throws(FileFailure) -> Data? {
+    func readLong(_ text: String) throws(FileError) -> Data? {
         let digits = digest.digits(of: text)
         var number = 0
-        func next() throws(FileFailure) -> (isLast: Bool, value: Data?) {
+        func next() throws(FileError) -> (isLast: Bool, value: Data?) {
             switch try contents(of: LongKeyFile.name(digest: digits, number: number)) {
             case .missing: return (true, nil)
             case .folder: return (false, nil)
@@ -20,8 +20,8 @@ extension FolderFiles {
         }
         let first = try next()
         if first.isLast { return first.value }
-        // Another key's. Nearly never, so that one may wait for the other.
-        return try shared.placing.withLock { (_) throws(FileFailure) -> Data? in
+        // The file belongs to another key, which is rare.
+        return try shared.locating.withLock { (_) throws(FileError) -> Data? in
             while true {
                 number += 1
                 let answer = try next()
@@ -30,35 +30,35 @@ extension FolderFiles {
         }
     }
 
-    /// The name of the file to write: the key's own, or one that is free. For who holds the lock.
-    func nameToWrite(_ text: String) throws(FileFailure) -> String {
+    /// The name of the file to write: the key's own, or a free one. Called with the lock held.
+    func nameToWrite(_ text: String) throws(FileError) -> String {
         let digits = digest.digits(of: text)
         let found = try find(text, digits)
         return LongKeyFile.name(digest: digits, number: found.own ?? found.damaged ?? found.end)
     }
 
     /// Removes the key's file; the last one of its digest takes its place, so that there is no gap.
-    func removeLong(_ text: String, _ step: FileFailure.Step) throws(FileFailure) -> Bool {
-        try shared.placing.withLock { (_) throws(FileFailure) -> Bool in
+    func removeLong(_ text: String, _ step: FileError.Step) throws(FileError) -> Bool {
+        try shared.locating.withLock { (_) throws(FileError) -> Bool in
             let digits = digest.digits(of: text)
             let found = try find(text, digits, toEnd: true)
             guard let own = found.own else { return false }
             let name = LongKeyFile.name(digest: digits, number: own)
             guard own < found.end - 1 else { return try unlink(name, step) }
-            _ = try writer.rename(LongKeyFile.name(digest: digits, number: found.end - 1), to: name, in: folder)
+            _ = try writer.rename(LongKeyFile.name(digest: digits, number: found.end - 1), to: name)
             return true
         }
     }
 
-    /// Which of the files of this digest is the key's, which is the first that is damaged, and the first number that has no file.
+    /// The numbers of the key's own file among those of the digest, of the first damaged one, and of the first missing one.
     private func find(
         _ text: String, _ digits: String, toEnd: Bool = false
-    ) throws(FileFailure) -> (own: Int?, damaged: Int?, end: Int) {
+    ) throws(FileError) -> (own: Int?, damaged: Int?, end: Int) {
         var own: Int?
         var damaged: Int?
         var number = 0
         while true {
-            switch try look(LongKeyFile.name(digest: digits, number: number)) {
+            switch try owner(of: LongKeyFile.name(digest: digits, number: number)) {
             case .missing: return (own, damaged, number)
             case .damaged: damaged = damaged ?? number
             case .folder: break
@@ -70,13 +70,13 @@ extension FolderFiles {
         }
     }
 
-    /// Whose file it is. One that cannot be read is as good as damaged: nobody's, until a set replaces it.
-    func look(_ name: String) throws(FileFailure) -> LongKeyFile.Found {
-        do throws(FileFailure) {
-            return try folder.withPath(of: name.utf8) { (path) throws(FileFailure) in try reader.longKey(at: path) }
+    /// The key of a file. One that cannot be read counts as damaged: a write may replace it.
+    func owner(of name: String) throws(FileError) -> LongKeyFile.Owner {
+        do throws(FileError) {
+            return try reader.longKey(of: name)
         } catch {
-            // If it cannot even be looked at, that says something of the folder or the disk: each next number would be as this one.
-            guard error.isOfOneFile, try kind(of: name) != nil else { throw error }
+            // Where even its status cannot be read, the folder or the disk has failed, and every other number would fail, too.
+            guard error.concernsOneFile, try folder.kind(of: name) != nil else { throw error }
             return .damaged
         }
     }

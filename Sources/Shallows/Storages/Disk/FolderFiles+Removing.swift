@@ -4,20 +4,24 @@ internal import VellumCore
 extension FolderFiles {
     /// Removes the value of a key. Returns whether there was one.
     ///
-    /// Files of earlier versions go first, so that no older value comes back if the process ends in between.
-    func remove(_ key: Filename) throws(FileFailure) -> Bool {
+    /// Files of earlier versions are removed first, so that no older value comes back if the process ends in between.
+    func remove(_ key: Filename) throws(FileError) -> Bool {
         let spelling = names.spelling(of: key)
-        var wasThere = false
-        for place in names.oldPlaces(of: spelling) where try remove(place, .removing) { wasThere = true }
-        let place = names.place(of: spelling)
-        if try remove(place, .removing) { return true }
-        if case .named(let name) = place, try kind(of: name) == .folder, try remove(names.placeBeside(spelling), .removing) { return true }
-        return wasThere
+        var existed = false
+        for location in names.earlierLocations(of: spelling) where try remove(location, .removing) { existed = true }
+        let location = names.location(of: spelling)
+        if try remove(location, .removing) { return true }
+        if case .named(let name) = location, try folder.kind(of: name) == .folder,
+            try remove(names.locationBesideFolder(spelling), .removing)
+        {
+            return true
+        }
+        return existed
     }
 
-    /// Removes what is at a place. Returns whether there was something.
-    func remove(_ place: FilePlace, _ step: FileFailure.Step) throws(FileFailure) -> Bool {
-        switch place {
+    /// Removes the file at a location. Returns whether there was one.
+    func remove(_ location: FileLocation, _ step: FileError.Step) throws(FileError) -> Bool {
+        switch location {
         case .hashed(let text): return try removeLong(text, step)
         case .named(let path):
             guard try leadsInside(path) else { return false }
@@ -29,33 +33,33 @@ extension FolderFiles {
     }
 
     /// Returns whether there was a file.
-    func unlink(_ path: String, _ step: FileFailure.Step) throws(FileFailure) -> Bool {
+    func unlink(_ path: String, _ step: FileError.Step) throws(FileError) -> Bool {
         let above = Self.folder(of: path)
-        let answer = try folder.withPath(of: path.utf8) { (path) throws(FileFailure) in calls.unlink(path) }
-        switch answer {
+        switch try folder.unlink(path) {
         case 0: break
         case -ENOENT, -EISDIR: return false
         case -ENOTDIR where above != nil, -ENAMETOOLONG where above != nil: return false
-        default: throw FileFailure(step: step, code: -answer, path: folder.text + "/" + path)
+        case let code: throw folder.error(step, code, path)
         }
-        try writer.syncFolder(above.map { FolderPath(folder.text + "/" + $0) } ?? folder, mayBeMissing: true)
+        try writer.sync(above.map(folder.folder) ?? folder, mayBeMissing: true)
         return true
     }
 
-    /// Removes the folders that an earlier version made for a path, as far as they are empty. One stays while a value lies beside it,
-    /// because that is looked for only where there is a folder.
-    private func removeEmptyFolders(above path: String) throws(FileFailure) {
+    /// Removes the folders that an earlier version made for a path, as far as they are empty. A folder stays while a value lies beside
+    /// it, because that value is looked for only where there is a folder.
+    private func removeEmptyFolders(above path: String) throws(FileError) {
         guard var name = Self.folder(of: path) else { return }
-        try shared.placing.withLock { (_) throws(FileFailure) in
+        try shared.locating.withLock { (_) throws(FileError) in
             while true {
                 let above = Self.folder(of: name)
                 if above == nil {
-                    // Without case the folder is in the way of the key whose name it has in small letters.
-                    let name = names.rule == .insensitive ? name.lowercased() : name
-                    guard case .named(let beside) = SafeName.escapedPlace(of: name, names.rule), try kind(of: beside) == nil else { return }
+                    // On an insensitive volume the folder is in the way of the key whose name it has in small letters.
+                    let name = names.caseSensitivity == .insensitive ? name.lowercased() : name
+                    guard case .named(let beside) = SafeName.escapedLocation(of: name, names.caseSensitivity),
+                        try folder.kind(of: beside) == nil
+                    else { return }
                 }
-                guard try folder.withPath(of: name.utf8, { (path) throws(FileFailure) in calls.removeFolder(path) }) == 0 else { return }
-                guard let above else { return }
+                guard try folder.removeFolder(Array(name.utf8)) == 0, let above else { return }
                 name = above
             }
         }
@@ -64,5 +68,43 @@ extension FolderFiles {
     /// The path without its last part; `nil` if it has only one.
     private static func folder(of path: String) -> String? {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) }
+    }
+
+    // MARK: All of them
+
+    /// Removes everything in the folder, and the folder. After a failure it can be called again.
+    ///
+    /// What others write meanwhile may be removed, or stay, and the folder with it. Links in the folder are removed, and what they lead
+    /// to is not. If the folder itself is a link, it stays, and leads to an empty folder.
+    ///
+    /// - Complexity: O(number of files).
+    func clear() throws(FileError) {
+        for _ in 0..<10 {
+            try removeEverything(in: [])
+            try writer.sync(folder, mayBeMissing: true)
+            switch try folder.removeFolder() {
+            case 0, -ENOENT: return try writer.sync(folder.parent, mayBeMissing: true)
+            case -ENOTDIR: return
+            case -ENOTEMPTY, -EEXIST: break  // Others wrote in between.
+            case let code: throw folder.error(.removing, code)
+            }
+        }
+        // What was there when the call was made is removed. What others keep writing stays.
+    }
+
+    /// - Parameter path: A folder inside this one; empty for this one.
+    private func removeEverything(in path: [UInt8]) throws(FileError) {
+        for entry in try folder.entries(of: path) {
+            let inside = path.isEmpty ? entry.name : path + [UInt8(ascii: "/")] + entry.name
+            var answer = try folder.unlink(inside)
+            if answer == -EISDIR {
+                try removeEverything(in: inside)
+                answer = try folder.removeFolder(inside)
+            }
+            // `clear` returns to a folder that others wrote into.
+            guard [0, -ENOENT, -ENOTEMPTY, -EEXIST].contains(answer) else {
+                throw folder.error(.removing, answer, String(decoding: inside, as: UTF8.self))
+            }
+        }
     }
 }

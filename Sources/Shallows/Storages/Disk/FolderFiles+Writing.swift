@@ -4,68 +4,70 @@ internal import VellumCore
 extension FolderFiles {
     /// Writes the value of a key. On failure the old value stays, and nothing is left of the new one.
     ///
-    /// Two failures come too late for that, and say so: ``FileFailure/Step/syncing`` and ``FileFailure/Step/removingOld``.
+    /// Two failures come after the value was written: ``VellumCore/FileError/Step/syncing`` and ``VellumCore/FileError/Step/removingEarlier``.
     ///
     /// - Complexity: O(size).
-    func write(_ value: Data, for key: Filename) throws(FileFailure) {
+    func write(_ value: Data, for key: Filename) throws(FileError) {
         sweepOnce()
         let spelling = names.spelling(of: key)
-        try writer.making(folder, ifMissing: creatingDirectories) { () throws(FileFailure) in try store(value, spelling) }
-        for place in names.oldPlaces(of: spelling) { _ = try remove(place, .removingOld) }
+        try writer.retrying { () throws(FileError) in try store(value, spelling) }
+        for location in names.earlierLocations(of: spelling) { _ = try remove(location, .removingEarlier) }
     }
 
-    private func store(_ value: Data, _ spelling: FileNames.Spelling) throws(FileFailure) {
-        let place = names.place(of: spelling)
-        guard case .named(let name) = place else {
-            try put(value, at: place)
+    private func store(_ value: Data, _ spelling: FileNames.Spelling) throws(FileError) {
+        let location = names.location(of: spelling)
+        guard case .named(let name) = location else {
+            try put(value, at: location)
             return
         }
         let needsRoom = names.needsExactName(name)
         while true {
-            let isWritten = try writer.write([value], in: folder) { (temporary) throws(FileFailure) in
+            let isWritten = try writer.write([value]) { (temporary) throws(FileError) in
                 if needsRoom { try makeRoom(for: name) }
-                return try writer.rename(temporary, to: name, in: folder)
+                return try writer.rename(temporary, to: name)
             }
             if isWritten { return }
-            // There is a folder of that name: an earlier version made it, for keys with `/` in them.
-            let beside = names.placeBeside(spelling)
-            guard beside != place else { throw FileFailure(step: .replacing, code: EISDIR, path: folder.text + "/" + name) }
+            // An earlier version made a folder of that name, for keys with `/` in them.
+            let beside = names.locationBesideFolder(spelling)
+            guard beside != location else { throw folder.error(.renaming, EISDIR, name) }
             if try put(value, at: beside, ifFolder: name) { return }
         }
     }
 
-    /// Writes a value at a place, whatever is there.
+    /// Writes a value to a location.
     ///
     /// - Parameter occupied: The name that must belong to a folder at that moment.
     /// - Returns: Whether it does.
     @discardableResult
-    func put(_ value: Data, at place: FilePlace, ifFolder occupied: String? = nil) throws(FileFailure) -> Bool {
+    private func put(_ value: Data, at location: FileLocation, ifFolder occupied: String? = nil) throws(FileError) -> Bool {
         var pieces = [value]
-        if case .hashed(let text) = place { pieces.append(LongKeyFile.end(for: text)) }
-        return try writer.write(pieces, in: folder) { (temporary) throws(FileFailure) in
-            try shared.placing.withLock { (_) throws(FileFailure) in
-                if let occupied, try kind(of: occupied) != .folder { return false }
+        if case .hashed(let text) = location { pieces.append(LongKeyFile.end(for: text)) }
+        return try writer.write(pieces) { (temporary) throws(FileError) in
+            try shared.locating.withLock { (_) throws(FileError) in
+                if let occupied, try folder.kind(of: occupied) != .folder { return false }
                 let name =
-                    switch place {
+                    switch location {
                     case .named(let name): name
                     case .hashed(let text): try nameToWrite(text)
                     }
-                guard try writer.rename(temporary, to: name, in: folder) else {
-                    throw FileFailure(step: .replacing, code: EISDIR, path: folder.text + "/" + name)
-                }
+                guard try writer.rename(temporary, to: name) else { throw folder.error(.renaming, EISDIR, name) }
                 return true
             }
         }
     }
 
-    /// What the folder has under a name; `nil` if it has nothing.
-    func kind(of name: String) throws(FileFailure) -> FileSystemCalls.Kind? {
-        try folder.withPath(of: name.utf8) { (path) throws(FileFailure) -> FileSystemCalls.Kind? in
-            switch calls.statusAt(path) {
-            case .value(let status): return status.kind
-            case .failure(-ENOENT): return nil
-            case .failure(let code): throw FileFailure(step: .opening, code: -code, path: String(cString: path))
-            }
-        }
+    /// Moves the file of another key away that an earlier version wrote under the same letters in another case.
+    private func makeRoom(for name: String) throws(FileError) {
+        guard let found = try spelling(of: name), !found.hasSameBytes(as: name),
+            case .value(let data) = try contents(of: found)
+        else { return }
+        let location = names.location(ofText: found)
+        if try value(at: location) == nil { try put(data, at: location) }
+        _ = try unlink(found, .renaming)
     }
+}
+
+extension FileError.Step {
+    static let removingEarlier = FileError.Step(
+        "The value was written, but the file that an earlier version wrote for its key could not be removed", isWriting: true)
 }

@@ -1,4 +1,4 @@
-/// The number by which a key that is too long for a name is found: never its identity, since the whole key is compared.
+/// The digest that names the file of a key that is too long for a name. Keys may share one: the file holds the whole key.
 struct KeyDigest: Sendable {
     let hash: @Sendable (UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)
 
@@ -23,9 +23,9 @@ struct KeyDigest: Sendable {
         let words = text.withUTF8 { self.hash(UnsafeRawBufferPointer($0)) }
         return String(unsafeUninitializedCapacity: 32) { digits in
             for (index, word) in [words.high, words.low].enumerated() {
-                for place in 0..<16 {
-                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * place)) & 15
-                    digits[16 * index + place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+                for position in 0..<16 {
+                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * position)) & 15
+                    digits[16 * index + position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
                 }
             }
             return 32

@@ -1,12 +1,19 @@
 internal import Foundation
+internal import VellumCore
 
 /// A file whose key is too long for its name: the value, then the key, its length and a mark.
 ///
-/// The key is in the file and not in one beside it, so that there is no moment at which one is there without the other.
+/// The key is in the same file, so that neither exists without the other.
 enum LongKeyFile {
     /// Eight bytes of the length, little endian, and eight of the mark.
     static let endCount = 16
     private static let mark = Array("shallows".utf8)
+
+    /// What a file holds, as far as its key is concerned.
+    enum Owner: Equatable, Sendable {
+        case missing, damaged, folder
+        case key(Data)
+    }
 
     /// What follows the value.
     static func end(for key: String) -> Data {
@@ -16,7 +23,7 @@ enum LongKeyFile {
         return end
     }
 
-    /// The value and the key; `nil` for a file that is damaged, or none of these.
+    /// The value and the key; `nil` for a file that is damaged, or of another kind.
     ///
     /// - Complexity: O(length of the key). The value is not copied.
     static func parts(of contents: Data) -> (value: Data, key: Data)? {
@@ -24,73 +31,62 @@ enum LongKeyFile {
         return (contents.dropLast(endCount + length), contents.dropLast(endCount).suffix(length))
     }
 
-    /// How long the key is, by the last sixteen bytes of a file of this size; `nil` if that cannot be.
+    /// The length of the key, by the last sixteen bytes of a file of this size; `nil` if they are invalid.
     static func keyLength(of end: Data, size: Int) -> Int? {
         guard end.count == endCount, end.suffix(mark.count).elementsEqual(mark) else { return nil }
-        let length = end.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let length = UInt64(littleEndian: end.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
         return length <= UInt64(size - endCount) ? Int(length) : nil
     }
 
-    /// Whether the key that was found in a file is `text`.
+    /// Whether the key in a file is `text`.
     static func isKey(_ key: Data, _ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { text in
-            key.withUnsafeBytes { key in
-                key.count == text.count && (text.isEmpty || memcmp(key.baseAddress!, text.baseAddress!, text.count) == 0)
-            }
-        }
+        key.count == text.utf8.count && key.elementsEqual(text.utf8)
     }
 
-    /// The name of the file, or of the next one if other keys of the same digest were there first.
+    /// The name of the file with this number among the keys of one digest.
     static func name(digest: String, number: Int) -> String { "\(SafeName.hashedPrefix)\(digest)-\(number)" }
 
     static func isName(_ name: String) -> Bool { name.utf8.starts(with: SafeName.hashedPrefix.utf8) }
 }
 
-extension LongKeyFile {
-    /// What is found where such a file may be.
-    enum Found: Equatable, Sendable {
-        case missing, damaged, folder
-        case key(Data)
-    }
-}
-
 extension FileReader {
-    /// Whose file it is, from its end alone.
+    /// The key of a file, read from its end.
     ///
     /// - Complexity: O(length of the key), whatever the size of the value.
-    func longKey(at path: UnsafePointer<CChar>) throws(FileFailure) -> LongKeyFile.Found {
-        let file = calls.open(path, .reading)
+    func longKey(of name: String) throws(FileError) -> LongKeyFile.Owner {
+        let file = try folder.open(name, for: .reading)
         if file == -ENOENT { return .missing }
-        guard file >= 0 else { throw FileFailure(step: .opening, code: -file, path: String(cString: path)) }
+        guard file >= 0 else { throw folder.error(.opening, file, name) }
         let answer = longKey(of: file)
-        _ = calls.close(file)
+        _ = folder.fileSystem.call.close(file)
         switch answer {
-        case .value(let found): return found
-        case .failure(let code): throw FileFailure(step: .reading, code: -code, path: String(cString: path))
+        case .value(let owner): return owner
+        case .failure(let code): throw folder.error(.reading, code, name)
         }
     }
 
-    private func longKey(of file: Int32) -> FileSystemCalls.Answer<LongKeyFile.Found> {
-        switch calls.status(file) {
+    private func longKey(of file: Int32) -> FileSystem.Answer<LongKeyFile.Owner> {
+        let status: FileSystem.Status
+        switch folder.fileSystem.call.status(file) {
         case .failure(let code): return .failure(code)
-        case .value(let status):
-            guard status.kind != .folder else { return .value(.folder) }
-            var end = Data()
-            var missing = min(status.size, LongKeyFile.endCount)
-            // The length and the mark first, then the key before them.
-            for _ in 0..<2 {
-                var piece = Data(count: missing)
-                let count = piece.withUnsafeMutableBytes { buffer in
-                    buffer.isEmpty ? 0 : calls.readAt(file, buffer.baseAddress!, buffer.count, status.size - end.count - buffer.count)
-                }
-                guard count >= 0 else { return .failure(Int32(count)) }
-                end = piece + end
-                guard count == missing, let length = LongKeyFile.keyLength(of: end.suffix(LongKeyFile.endCount), size: status.size)
-                else { return .value(.damaged) }
-                missing = length
-            }
-            return .value(.key(end.dropLast(LongKeyFile.endCount)))
+        case .value(let value): status = value
         }
+        guard status.kind != .folder else { return .value(.folder) }
+        var end = Data()
+        var missing = min(status.size, LongKeyFile.endCount)
+        // The length and the mark first, then the key before them.
+        for _ in 0..<2 {
+            var piece = Data(count: missing)
+            let offset = status.size - end.count - missing
+            let count = piece.withUnsafeMutableBytes { buffer in
+                buffer.baseAddress.map { folder.fileSystem.call.readAt(file, $0, buffer.count, offset) } ?? 0
+            }
+            guard count >= 0 else { return .failure(Int32(count)) }
+            end = piece + end
+            guard count == missing, let length = LongKeyFile.keyLength(of: end.suffix(LongKeyFile.endCount), size: status.size)
+            else { return .value(.damaged) }
+            missing = length
+        }
+        return .value(.key(end.dropLast(LongKeyFile.endCount)))
     }
 }

@@ -1,13 +1,13 @@
-/// Which texts are names of files as they are, and what becomes of those that are none: pure, one text in, one name out.
+/// Names of files for any text: the text itself where it is a valid name, else one that is made of it. Pure functions.
 ///
-/// Names of this package's making begin with ``prefix``, then one letter for the form:
+/// Names that are made begin with ``prefix``, then one letter for the form:
 ///
 /// | name | holds |
 /// | --- | --- |
 /// | `~sh-p-a%2fb` | the text with unsafe bytes in hexadecimal |
-/// | `~sh-c-8-Abc` | the text, after the bits that say which of its letters are capital |
+/// | `~sh-c-8-Abc` | the text, after the bits that mark its capital letters |
 /// | `~sh-h-…-0` | the digest of a text that is longer than a name may be (``LongKeyFile``) |
-/// | `~sh-t-…` | nothing yet: a file that is being written (``TemporaryName``) |
+/// | `~sh-t-…` | a file that is being written (``TemporaryFiles``) |
 enum SafeName {
     static let prefix = "~sh-"
     static let escapedPrefix = "~sh-p-"
@@ -15,30 +15,30 @@ enum SafeName {
     static let hashedPrefix = "~sh-h-"
     static let temporaryPrefix = "~sh-t-"
 
-    /// The longest name that file systems take, in bytes.
+    /// The longest name that file systems accept, in bytes.
     static let longest = 255
 
-    /// Where the value lies whose key is encoded as `text`.
+    /// The location of the value whose key is encoded as `text`.
     ///
     /// - Complexity: O(length).
-    static func place(of text: String, _ rule: CaseRule) -> FilePlace {
+    static func location(of text: String, _ caseSensitivity: CaseSensitivity) -> FileLocation {
         let traits = Traits(of: text)
-        guard rule == .insensitive, traits.hasCapitals || !traits.isASCII else {
-            return traits.isSafe ? .named(text) : escapedPlace(of: text, rule)
+        guard caseSensitivity == .insensitive, traits.hasCapitals || !traits.isASCII else {
+            return traits.isSafe ? .named(text) : escapedLocation(of: text, caseSensitivity)
         }
-        guard traits.isSafe, traits.isASCII else { return escapedPlace(of: text, rule) }
+        guard traits.isSafe, traits.isASCII else { return escapedLocation(of: text, caseSensitivity) }
         let name = casedPrefix + caseDigits(of: text) + "-" + text
         return name.utf8.count <= longest ? .named(name) : .hashed(text)
     }
 
-    /// Where the value lies whose key is encoded as `text`, if the text itself cannot be the name.
-    static func escapedPlace(of text: String, _ rule: CaseRule) -> FilePlace {
+    /// The location of the value whose key is encoded as `text`, where the text itself cannot be the name.
+    static func escapedLocation(of text: String, _ caseSensitivity: CaseSensitivity) -> FileLocation {
         guard text.utf8.count <= longest else { return .hashed(text) }
         let last = text.utf8.count - 1
         var name = Array(escapedPrefix.utf8)
         for (index, byte) in text.utf8.enumerated() {
             let isUnsafe = byte < 0x20 || byte == 0x7F || byte == slash || byte == percent || index == last && isUnsafeEnd(byte)
-            if isUnsafe || rule == .insensitive && (isCapital(byte) || byte >= 0x80) {
+            if isUnsafe || caseSensitivity == .insensitive && (isCapital(byte) || byte >= 0x80) {
                 name += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
             } else {
                 name.append(byte)
@@ -47,7 +47,7 @@ enum SafeName {
         return name.count <= longest ? .named(String(decoding: name, as: UTF8.self)) : .hashed(text)
     }
 
-    /// The text that `name` was made from; `nil` for a name that does not hold one.
+    /// The text that a name was made of; `nil` for a name that does not hold one.
     static func text(from name: String) -> String? {
         guard hasPrefix(name) else { return name }
         let bytes = name.utf8
@@ -57,7 +57,7 @@ enum SafeName {
         return rest.firstIndex(of: UInt8(ascii: "-")).map { String(Substring(rest[rest.index(after: $0)...])) }
     }
 
-    /// Whether `name` is, or looks like, one of this package's making.
+    /// Whether a name has ``prefix``, in capital letters or small ones.
     static func hasPrefix(_ name: String) -> Bool {
         var utf8 = name.utf8.makeIterator()
         for byte in prefix.utf8 {
@@ -68,7 +68,7 @@ enum SafeName {
 }
 
 extension SafeName {
-    /// What is to be known of a text, found in one pass.
+    /// What decides how a text becomes a name, found in one pass.
     private struct Traits {
         var isASCII = true
         var hasCapitals = false
@@ -88,7 +88,7 @@ extension SafeName {
         }
     }
 
-    /// One bit for each letter, four in a digit, without zeros at the end: which of them are capital.
+    /// One bit for each letter, set for a capital one; four bits in a digit, without zeros at the end.
     private static func caseDigits(of text: String) -> String {
         var digits: [UInt8] = []
         var letters = 0
@@ -120,7 +120,7 @@ extension SafeName {
     private static let slash = UInt8(ascii: "/")
     private static let percent = UInt8(ascii: "%")
 
-    /// A name that ends so is another one on some file systems; and `.` and `..` are folders.
+    /// Some file systems drop these bytes at the end of a name; and `.` and `..` are folders.
     private static func isUnsafeEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: ".") }
 
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }

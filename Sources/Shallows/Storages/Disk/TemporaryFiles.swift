@@ -1,52 +1,61 @@
 internal import Foundation
+internal import VellumCore
 
-/// Temporary files of a folder that nobody will rename any more: their process was killed.
-struct TemporaryFiles: Sendable {
-    /// How long a temporary file is left alone whose process cannot be seen from here, in seconds: it may be one of another machine
-    /// or container that uses the folder.
-    static let patience = 24 * 60 * 60
+/// Files that are being written, before they have their names; and those that a killed process left.
+enum TemporaryFiles {
+    /// The age in seconds at which a temporary file counts as left over. Whoever still writes it writes it again when it is gone.
+    static let maxAge = 60 * 60
 
-    let folder: FolderPath
-    let calls: FileSystemCalls
-    let processes: ProcessTable
+    private static let process = UInt64.random(in: 0 ... .max)
+    private static let count = Locked<UInt64>(0)
 
-    /// Removes those of processes that are gone. Returns how many.
+    /// A name that no other temporary file of this process has, and that is unlikely to be one of another's.
+    static func nextName() -> String {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        return "\(SafeName.temporaryPrefix)\(String(process, radix: 16))-\(number)"
+    }
+
+    /// Removes the temporary files of a folder that are older than ``maxAge``. Returns how many.
     ///
-    /// - Complexity: O(number of files in the folder), and a few calls for each temporary one.
+    /// - Complexity: O(number of files in the folder), and two calls of the system for each temporary one.
     @discardableResult
-    func sweep(at now: Date = Date()) throws(FileFailure) -> Int {
+    static func sweep(_ folder: Folder, at now: Date = Date()) throws(FileError) -> Int {
         var count = 0
-        for entry in try calls.entries(of: [], in: folder) where entry.kind == .file {
-            let name = String(decoding: entry.name, as: UTF8.self)
-            guard name.utf8.starts(with: SafeName.temporaryPrefix.utf8), try isAbandoned(name, now) else { continue }
-            let answer = try folder.withPath(of: name.utf8) { (path) throws(FileFailure) in calls.unlink(path) }
+        for entry in try folder.entries() where entry.kind == .file && entry.name.starts(with: SafeName.temporaryPrefix.utf8) {
+            // A file that is gone was renamed by its writer.
+            guard case .value(let status) = try folder.status(of: String(decoding: entry.name, as: UTF8.self)),
+                status.modified < Int(now.timeIntervalSince1970) - maxAge
+            else { continue }
+            let answer = try folder.unlink(entry.name)
             guard answer == 0 || answer == -ENOENT else {
-                throw FileFailure(step: .removing, code: -answer, path: folder.text + "/" + name)
+                throw folder.error(.removing, answer, String(decoding: entry.name, as: UTF8.self))
             }
             if answer == 0 { count += 1 }
         }
         return count
     }
 
-    private func isAbandoned(_ name: String, _ now: Date) throws(FileFailure) -> Bool {
-        if let isAlive = TemporaryName(name).flatMap(processes.isAlive) { return !isAlive }
-        return try folder.withPath(of: name.utf8) { (path) throws(FileFailure) in
-            switch calls.statusAt(path) {
-            case .value(let status): return status.modified < Int(now.timeIntervalSince1970) - Self.patience
-            case .failure: return false  // Whoever wrote it has just renamed it.
-            }
-        }
-    }
-}
+    /// The folders that were swept. Each is swept before its first write, because that looks at all of its files.
+    final class SweptFolders: Sendable {
+        /// Those of this process.
+        static let shared = SweptFolders()
 
-extension FileSystemCalls {
-    /// What a folder inside `folder` holds, or that one itself where the path is empty; nothing if it is not there.
-    func entries(of path: some Collection<UInt8>, in folder: FolderPath) throws(FileFailure) -> [Entry] {
-        try folder.withPath(of: path) { (path) throws(FileFailure) in
-            switch list(path) {
-            case .value(let entries): return entries
-            case .failure(-ENOENT): return []
-            case .failure(let code): throw FileFailure(step: .listing, code: -code, path: String(cString: path))
+        private let paths = Locked<Set<String>>([])
+
+        func sweepOnce(_ folder: Folder) {
+            let path = folder.path
+            let isFirst = paths.withLock { paths in
+                if paths.count == 1000 { paths.removeAll() }
+                return paths.insert(path).inserted
+            }
+            guard isFirst else { return }
+            do throws(FileError) {
+                try sweep(folder)
+            } catch {
+                // What is left is swept by the next process, and the write that follows reports what is wrong with the folder.
             }
         }
     }

@@ -6,6 +6,13 @@ internal import VellumCore
 /// `id` numbers the entries in the order in which they are inserted; no number is used twice. `stamp` is the use under which the entry was
 /// inserted; ``RecencyTables`` holds the later ones.
 enum EntryTable {
+    /// The keys in a range, those of the entries written last first: one column, the key.
+    static func keysBetween(_ n: Int64) -> String {
+        "SELECT key FROM entries_\(n) WHERE key >= ?1 AND key < ?2 ORDER BY written DESC, id DESC"
+    }
+
+    static func rename(_ n: Int64) -> String { "UPDATE entries_\(n) SET key = ?2, checksum = ?3 WHERE id = ?1" }
+
     static func create(_ n: Int64) -> String {
         """
         CREATE TABLE entries_\(n)(
@@ -178,4 +185,11 @@ struct SweepRow {
     /// The last use in the file, if the entry has an idle age of its own.
     var lastUse: UseStamp { row.stamp(Column.lastUse) }
     var key: EntryKey { row.key(Column.key) }
+}
+
+/// A row of ``EntryTable/keysBetween(_:)``.
+struct KeyRow {
+    var key: EntryKey
+
+    init(_ row: Statement) { key = EntryKey(String(decoding: row.bytes(0), as: UTF8.self)) }
 }

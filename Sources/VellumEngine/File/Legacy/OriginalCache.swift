@@ -1,12 +1,13 @@
 package import Foundation
 package import VellumCore
 
-/// What becomes of the entries of a file of the original MiniCache, a Core Data store: said by whoever opens it.
+/// How the entries of a file of the original MiniCache, a Core Data store, are taken over.
 package struct OriginalCache: Sendable {
     /// An entry as the original wrote it.
     package struct Entry: Sendable {
         /// The name of the cache.
         package var cache: String
+        /// The version of the cache.
         package var version: String
         /// The key, as JSON.
         package var key: String
@@ -14,14 +15,18 @@ package struct OriginalCache: Sendable {
         package var value: String
     }
 
-    /// Where the entry goes.
+    /// An entry as it is stored in the new file.
     package struct Placed: Sendable {
+        /// The name of the archive.
         package var archive: String
-        /// What the archive has in common with those that it replaces.
+        /// What the archive has in common with other versions of the same cache.
         package var versionGroup: String
+        /// The key in the archive.
         package var key: EntryKey
+        /// The encoded value.
         package var bytes: Data
 
+        /// Creates an entry of an archive.
         package init(archive: String, inVersionGroup versionGroup: String, key: EntryKey, bytes: Data) {
             self.archive = archive
             self.versionGroup = versionGroup
@@ -32,7 +37,9 @@ package struct OriginalCache: Sendable {
 
     let place: @Sendable (Entry) -> Placed?
 
-    /// - Parameter place: Says where an entry goes, or nil to leave it behind.
+    /// Creates a rule for taking entries over.
+    ///
+    /// - Parameter place: Returns the new entry, or `nil` to leave the entry behind.
     package init(_ place: @escaping @Sendable (Entry) -> Placed?) {
         self.place = place
     }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import VellumCore
 
-/// Takes the entries of an original MiniCache file over into a file of ours at the same place, and keeps the original aside.
+/// Takes the entries of an original MiniCache file over into a new file at the same path, and keeps the original aside.
 ///
-/// ``Replacement`` says what a killed process leaves.
+/// ``Replacement`` describes what a killed process leaves and how the next opening goes on.
 struct Takeover {
     let path: String
     let original: OriginalCache
@@ -11,42 +11,42 @@ struct Takeover {
     private var replacement: Replacement { Replacement(of: path, making: ".taking-over", made: ".taken-over") }
 
     struct Outcome {
-        /// Where the original is now; `nil` if another process moved it.
+        /// The path of the original now; `nil` if another process moved it.
         var aside: String?
         var taken = 0
         var skipped = 0
 
-        var pendingEvents: [StoreEvent] {
+        var events: [StoreEvent] {
             guard let aside else { return [] }
-            var pendingEvents = [StoreEvent.setAside(to: URL(fileURLWithPath: aside), salvaged: taken)]
+            var events = [StoreEvent.setAside(to: URL(fileURLWithPath: aside), salvaged: taken)]
             if skipped > 0 {
-                pendingEvents.append(
+                events.append(
                     .failure(StoreError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
             }
-            return pendingEvents
+            return events
         }
     }
 
-    /// Finishes what was interrupted. Returns whether a new file was put at the path.
+    /// Finishes an interrupted takeover. Returns whether it moved a new file to the path.
     func resume() throws -> Bool {
         guard replacement.isWaiting, FileSystem.size(path) == 0 else { return false }
         try replacement.moveToPlace()
         return true
     }
 
-    /// Takes the file over and says what there is to tell; `nil` if it is none of the original's, or cannot be read as one.
-    func pendingEvents(_ identity: FileIdentity, at now: WallInstant) throws -> [StoreEvent]? {
+    /// Takes the file over and returns the events to report, or `nil` if it is not a readable file of the original.
+    func run(_ identity: FileIdentity, at now: WallInstant) throws -> [StoreEvent]? {
         do {
-            return try run(identity, at: now)?.pendingEvents
+            return try takeOver(identity, at: now)?.events
         } catch let error as SQLiteError where error.isDamage {
             Log.error("A database of another program is damaged.", error)
             return nil
         }
     }
 
-    private func run(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
+    private func takeOver(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
         guard try Connection(path: path).int(OriginalTable.columnCount) == 5 else { return nil }
-        // Another process may take it over before we can: its file is there then.
+        // If another process was faster, its file is there now.
         guard let source = try openAlone(identity) else { return Outcome() }
         CrashPoint.reached(.originalLocked)
         try replacement.begin()
@@ -62,13 +62,12 @@ struct Takeover {
         return outcome
     }
 
-    /// The original, without a log beside it and locked against every other process; `nil` if it is no longer there. Nothing is
-    /// written in the transaction that locks it, so there is nothing to roll back.
+    /// Opens the original, removes its log and locks it against every other process. Returns `nil` if it is no longer there.
     ///
-    /// The log can be ended only while nobody else has the file open, so two who want that let go of it in between, each for a
-    /// time of its own.
+    /// The locking transaction writes nothing, so there is nothing to roll back. The log can be removed only while no other process has the
+    /// file open, so two processes that try at the same time release it in between, for random times.
     private func openAlone(_ identity: FileIdentity) throws -> Connection? {
-        var triesLeft = 100  // Three seconds: an older program may have it open for as long as it runs.
+        var triesLeft = 100  // Three seconds: an older program may have it open while it runs.
         while FileIdentity(path: path) == identity {
             do throws(SQLiteError) {
                 let source = try Connection(path: path)
@@ -85,7 +84,7 @@ struct Takeover {
     }
 
     private func copy(from source: Connection, at now: WallInstant) throws -> Outcome {
-        // Closed on return: the last connection to go copies its log into the file.
+        // Closed on return: the last connection copies its log into the file.
         let target = try Connection(path: replacement.partial)
         try Schema.prepare(target, .caches)
         let writer = try WriteConnection(target)
@@ -116,20 +115,20 @@ struct Takeover {
             }
             CrashPoint.reached(.takeoverBatchCommitted)
         }
-        // Closing would not tell if there is no room to copy it.
+        // Closing would not report a full disk.
         try target.restartLog()
         return outcome
     }
 }
 
-/// The rows of an original file, as far as they can be read.
+/// The rows of an original file that can be read.
 private final class OriginalRows {
     private let statement: Statement
     private var isAtEnd = false
 
     init(_ statement: Statement) { self.statement = statement }
 
-    /// The next few; `nil` when there are no more.
+    /// Returns the next rows, or `nil` at the end.
     func next(_ count: Int) -> [OriginalRow]? {
         var rows: [OriginalRow] = []
         while !isAtEnd, rows.count < count {

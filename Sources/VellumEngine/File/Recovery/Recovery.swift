@@ -87,10 +87,11 @@ enum Recovery {
         for suffix in parts where FileIdentity(path: path + suffix) != nil {
             // A killed process may have moved this file already, and an empty one may have been created in its place.
             guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || !isResumed || FileSystem.size(path) > 0 else { continue }
-            do {
-                try FileSystem.move(path + suffix, to: aside + suffix)
-            } catch let error as POSIXError where error.code == .ENOENT && !suffix.isEmpty {
-                continue  // The last connection of another process removed it.
+            if suffix.isEmpty {
+                try FileSystem.move(path, to: aside)
+            } else {
+                // SQLite may have removed it when another process closed the file.
+                guard try FileSystem.moveIfPresent(path + suffix, to: aside + suffix) else { continue }
             }
             CrashPoint.reached(.damagedFileMoved)
         }

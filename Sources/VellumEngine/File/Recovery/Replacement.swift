@@ -48,12 +48,9 @@ struct Replacement {
 
     /// Moves the complete file to its place. The old file must have been moved aside.
     func moveToPlace() throws {
-        do {
-            try FileSystem.move(complete, to: path)
-            CrashPoint.reached(.replacementInPlace)
-            try FileSystem.syncFolder(of: path)
-        } catch let error as POSIXError where error.code == .ENOENT {
-            return  // Another process was faster.
-        }
+        // Another process may have been faster.
+        guard try FileSystem.moveIfPresent(complete, to: path) else { return }
+        CrashPoint.reached(.replacementInPlace)
+        try FileSystem.syncFolder(of: path)
     }
 }

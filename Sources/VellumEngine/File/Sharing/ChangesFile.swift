@@ -36,7 +36,7 @@ final class ChangesFile: Sendable {
         path = database + Self.suffix
         // A place of one's own in memory, so that another file can be put there later.
         let address = mmap(nil, ChangePage.size, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
-        guard let address, address != MAP_FAILED else { throw FileSystem.lastError }
+        guard let address, address != MAP_FAILED else { throw FileSystem.lastError(.mapping, path) }
         start = Mapping(address: address)
         page = ChangePage(address)
         identity = Locked(nil)
@@ -63,34 +63,34 @@ final class ChangesFile: Sendable {
 
     private static func map(_ path: String, at address: UnsafeMutableRawPointer) throws -> FileIdentity {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw FileSystem.lastError }
+        guard descriptor >= 0 else { throw FileSystem.lastError(.opening, path) }
         defer { close(descriptor) }
         // Others may be opening it, too.
-        guard flock(descriptor, LOCK_EX) == 0 else { throw FileSystem.lastError }
+        guard flock(descriptor, LOCK_EX) == 0 else { throw FileSystem.lastError(.locking, path) }
         defer { flock(descriptor, LOCK_UN) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileSystem.lastError }
+        guard fstat(descriptor, &status) == 0 else { throw FileSystem.lastError(.opening, path) }
         try FilePaths.check(status, at: path)
         if status.st_size != ChangePage.size {
-            try fill(descriptor)
-            guard ftruncate(descriptor, off_t(ChangePage.size)) == 0 else { throw FileSystem.lastError }
+            try fill(descriptor, path)
+            guard ftruncate(descriptor, off_t(ChangePage.size)) == 0 else { throw FileSystem.lastError(.writing, path) }
         }
         let mapped = mmap(address, ChangePage.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
-        guard mapped == address else { throw FileSystem.lastError }
+        guard mapped == address else { throw FileSystem.lastError(.mapping, path) }
         let page = ChangePage(address)
         if !page.isIntact { page.reset() }
         return FileIdentity(status)
     }
 
     /// Writes zeros over the whole length, so that every block is there.
-    private static func fill(_ descriptor: Int32) throws {
+    private static func fill(_ descriptor: Int32, _ path: String) throws {
         let zeros = [UInt8](repeating: 0, count: 16 * 1024)
         var offset = 0
         while offset < ChangePage.size {
             let written = pwrite(descriptor, zeros, min(zeros.count, ChangePage.size - offset), off_t(offset))
             guard written > 0 else {
                 if written < 0, errno == EINTR { continue }
-                throw written < 0 ? FileSystem.lastError : POSIXError(.ENOSPC)
+                throw FileError(.writing, written < 0 ? errno : ENOSPC, path)
             }
             offset += written
         }

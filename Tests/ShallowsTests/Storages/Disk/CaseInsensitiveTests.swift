@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 import VellumTestSupport
 
 @testable import Shallows
@@ -12,12 +13,12 @@ struct CaseInsensitiveTests {
     init() throws { scratch = try Scratch() }
 
     private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
-        FolderFiles(folder: scratch.folder, encoder: encoder, caseRule: .insensitive, calls: .withoutCase)
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder, caseSensitivity: .insensitive, fileSystem: .withoutCase))
     }
 
     @Test func theSimulatedFolderDoesNotTellLettersApart() throws {
         try scratch.plant("value", at: "Abc")
-        let open: (String) -> Int32 = { path in path.withCString { FileSystemCalls.withoutCase.open($0, .reading) } }
+        let open: (String) -> Int32 = { path in path.withCString { FileSystem.withoutCase.call.open($0, .reading) } }
         for name in ["Abc", "abc", "ABC"] {
             let file = open(scratch.folder.path + "/" + name)
             #expect(file >= 0)
@@ -131,17 +132,18 @@ struct CaseInsensitiveTests {
     }
 }
 
-extension FileSystemCalls {
+extension FileSystem {
     /// A volume that takes names for one which differ by case, and keeps that of the first.
-    static let withoutCase = FileSystemCalls(
-        open: { path, purpose in found(path) { SystemCalls.open($0, purpose) } },
-        rename: { path, target in found(path) { path in found(target) { SystemCalls.rename(path, $0) } } },
-        unlink: { path in found(path, SystemCalls.unlink) },
-        makeFolder: { path in found(path, SystemCalls.makeFolder) },
-        removeFolder: { path in found(path, SystemCalls.removeFolder) },
-        statusAt: { path in found(path, SystemCalls.statusAt) },
-        list: { path in found(path, SystemCalls.list) },
-        spelling: { path in found(path, SystemCalls.spelling) })
+    static let withoutCase = FileSystem {
+        $0.open = { path, purpose in found(path) { SystemCalls.open($0, purpose) } }
+        $0.rename = { path, target in found(path) { path in found(target) { SystemCalls.rename(path, $0) } } }
+        $0.unlink = { path in found(path, SystemCalls.unlink) }
+        $0.makeFolder = { path in found(path, SystemCalls.makeFolder) }
+        $0.removeFolder = { path in found(path, SystemCalls.removeFolder) }
+        $0.statusAt = { path in found(path, SystemCalls.statusAt) }
+        $0.list = { path in found(path, SystemCalls.list) }
+        $0.spelling = { path in found(path, SystemCalls.spelling) }
+    }
 
     /// Calls `body` with the path as the folders on the way spell it.
     private static func found<Result>(_ path: Path, _ body: (Path) -> Result) -> Result {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
@@ -10,13 +11,13 @@ struct ClearingTests {
 
     init() throws {
         scratch = try Scratch()
-        files = FolderFiles(folder: scratch.folder)
+        files = FolderFiles(.init(folder: scratch.folder))
     }
 
     @Test func clearingRemovesEverythingAndTheFolder() throws {
         for key in Filename.tricky { try files.write("value", for: key) }
         try scratch.plant("old", at: "deep/er/file")
-        try scratch.plant("temporary", at: TemporaryName.next())
+        try scratch.plant("temporary", at: TemporaryFiles.nextName())
         try files.clear()
         #expect(try scratch.contents().isEmpty)
         for key in Filename.tricky { #expect(try files.read(key) == nil) }
@@ -34,7 +35,7 @@ struct ClearingTests {
         #expect(try files.keys() == ["b"])
     }
 
-    @Test func aLinkIsRemovedAndNotWhatItLeadsTo() throws {
+    @Test func aLinkIsRemovedAndItsTargetStays() throws {
         let outside = scratch.url.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
         try Data().write(to: outside.appendingPathComponent("file"))
@@ -44,7 +45,7 @@ struct ClearingTests {
         #expect(try scratch.contents() == ["outside", "outside/file"])
     }
 
-    @Test func aNameThatIsNoTextIsRemovedToo() throws {
+    @Test func aNameThatIsNotUTF8IsRemovedToo() throws {
         try files.write("value", for: "a")
         let path = scratch.folder.path.utf8CString.dropLast() + [47, -1, -2, 0]
         let file = Array(path).withUnsafeBufferPointer { SystemCalls.open($0.baseAddress!, .creating) }
@@ -56,15 +57,15 @@ struct ClearingTests {
 
     @Test func clearingSaysWhyItFailed() throws {
         try Data().write(to: scratch.folder)
-        let failure = #expect(throws: FileFailure.self) { try files.clear() }
+        let failure = #expect(throws: FileError.self) { try files.clear() }
         #expect(failure?.step == .listing)
         #expect(failure?.code == ENOTDIR)
     }
 
     @Test func clearingThatIsRefusedThrows() throws {
-        let refusing = FolderFiles(folder: scratch.folder, calls: FileSystemCalls(unlink: { _ in -EACCES }))
+        let refusing = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.unlink = { _ in -EACCES } }))
         try refusing.write("value", for: "a")
-        let failure = #expect(throws: FileFailure.self) { try refusing.clear() }
+        let failure = #expect(throws: FileError.self) { try refusing.clear() }
         #expect(failure?.step == .removing)
         #expect(failure?.code == EACCES)
         #expect(try refusing.string("a") == "value")
@@ -73,30 +74,34 @@ struct ClearingTests {
     @Test func aWriteInBetweenIsClearedToo() throws {
         let writes = Countdown(3)
         let folder = scratch.folder
-        let calls = FileSystemCalls(removeFolder: { path in
-            if writes.next() { #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) } }
-            return SystemCalls.removeFolder(path)
-        })
-        let files = FolderFiles(folder: folder, calls: calls)
+        let calls = FileSystem {
+            $0.removeFolder = { path in
+                if writes.next() { #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) } }
+                return SystemCalls.removeFolder(path)
+            }
+        }
+        let files = FolderFiles(.init(folder: folder, fileSystem: calls))
         try files.write("value", for: "a")
         try files.clear()
         #expect(try scratch.contents().isEmpty)
     }
 
     /// Whoever never stops writing cannot keep a call from ending.
-    @Test func whatOthersGoOnWritingIsNoFailure() throws {
+    @Test func concurrentWritesDoNotFailClearing() throws {
         let folder = scratch.folder
-        let calls = FileSystemCalls(removeFolder: { path in
-            #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) }
-            return SystemCalls.removeFolder(path)
-        })
-        let files = FolderFiles(folder: folder, calls: calls)
+        let calls = FileSystem {
+            $0.removeFolder = { path in
+                #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) }
+                return SystemCalls.removeFolder(path)
+            }
+        }
+        let files = FolderFiles(.init(folder: folder, fileSystem: calls))
         try files.write("value", for: "a")
         try files.clear()
         #expect(try scratch.files() == ["late"])
     }
 
-    @Test func setsAndClearsAtOnceAllSucceed() async throws {
+    @Test func concurrentSetsAndClearsAllSucceed() async throws {
         let files = files
         await withTaskGroup { group in
             for task in 0..<4 {

@@ -26,7 +26,7 @@ struct DiskPowerLossTests {
     private static func record(_ sync: FileSync) throws -> (operations: [RecordedFiles.Operation], steps: [Step]) {
         let scratch = try Scratch()
         let recorded = RecordedFiles(scratch.url)
-        let files = FolderFiles(folder: scratch.folder.appendingPathComponent("inner"), sync: sync, calls: recorded.calls)
+        let files = FolderFiles(.init(folder: scratch.folder.appendingPathComponent("inner"), sync: sync, fileSystem: recorded.calls))
         var steps: [Step] = []
         for number in 0..<14 {
             let (key, begin) = (keys[number % 3], recorded.operations.count)
@@ -60,7 +60,7 @@ struct DiskPowerLossTests {
                 try RecordedFiles.image(
                     of: operations[..<point], Self.fates(seed << 8 | (seed < 2 ? 0 : point), keepsAllBytes: keepsAllBytes), in: scratch.url)
                 images += 1
-                let files = FolderFiles(folder: scratch.folder.appendingPathComponent("inner"))
+                let files = FolderFiles(.init(folder: scratch.folder.appendingPathComponent("inner")))
                 for key in Self.keys {
                     let own = steps.filter { $0.key == key }
                     let last = own.last { $0.end <= point }
@@ -84,10 +84,10 @@ struct DiskPowerLossTests {
     }
 
     @Test func aCompleteWriteIsThereAfterPowerLossAndARemovedValueIsNot() throws {
-        let images = try eachImage(.complete) { key, found, may, place in
+        let images = try eachImage(.complete) { key, found, may, moment in
             switch found {
-            case .success(let value): #expect(may.contains(value), "\(key.rawValue.prefix(5)) \(place): \(value?.count ?? -1) bytes")
-            case .failure(let error): Issue.record("\(place): \(String(reflecting: error))")
+            case .success(let value): #expect(may.contains(value), "\(key.rawValue.prefix(5)) \(moment): \(value?.count ?? -1) bytes")
+            case .failure(let error): Issue.record("\(moment): \(String(reflecting: error))")
             }
         }
         tell(images, "complete")
@@ -95,10 +95,10 @@ struct DiskPowerLossTests {
 
     /// Where the file system brings bytes to the disk before the names that lead to them.
     @Test func withoutSyncAValueIsOldOrNewOrAbsentWhereBytesComeBeforeNames() throws {
-        let images = try eachImage(.none, keepsAllBytes: true) { key, found, may, place in
+        let images = try eachImage(.none, keepsAllBytes: true) { key, found, may, moment in
             switch found {
-            case .success(let value): #expect(may.contains(value), "\(key.rawValue.prefix(5)) \(place): \(value?.count ?? -1) bytes")
-            case .failure(let error): Issue.record("\(place): \(String(reflecting: error))")
+            case .success(let value): #expect(may.contains(value), "\(key.rawValue.prefix(5)) \(moment): \(value?.count ?? -1) bytes")
+            case .failure(let error): Issue.record("\(moment): \(String(reflecting: error))")
             }
         }
         tell(images, "none, bytes first")
@@ -107,14 +107,14 @@ struct DiskPowerLossTests {
     /// As it is documented: a file keeps no checksum. What is there is of this key, with zeros or an early end where bytes are missing.
     @Test func withoutSyncBytesMayBeMissingWhereAFileSystemGivesNamesFirst() throws {
         var torn = 0
-        let images = try eachImage(.none) { key, found, may, place in
+        let images = try eachImage(.none) { key, found, may, moment in
             guard case .success(let value?) = found, !may.contains(value) else { return }
             torn += 1
             let isOfThisKey = may.contains { whole in
                 guard let whole, value.count <= whole.count else { return false }
                 return zip(value, whole).allSatisfy { $0 == 0 || $0 == $1 }
             }
-            #expect(isOfThisKey, "\(key.rawValue.prefix(5)) \(place)")
+            #expect(isOfThisKey, "\(key.rawValue.prefix(5)) \(moment)")
         }
         #expect(torn > 0, "Nothing is ever torn: the documentation may promise more.")
         tell(images, "none, names first")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
@@ -9,7 +10,7 @@ struct EarlierVersionsTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: Filename.Encoder) -> FolderFiles { FolderFiles(folder: scratch.folder, encoder: encoder) }
+    private func files(_ encoder: Filename.Encoder) -> FolderFiles { FolderFiles(.init(folder: scratch.folder, encoder: encoder)) }
 
     /// Keys whose base64 has a `/`, or another letter that the alphabets do not share, or is longer than one name.
     private static let base64Keys: [Filename] = [
@@ -19,7 +20,7 @@ struct EarlierVersionsTests {
 
     /// S1.
     @Test(arguments: [TestEncoder.base64, .base64URL], [TestEncoder.base64, .base64URL])
-    func whatTheOriginalWroteIsFoundUnderEitherBase64(original: TestEncoder, encoder: TestEncoder) throws {
+    func filesOfTheOriginalAreFoundUnderEitherBase64(original: TestEncoder, encoder: TestEncoder) throws {
         let files = files(encoder.encoder)
         for key in Self.base64Keys {
             let name = original.encoder.encodedString(representing: key)
@@ -38,7 +39,7 @@ struct EarlierVersionsTests {
     }
 
     @Test(arguments: base64Keys.indices, [TestEncoder.base64, .base64URL])
-    func whatIsWrittenUnderOneBase64IsFoundUnderTheOther(index: Int, encoder: TestEncoder) throws {
+    func aValueWrittenUnderOneBase64IsFoundUnderTheOther(index: Int, encoder: TestEncoder) throws {
         let key = Self.base64Keys[index]
         let (files, other) = (files(encoder.encoder), files(encoder == .base64 ? .base64URL : .base64))
         try files.write("one", for: key)
@@ -65,7 +66,7 @@ struct EarlierVersionsTests {
         #expect(try scratch.contents() == ["folder"])
     }
 
-    @Test func whatACustomEncoderMadeIsFound() throws {
+    @Test func filesOfACustomEncoderAreFound() throws {
         let encoder = Filename.Encoder.custom { "v1/" + $0.rawValue }
         try scratch.plantOriginal("old", for: "a", encoder)
         #expect(try files(encoder).string("a") == "old")
@@ -102,7 +103,7 @@ struct EarlierVersionsTests {
 
     /// P2: no key leads to the file of another, or outside.
     @Test(arguments: ["a//b", "a/./b", "a/../a/b", "/a/b", "a/b/", "../folder/a/b", "x/../../outside", "../outside"])
-    func aKeyThatIsNotAsItsPathFindsNothing(text: String) throws {
+    func aKeyThatDiffersFromItsPathFindsNothing(text: String) throws {
         try scratch.plant("inside", at: "a/b")
         try scratch.plant("x", at: "x/y")
         try scratch.plant("outside", at: "../outside")
@@ -116,7 +117,7 @@ struct EarlierVersionsTests {
         #expect(FileManager.default.fileExists(atPath: scratch.url.path + "/outside"))
     }
 
-    @Test func aFileWhereAFolderWasIsNoObstacle() throws {
+    @Test func aFileInThePlaceOfAnEarlierFolderDoesNotFailReading() throws {
         let files = files(.noEncoding)
         try files.write("file", for: "a")
         #expect(try files.read("a/b") == nil)
@@ -128,7 +129,7 @@ struct EarlierVersionsTests {
     }
 
     /// The folder that the original made for "a/b" has the name of the file for "a".
-    @Test func aFolderWhereAFileShouldBeIsNoObstacle() throws {
+    @Test func aFolderInThePlaceOfAFileDoesNotFailWriting() throws {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
         let files = files(.noEncoding)
         #expect(try files.read("a") == nil)
@@ -160,7 +161,7 @@ struct EarlierVersionsTests {
 
     @Test func aFolderOfTheNameOfAnEscapedFileIsReported() throws {
         try scratch.plant("foreign", at: "~sh-p-a%2fb/file")
-        let failure = #expect(throws: FileFailure.self) { try files(.noEncoding).write("value", for: "a/b") }
+        let failure = #expect(throws: FileError.self) { try files(.noEncoding).write("value", for: "a/b") }
         #expect(failure?.code == EISDIR)
         #expect(try scratch.files() == ["~sh-p-a%2fb/file"])
     }
@@ -168,14 +169,16 @@ struct EarlierVersionsTests {
     /// An old value never comes back.
     @Test func anOldFileThatCannotBeRemovedIsReported() throws {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
-        let calls = FileSystemCalls(unlink: { path in
-            String(cString: path).hasSuffix("a/b") ? -EACCES : SystemCalls.unlink(path)
-        })
-        let files = FolderFiles(folder: scratch.folder, encoder: .noEncoding, calls: calls)
-        let failure = #expect(throws: FileFailure.self) { try files.write("new", for: "a/b") }
-        #expect(failure?.step == .removingOld)
+        let calls = FileSystem {
+            $0.unlink = { path in
+                String(cString: path).hasSuffix("a/b") ? -EACCES : SystemCalls.unlink(path)
+            }
+        }
+        let files = FolderFiles(.init(folder: scratch.folder, encoder: .noEncoding, fileSystem: calls))
+        let failure = #expect(throws: FileError.self) { try files.write("new", for: "a/b") }
+        #expect(failure?.step == .removingEarlier)
         #expect(try files.string("a/b") == "new")
-        #expect(throws: FileFailure.self) { try files.remove("a/b") }
+        #expect(throws: FileError.self) { try files.remove("a/b") }
         #expect(try files.string("a/b") == "new")
     }
 
@@ -184,27 +187,30 @@ struct EarlierVersionsTests {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
         let folder = scratch.folder
         let writes = Countdown(1)
-        let calls = FileSystemCalls(open: { path, purpose in
-            if String(cString: path).hasSuffix("/a/b"), writes.next() {
-                #expect(throws: Never.self) { try FolderFiles(folder: folder, encoder: .noEncoding).write("new", for: "a/b") }
+        let calls = FileSystem {
+            $0.open = { path, purpose in
+                if String(cString: path).hasSuffix("/a/b"), writes.next() {
+                    #expect(throws: Never.self) { try FolderFiles(.init(folder: folder, encoder: .noEncoding)).write("new", for: "a/b") }
+                }
+                return SystemCalls.open(path, purpose)
             }
-            return SystemCalls.open(path, purpose)
-        })
-        #expect(try FolderFiles(folder: folder, encoder: .noEncoding, calls: calls).string("a/b") == "new")
+        }
+        #expect(try FolderFiles(.init(folder: folder, encoder: .noEncoding, fileSystem: calls)).string("a/b") == "new")
     }
 
     @Test func nothingIsLookedForBesideTheUsualName() throws {
         let paths = Recorder()
-        let calls = FileSystemCalls(
-            open: { path, purpose in
+        let calls = FileSystem {
+            $0.open = { path, purpose in
                 paths.add(String(cString: path))
                 return SystemCalls.open(path, purpose)
-            },
-            unlink: { path in
+            }
+            $0.unlink = { path in
                 paths.add(String(cString: path))
                 return SystemCalls.unlink(path)
-            })
-        let files = FolderFiles(folder: scratch.folder, calls: calls)
+            }
+        }
+        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: calls))
         try files.write("value", for: "settings")
         paths.clear()
         try files.write("value", for: "settings")
@@ -215,7 +221,7 @@ struct EarlierVersionsTests {
 
     /// P2: a link in the folder may lead anywhere.
     @Test(arguments: [(TestEncoder.base64, "ab?c", "YWI", "Yw=="), (.noEncoding, "a/b", "a", "b")])
-    func anOldPathThroughALinkIsNobodys(encoder: TestEncoder, text: String, link: String, file: String) throws {
+    func anEarlierPathThroughALinkIsNotRead(encoder: TestEncoder, text: String, link: String, file: String) throws {
         let key = Filename(rawValue: text)
         #expect(encoder.encoder.encodedString(representing: key) == link + "/" + file)
         try scratch.plant("outside", at: "../outside/" + file)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
@@ -17,28 +18,30 @@ struct FileSyncTests {
             return name.contains(SafeName.temporaryPrefix) ? "temporary" : name
         }
         return FolderFiles(
-            folder: scratch.folder.appendingPathComponent("inner"), encoder: .noEncoding, sync: sync,
-            calls: FileSystemCalls(
-                open: { path, purpose in
-                    if purpose != .reading { calls.add("open \(name(path))") }
-                    return SystemCalls.open(path, purpose)
-                },
-                sync: { file, purpose in
-                    calls.add(purpose == .creating ? "sync file" : "sync folder")
-                    return SystemCalls.sync(file, purpose)
-                },
-                rename: { path, target in
-                    calls.add("rename \(name(target))")
-                    return SystemCalls.rename(path, target)
-                },
-                unlink: { path in
-                    calls.add("unlink \(name(path))")
-                    return SystemCalls.unlink(path)
-                },
-                makeFolder: { path in
-                    let answer = SystemCalls.makeFolder(path)
-                    if answer == 0 { calls.add("make \(name(path))") }
-                    return answer
+            .init(
+                folder: scratch.folder.appendingPathComponent("inner"), encoder: .noEncoding, sync: sync,
+                fileSystem: FileSystem {
+                    $0.open = { path, purpose in
+                        if purpose != .reading { calls.add("open \(name(path))") }
+                        return SystemCalls.open(path, purpose)
+                    }
+                    $0.sync = { file, purpose in
+                        calls.add(purpose == .creating ? "sync file" : "sync folder")
+                        return SystemCalls.sync(file, purpose)
+                    }
+                    $0.rename = { path, target in
+                        calls.add("rename \(name(target))")
+                        return SystemCalls.rename(path, target)
+                    }
+                    $0.unlink = { path in
+                        calls.add("unlink \(name(path))")
+                        return SystemCalls.unlink(path)
+                    }
+                    $0.makeFolder = { path in
+                        let answer = SystemCalls.makeFolder(path)
+                        if answer == 0 { calls.add("make \(name(path))") }
+                        return answer
+                    }
                 }))
     }
 
@@ -82,7 +85,7 @@ struct FileSyncTests {
     }
 
     /// The old file is removed after the new one is there, and before it when the key is removed.
-    @Test func thereIsNoMomentAtWhichAnOlderValueIsTheOnlyOne() throws {
+    @Test func anOlderValueIsNeverTheOnlyOne() throws {
         let files = files(.none)
         try files.write("one", for: "other")
         try scratch.plantOriginal("old", for: "inner/a/b", .noEncoding)

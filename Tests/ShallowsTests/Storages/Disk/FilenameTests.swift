@@ -46,11 +46,11 @@ struct FilenameTests {
     }
 
     @Test(arguments: ["Zg", "Z", "a.b.", "////", "gICA"])
-    func whatIsNoBase64OfAStringIsNotDecoded(text: String) {
+    func invalidBase64IsNotDecoded(text: String) {
         #expect(Base64.decoded(text) == nil)
     }
 
-    @Test func anEncoderSaysWhatItMakesOfAKey() {
+    @Test func anEncoderReturnsTheEncodedKey() {
         #expect(Filename.Encoder.base64.encodedString(representing: "???") == "Pz8/")
         #expect(Filename.Encoder.base64URL.encodedString(representing: "???") == "Pz8_")
         #expect(Filename.Encoder.noEncoding.encodedString(representing: "a/b") == "a/b")

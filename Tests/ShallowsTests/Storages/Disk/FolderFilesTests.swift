@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 import VellumTestSupport
 
 @testable import Shallows
@@ -10,19 +11,19 @@ struct FolderFilesTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: TestEncoder = .base64, _ rule: CaseRule = .sensitive) -> FolderFiles {
-        FolderFiles(folder: scratch.folder, encoder: encoder.encoder, caseRule: rule)
+    private func files(_ encoder: TestEncoder = .base64, _ rule: CaseSensitivity = .sensitive) -> FolderFiles {
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder.encoder, caseSensitivity: rule))
     }
 
-    @Test func aMissingValueIsNoFailure() throws {
+    @Test func aMissingValueIsNil() throws {
         #expect(try files().read("a") == nil)
         #expect(try files().keys().isEmpty)
         #expect(try files().remove("a") == false)
     }
 
     /// S1, P1, P2, P4, P6.
-    @Test(arguments: TestEncoder.allCases, CaseRule.allCases)
-    func everyKeyIsSafe(encoder: TestEncoder, rule: CaseRule) throws {
+    @Test(arguments: TestEncoder.allCases, CaseSensitivity.allCases)
+    func everyKeyIsSafe(encoder: TestEncoder, rule: CaseSensitivity) throws {
         let files = files(encoder, rule)
         for (index, key) in Filename.tricky.enumerated() { try files.write("value \(index)", for: key) }
         for (index, key) in Filename.tricky.enumerated() { #expect(try files.string(key) == "value \(index)") }
@@ -99,7 +100,7 @@ struct FolderFilesTests {
 
     @Test func aFileAndItsFolderAreTheirOwnersAlone() throws {
         let deep = scratch.folder.appendingPathComponent("a/b")
-        let files = FolderFiles(folder: deep, encoder: .noEncoding)
+        let files = FolderFiles(.init(folder: deep, encoder: .noEncoding))
         try files.write("value", for: "key")
         for (path, mode) in [("", 0o700), ("/a", 0o700), ("/a/b", 0o700), ("/a/b/key", 0o600)] {
             #expect(try FileManager.default.attributesOfItem(atPath: scratch.folder.path + path)[.posixPermissions] as? Int == mode)
@@ -132,11 +133,13 @@ struct FolderFilesTests {
     @Test func aFolderThatIsRemovedWhileAValueIsWrittenIsMadeAgain() throws {
         let url = scratch.folder
         let removals = Countdown(2)
-        let calls = FileSystemCalls(rename: { path, target in
-            if removals.next() { #expect(unlink(path) == 0 && rmdir(url.path) == 0) }
-            return SystemCalls.rename(path, target)
-        })
-        let files = FolderFiles(folder: url, calls: calls)
+        let calls = FileSystem {
+            $0.rename = { path, target in
+                if removals.next() { #expect(unlink(path) == 0 && rmdir(url.path) == 0) }
+                return SystemCalls.rename(path, target)
+            }
+        }
+        let files = FolderFiles(.init(folder: url, fileSystem: calls))
         try files.write("value", for: "a")
         #expect(try files.string("a") == "value")
         #expect(removals.next() == false)
@@ -154,7 +157,7 @@ struct FolderFilesTests {
     }
 
     @Test func aFolderCanHaveNoEndInASlashOrOne() throws {
-        let slashed = FolderFiles(folder: URL(fileURLWithPath: scratch.folder.path + "/", isDirectory: true))
+        let slashed = FolderFiles(.init(folder: URL(fileURLWithPath: scratch.folder.path + "/", isDirectory: true)))
         try slashed.write("value", for: "a")
         #expect(try files().string("a") == "value")
     }

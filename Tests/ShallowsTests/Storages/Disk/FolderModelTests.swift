@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 import VellumTestSupport
 
 @testable import Shallows
@@ -8,13 +9,13 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct FolderModelTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func aFolderDoesWhatADictionaryDoes(seed: UInt64) throws {
+    func aFolderBehavesLikeADictionary(seed: UInt64) throws {
         let scratch = try Scratch()
         var generator = SeededGenerator(seed: seed)
         let isBase64 = Bool.random(using: &generator)
         let encoders: [TestEncoder] = isBase64 ? [.base64, .base64URL] : [[.noEncoding], [.custom]].randomElement(using: &generator)!
-        let rule = CaseRule.allCases.randomElement(using: &generator)!
-        let calls = rule == .insensitive ? FileSystemCalls.withoutCase : .system
+        let rule = CaseSensitivity.allCases.randomElement(using: &generator)!
+        let calls = rule == .insensitive ? FileSystem.withoutCase : .system
         let keys: [Filename] = [
             "", "a", "A", "a/b", "a/c", "A/b", "a/b/c", "a.", "..", "???", "b???", "o?>", "é", "É", "e\u{301}", "~sh-p-a",
             Filename(rawValue: String(repeating: "o?", count: 200)), Filename(rawValue: String(repeating: "O?", count: 200)),
@@ -25,10 +26,10 @@ struct FolderModelTests {
         // What the original can have written: where a name led to another key's file, or to a folder, it does not count.
         for key in keys.shuffled(using: &generator).prefix(6) where model[key] == nil {
             let encoder = encoders.randomElement(using: &generator)!.encoder
-            let names = FileNames(encoder: encoder, rule: .sensitive)
+            let names = FileNames(encoder: encoder, caseSensitivity: .sensitive)
             let path = encoder.encodedString(representing: key)
             let spelling = names.spelling(of: key)
-            guard ([names.place(of: spelling)] + names.oldPlaces(of: spelling)).contains(.named(path)) else { continue }
+            guard ([names.location(of: spelling)] + names.earlierLocations(of: spelling)).contains(.named(path)) else { continue }
             if rule == .insensitive,
                 model.keys.contains(where: { $0.rawValue.lowercased().hasPrefix("a") || $0.rawValue.lowercased() == "é" })
             {
@@ -48,8 +49,10 @@ struct FolderModelTests {
 
         for step in 0..<80 {
             let files = FolderFiles(
-                folder: scratch.folder, encoder: encoders.randomElement(using: &generator)!.encoder, caseRule: rule, digest: colliding,
-                calls: calls)
+                .init(
+                    folder: scratch.folder, encoder: encoders.randomElement(using: &generator)!.encoder, caseSensitivity: rule,
+                    digest: colliding,
+                    fileSystem: calls))
             let key = keys.randomElement(using: &generator)!
             switch Int.random(in: 0..<20, using: &generator) {
             case 0..<8:

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
@@ -9,18 +10,20 @@ struct ListingTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles { FolderFiles(folder: scratch.folder, encoder: encoder) }
+    private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder))
+    }
 
     @Test func withoutAWayBackKeysCannotBeListed() throws {
         let files = files(.custom { $0.rawValue })
         try files.write("value", for: "secret")
-        let failure = #expect(throws: FileFailure.self) { try files.keys() }
+        let failure = #expect(throws: FileError.self) { try files.keys() }
         #expect(failure?.step == .decodingNames)
         #expect(failure.map { String(describing: $0).contains("custom(_:decode:)") } == true)
         #expect(failure.map { String(describing: $0).contains("secret") } == false)
     }
 
-    @Test func aWayBackThatIsNoneListsNothingWrong() throws {
+    @Test func aDecoderThatDoesNotInvertTheEncoderListsNoWrongKey() throws {
         let files = files(
             .custom {
                 "v2-" + $0.rawValue
@@ -32,7 +35,7 @@ struct ListingTests {
         #expect(try files.string("a") == "value")
     }
 
-    @Test func filesOfOthersAreNoKeys() throws {
+    @Test func filesOfOtherProgramsAreNotListed() throws {
         try files().write("value", for: "a")
         for name in [".DS_Store", "not base64", "Zg", "Zh==", "gICA", "folder/Zg==", "~sh-x", "~sh-p-%zz", "~sh-c-8-Zm9v", "~sh-h-0-0"] {
             try scratch.plant("foreign", at: name)
@@ -40,8 +43,8 @@ struct ListingTests {
         #expect(try files().keys() == ["a"])
     }
 
-    @Test func filesThatAreBeingWrittenAreNoKeys() throws {
-        try scratch.plant("temporary", at: TemporaryName.next())
+    @Test func temporaryFilesAreNotListed() throws {
+        try scratch.plant("temporary", at: TemporaryFiles.nextName())
         for encoder in [Filename.Encoder.base64, .noEncoding] {
             #expect(try files(encoder).keys().isEmpty)
         }
@@ -64,19 +67,20 @@ struct ListingTests {
         try files().write("value", for: "a")
         try files().write("value", for: long)
         try scratch.plant("old", at: "locked/file")
-        let calls = FileSystemCalls(
-            open: { path, purpose in
+        let calls = FileSystem {
+            $0.open = { path, purpose in
                 String(cString: path).contains(SafeName.hashedPrefix) ? -code : SystemCalls.open(path, purpose)
-            },
-            list: { path in String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path) })
-        #expect(try FolderFiles(folder: scratch.folder, calls: calls).keys() == ["a"])
+            }
+            $0.list = { path in String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path) }
+        }
+        #expect(try FolderFiles(.init(folder: scratch.folder, fileSystem: calls)).keys() == ["a"])
         #expect(try Set(files().keys()) == ["a", long])
     }
 
-    @Test func aFolderThatCannotBeListedIsNoEmptyOne() throws {
+    @Test func aFolderThatCannotBeListedIsAFailureAndNotEmpty() throws {
         try files().write("value", for: "a")
-        let files = FolderFiles(folder: scratch.folder, calls: FileSystemCalls(list: { _ in .failure(-EACCES) }))
-        let failure = #expect(throws: FileFailure.self) { try files.keys() }
+        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.list = { _ in .failure(-EACCES) } }))
+        let failure = #expect(throws: FileError.self) { try files.keys() }
         #expect(failure?.step == .listing)
     }
 }

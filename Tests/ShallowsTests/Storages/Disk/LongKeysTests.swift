@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 import VellumTestSupport
 
 @testable import Shallows
@@ -14,7 +15,7 @@ struct LongKeysTests {
 
     /// Every key has the same digest.
     private func colliding(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
-        FolderFiles(folder: scratch.folder, encoder: encoder, digest: KeyDigest { _ in (0, 7) })
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder, digest: KeyDigest { _ in (0, 7) }))
     }
 
     /// P3.
@@ -39,7 +40,7 @@ struct LongKeysTests {
     }
 
     @Test(arguments: 0..<5)
-    func removingOneOfThemLeavesTheOthers(removed: Int) throws {
+    func removingOneOfThemKeepsTheOthers(removed: Int) throws {
         let files = colliding()
         for (index, key) in Self.keys.enumerated() { try files.write("\(index)", for: key) }
         #expect(try files.remove(Self.keys[removed]))
@@ -69,7 +70,7 @@ struct LongKeysTests {
 
     /// P36: power was lost while it was written, or somebody else wrote it.
     @Test(arguments: ["", "too short", "long enough, but without the mark", "\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}shallows"])
-    func aDamagedFileIsNoValueAndIsWrittenOver(damage: String) throws {
+    func aDamagedFileIsAMissAndIsReplaced(damage: String) throws {
         let files = colliding()
         try files.write("value", for: Self.keys[0])
         let name = try #require(try scratch.files().first)
@@ -99,12 +100,14 @@ struct LongKeysTests {
     @Test(arguments: [EACCES, EIO])
     func aFileThatCannotBeReadIsReplaced(code: Int32) throws {
         let key = Self.keys[0]
-        try FolderFiles(folder: scratch.folder).write("old", for: key)
+        try FolderFiles(.init(folder: scratch.folder)).write("old", for: key)
         let refusals = Countdown(1)
-        let calls = FileSystemCalls(open: { path, purpose in
-            purpose == .reading && refusals.next() ? -code : SystemCalls.open(path, purpose)
-        })
-        let files = FolderFiles(folder: scratch.folder, calls: calls)
+        let calls = FileSystem {
+            $0.open = { path, purpose in
+                purpose == .reading && refusals.next() ? -code : SystemCalls.open(path, purpose)
+            }
+        }
+        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: calls))
         try files.write("new", for: key)
         #expect(try files.string(key) == "new")
         #expect(try scratch.files().count == 1)

@@ -27,48 +27,49 @@ struct NthFailureTests {
             }
         }
 
-        func files(_ code: Int32) -> FileSystemCalls {
-            FileSystemCalls(
-                open: { self.fails() ? -code : SystemCalls.open($0, $1) },
-                read: { self.fails() ? Int(-code) : SystemCalls.read($0, $1, $2) },
-                readAt: { self.fails() ? Int(-code) : SystemCalls.readAt($0, $1, $2, $3) },
-                write: { self.fails() ? min(-Int(code), SystemCalls.write($0, $1, $2 / 2)) : SystemCalls.write($0, $1, $2) },
-                sync: { _, _ in self.fails() ? -code : 0 },  // No power is lost here.
-                close: { file in
+        func files(_ code: Int32) -> FileSystem {
+            FileSystem {
+                $0.open = { self.fails() ? -code : SystemCalls.open($0, $1) }
+                $0.read = { self.fails() ? Int(-code) : SystemCalls.read($0, $1, $2) }
+                $0.readAt = { self.fails() ? Int(-code) : SystemCalls.readAt($0, $1, $2, $3) }
+                $0.write = { self.fails() ? min(-Int(code), SystemCalls.write($0, $1, $2 / 2)) : SystemCalls.write($0, $1, $2) }
+                $0.sync = { _, _ in self.fails() ? -code : 0 }  // No power is lost here.
+                $0.close = { file in
                     let answer = SystemCalls.close(file)
                     return self.fails() ? -code : answer
-                },
-                rename: { self.fails() ? -code : SystemCalls.rename($0, $1) },
-                unlink: { self.fails() ? -code : SystemCalls.unlink($0) },
-                makeFolder: { self.fails() ? -code : SystemCalls.makeFolder($0) },
-                removeFolder: { self.fails() ? -code : SystemCalls.removeFolder($0) },
-                status: { self.fails() ? .failure(-code) : SystemCalls.status($0) },
-                statusAt: { self.fails() ? .failure(-code) : SystemCalls.statusAt($0) },
-                list: { self.fails() ? .failure(-code) : SystemCalls.list($0) })
+                }
+                $0.rename = { self.fails() ? -code : SystemCalls.rename($0, $1) }
+                $0.unlink = { self.fails() ? -code : SystemCalls.unlink($0) }
+                $0.makeFolder = { self.fails() ? -code : SystemCalls.makeFolder($0) }
+                $0.removeFolder = { self.fails() ? -code : SystemCalls.removeFolder($0) }
+                $0.status = { self.fails() ? .failure(-code) : SystemCalls.status($0) }
+                $0.statusAt = { self.fails() ? .failure(-code) : SystemCalls.statusAt($0) }
+                $0.list = { self.fails() ? .failure(-code) : SystemCalls.list($0) }
+            }
         }
     }
 
     private static let long = Filename(rawValue: String(repeating: "k", count: 1000))
     private static let keys: [Filename] = ["key", "a/b", long]
 
-    private static func day(_ files: FolderFiles, _ place: String) -> [Filename: Set<Data?>] {
-        // What each key may hold: one value, or two after a write that failed when the value was in its place already.
+    private static func day(_ files: FolderFiles, _ moment: String) -> [Filename: Set<Data?>] {
+        // What each key may hold: one value, or two after a write that failed after the value had its name already.
         var may: [Filename: Set<Data?>] = [:]
         for number in 0..<15 {
             let key = keys[number % 3]
             let value: Data? = number % 7 == 6 ? nil : Data(repeating: UInt8(number + 1), count: number % 4 == 3 ? 100_000 : number)
-            do throws(FileFailure) {
+            do throws(FileError) {
                 if let value { try files.write(value, for: key) } else { _ = try files.remove(key) }
                 may[key] = [value]
             } catch {
                 if error.step == .syncing || error.step == .removing { may[key, default: [nil]].insert(value) }
             }
             for key in keys {
-                do throws(FileFailure) {
+                do throws(FileError) {
                     let found = try files.read(key)
-                    #expect(may[key, default: [nil]].contains(found), "\(place): \(found?.count ?? -1) bytes under a key")
+                    #expect(may[key, default: [nil]].contains(found), "\(moment): \(found?.count ?? -1) bytes under a key")
                 } catch {
-                    #expect([EIO, ENOSPC].contains(error.code), "\(place): \(error)")
+                    #expect([EIO, ENOSPC].contains(error.code), "\(moment): \(error)")
                 }
             }
         }
@@ -76,11 +77,11 @@ struct NthFailureTests {
     }
 
     @Test(arguments: [EIO, ENOSPC], [FileSync.none, .complete])
-    func aFailingCallIsToldAndLosesNothing(code: Int32, sync: FileSync) throws {
+    func aFailingCallIsReportedAndLosesNothing(code: Int32, sync: FileSync) throws {
         let faults = Faults()
         func run(_ failing: Range<Int>) throws {
             let scratch = try Scratch()
-            let files = FolderFiles(folder: scratch.folder, sync: sync, calls: faults.files(code))
+            let files = FolderFiles(.init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code)))
             faults.fail(failing)
             let may = Self.day(files, "\(failing) fail with \(code)")
             faults.fail(0..<0)
@@ -94,7 +95,7 @@ struct NthFailureTests {
         try run(0..<0)
         let scratch = try Scratch()
         faults.fail(0..<0)
-        _ = Self.day(FolderFiles(folder: scratch.folder, sync: sync, calls: faults.files(code)), "counting")
+        _ = Self.day(FolderFiles(.init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code))), "counting")
         let count = faults.calls
         #expect(count > 100)
         let all = ProcessInfo.processInfo.environment["VELLUM_FAULTS"] == "all"

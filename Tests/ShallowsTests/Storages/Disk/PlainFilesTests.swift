@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
@@ -23,8 +24,8 @@ struct PlainFilesTests {
     }
 
     @Test func foldersAreMadeOnlyWhereThatIsWanted() throws {
-        let strict = PlainFiles(creatingDirectories: false)
-        let failure = #expect(throws: FileFailure.self) { try strict.write(Data(), to: url) }
+        let strict = PlainFiles(makesFolders: false)
+        let failure = #expect(throws: FileError.self) { try strict.write(Data(), to: url) }
         #expect(failure?.code == ENOENT)
         #expect(try scratch.contents().isEmpty)
         try files.write(Data(), to: url)
@@ -41,26 +42,26 @@ struct PlainFilesTests {
         #expect(try files.read(url) == Data("two".utf8))
     }
 
-    @Test func aFolderIsNoFile() throws {
+    @Test func aFolderIsNotReadOrReplacedAsAFile() throws {
         try files.write(Data(), to: url)
         let folder = url.deletingLastPathComponent()
-        #expect(throws: FileFailure.self) { try files.read(folder) }
-        #expect(throws: FileFailure.self) { try files.write(Data(), to: folder) }
+        #expect(throws: FileError.self) { try files.read(folder) }
+        #expect(throws: FileError.self) { try files.write(Data(), to: folder) }
         #expect(try scratch.files().count == 1)
     }
 
     @Test(arguments: ["https://example.com/file", "data:,text"])
-    func whatIsNoFileIsRefused(text: String) throws {
+    func aURLThatIsNotAFileIsRefused(text: String) throws {
         let url = try #require(URL(string: text))
-        #expect(throws: FileFailure.self) { try files.read(url) }
-        #expect(throws: FileFailure.self) { try files.write(Data(), to: url) }
+        #expect(throws: FileError.self) { try files.read(url) }
+        #expect(throws: FileError.self) { try files.write(Data(), to: url) }
     }
 
     /// P31.
     @Test func aWriteThatFailsKeepsTheOldValueAndLeavesNothing() throws {
         try files.write(Data("old".utf8), to: url)
-        let failing = PlainFiles(calls: FileSystemCalls(write: { _, _, _ in Int(-ENOSPC) }))
-        let failure = #expect(throws: FileFailure.self) { try failing.write(Data("new".utf8), to: url) }
+        let failing = PlainFiles(fileSystem: FileSystem { $0.write = { _, _, _ in Int(-ENOSPC) } })
+        let failure = #expect(throws: FileError.self) { try failing.write(Data("new".utf8), to: url) }
         #expect(failure?.code == ENOSPC)
         #expect(try files.read(url) == Data("old".utf8))
         #expect(try scratch.files().count == 1)
@@ -68,11 +69,11 @@ struct PlainFilesTests {
 
     /// P31.
     @Test func theFirstWriteInAFolderSweepsIt() throws {
-        let gone = ProcessTable(machine: "here", process: 1) { _ in .none }
-        let left = TemporaryName(machine: "here", process: 2, start: 1, number: 1).text
-        let files = PlainFiles(processes: gone)
+        let left = "~sh-t-0-1"
         for folder in ["one", "two"] {
             try scratch.plant("partial", at: folder + "/" + left)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: scratch.folder.path + "/" + folder + "/" + left)
             try files.write(Data(), to: scratch.folder.appendingPathComponent(folder + "/file"))
         }
         #expect(try scratch.files() == ["one/file", "two/file"])

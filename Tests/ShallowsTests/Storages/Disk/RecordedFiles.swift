@@ -39,9 +39,9 @@ final class RecordedFiles: Sendable {
     }
 
     /// The calls of the system, written down where they succeed.
-    var calls: FileSystemCalls {
-        FileSystemCalls(
-            open: { path, purpose in
+    var calls: FileSystem {
+        FileSystem {
+            $0.open = { path, purpose in
                 let file = SystemCalls.open(path, purpose)
                 guard file >= 0 else { return file }
                 let name = self.name(path)
@@ -57,8 +57,8 @@ final class RecordedFiles: Sendable {
                     }
                 }
                 return file
-            },
-            write: { file, bytes, count in
+            }
+            $0.write = { file, bytes, count in
                 let written = SystemCalls.write(file, bytes, count)
                 if written > 0 {
                     let data = Data(bytes: bytes, count: written)
@@ -67,19 +67,19 @@ final class RecordedFiles: Sendable {
                     }
                 }
                 return written
-            },
-            sync: { file, _ in
+            }
+            $0.sync = { file, _ in
                 self.state.withLock { state in
                     if let number = state.open[file] { state.operations.append(.sync(file: number)) }
                     if let folder = state.folders[file] { state.operations.append(.syncFolder(folder)) }
                 }
                 return 0
-            },
-            close: { file in
+            }
+            $0.close = { file in
                 self.state.withLock { (state: inout State) in (state.open[file], state.folders[file]) = (nil, nil) }
                 return SystemCalls.close(file)
-            },
-            rename: { path, target in
+            }
+            $0.rename = { path, target in
                 let answer = SystemCalls.rename(path, target)
                 let (from, to) = (self.name(path), self.name(target))
                 self.state.withLock { state in
@@ -88,27 +88,28 @@ final class RecordedFiles: Sendable {
                     state.operations.append(.rename(from, to: to, file: file))
                 }
                 return answer
-            },
-            unlink: { path in
+            }
+            $0.unlink = { path in
                 let answer = SystemCalls.unlink(path)
                 let name = self.name(path)
                 self.state.withLock { state in
                     if answer == 0, state.names.removeValue(forKey: name) != nil { state.operations.append(.unlink(name)) }
                 }
                 return answer
-            },
-            makeFolder: { path in
+            }
+            $0.makeFolder = { path in
                 let answer = SystemCalls.makeFolder(path)
                 let name = self.name(path)
                 if answer == 0 { self.state.withLock { $0.operations.append(.makeFolder(name)) } }
                 return answer
-            },
-            removeFolder: { path in
+            }
+            $0.removeFolder = { path in
                 let answer = SystemCalls.removeFolder(path)
                 let name = self.name(path)
                 if answer == 0 { self.state.withLock { $0.operations.append(.removeFolder(name)) } }
                 return answer
-            })
+            }
+        }
     }
 
     /// What a disk does with what was not synced.

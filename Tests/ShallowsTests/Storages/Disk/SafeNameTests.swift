@@ -1,4 +1,5 @@
 import Testing
+import VellumCore
 import VellumTestSupport
 
 @testable import Shallows
@@ -11,7 +12,7 @@ struct SafeNameTests {
         "a", "Photo.JPG", "Zm9vYg==", "a-b_c", ".hidden", "a b", "é", "👍", "~a", "~", "100%", "a:b", String(repeating: "k", count: 255),
     ])
     func aSafeTextIsTheName(text: String) {
-        #expect(SafeName.place(of: text, .sensitive) == .named(text))
+        #expect(SafeName.location(of: text, .sensitive) == .named(text))
     }
 
     /// S1, P2.
@@ -21,7 +22,7 @@ struct SafeNameTests {
         ("/\n\u{7F}é", "~sh-p-%2f%0a%7fé"),
     ])
     func anUnsafeTextIsEscaped(text: String, name: String) {
-        #expect(SafeName.place(of: text, .sensitive) == .named(name))
+        #expect(SafeName.location(of: text, .sensitive) == .named(name))
     }
 
     @Test(arguments: [
@@ -29,43 +30,43 @@ struct SafeNameTests {
         ("1-2_A=", "~sh-c-8-1-2_A="), ("é", "~sh-p-%c3%a9"), ("aB/", "~sh-p-a%42%2f"),
     ])
     func withoutCaseANameSaysWhichLettersAreCapital(text: String, name: String) {
-        #expect(SafeName.place(of: text, .insensitive) == .named(name))
+        #expect(SafeName.location(of: text, .insensitive) == .named(name))
     }
 
     /// P1.
     @Test func aTextThatIsLongerThanANameIsHashed() {
-        #expect(SafeName.place(of: Self.long, .sensitive) == .hashed(Self.long))
+        #expect(SafeName.location(of: Self.long, .sensitive) == .hashed(Self.long))
         let grown = String(repeating: "/", count: 100)
-        #expect(SafeName.place(of: grown, .sensitive) == .hashed(grown))
+        #expect(SafeName.location(of: grown, .sensitive) == .hashed(grown))
         let capitals = String(repeating: "K", count: 210)
-        #expect(SafeName.place(of: capitals, .insensitive) == .hashed(capitals))
+        #expect(SafeName.location(of: capitals, .insensitive) == .hashed(capitals))
     }
 
-    @Test(arguments: CaseRule.allCases)
-    func everyNameIsOneThatFileSystemsTake(rule: CaseRule) {
+    @Test(arguments: CaseSensitivity.allCases)
+    func everyNameIsOneThatFileSystemsTake(rule: CaseSensitivity) {
         for text in texts(seed: 1) {
-            guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
+            guard case .named(let name) = SafeName.location(of: text, rule) else { continue }
             #expect((1...255).contains(name.utf8.count))
             #expect(!name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0))
             #expect(name.utf8.last != UInt8(ascii: ".") && name.utf8.last != UInt8(ascii: " "))
         }
     }
 
-    @Test(arguments: CaseRule.allCases)
-    func theTextCanBeReadFromTheName(rule: CaseRule) {
+    @Test(arguments: CaseSensitivity.allCases)
+    func theTextCanBeReadFromTheName(rule: CaseSensitivity) {
         for text in texts(seed: 2) {
-            for place in [SafeName.place(of: text, rule), SafeName.escapedPlace(of: text, rule)] {
-                guard case .named(let name) = place else { continue }
+            for location in [SafeName.location(of: text, rule), SafeName.escapedLocation(of: text, rule)] {
+                guard case .named(let name) = location else { continue }
                 #expect(SafeName.text(from: name)?.hasSameBytes(as: text) == true)
             }
         }
     }
 
-    @Test(arguments: CaseRule.allCases)
-    func differentTextsHaveDifferentNames(rule: CaseRule) {
+    @Test(arguments: CaseSensitivity.allCases)
+    func differentTextsHaveDifferentNames(rule: CaseSensitivity) {
         var texts: [String: String] = [:]
         for text in self.texts(seed: 3) {
-            guard case .named(let name) = SafeName.place(of: text, rule) else { continue }
+            guard case .named(let name) = SafeName.location(of: text, rule) else { continue }
             // By bytes: what differs in Unicode's normal form alone may differ here, and is one key before it comes here.
             let seen = rule == .insensitive ? name.lowercased() : name
             #expect(texts[seen] == nil || texts[seen] == text)
@@ -74,7 +75,7 @@ struct SafeNameTests {
     }
 
     @Test(arguments: ["~sh-p-%", "~sh-p-%2", "~sh-p-%zz", "~sh-p-%+f", "~sh-p-%ff", "~sh-c-8", "~sh-t-0-1-1-1", "~sh-h-0-0", "~sh-x"])
-    func aNameThatIsNotWellMadeHoldsNoText(name: String) {
+    func aMalformedNameDecodesToNil(name: String) {
         #expect(SafeName.text(from: name) == nil)
     }
 

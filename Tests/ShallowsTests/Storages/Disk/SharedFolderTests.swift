@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import Shallows
 
@@ -17,7 +18,7 @@ struct SharedFolderTests {
         #expect(SharedFolder.shared(for: scratch.url) !== folder)
     }
 
-    @Test func whatNobodyUsesIsLetGo() {
+    @Test func aSharedFolderIsReleasedWithItsLastUser() {
         weak var folder: SharedFolder?
         do {
             let used = SharedFolder.shared(for: scratch.folder)
@@ -29,12 +30,16 @@ struct SharedFolderTests {
 
     @Test func aFolderIsSweptOnceByAllThatShareIt() throws {
         let lists = Countdown(1)
-        let sweeps = Sweeps()
-        let calls = FileSystemCalls(list: { path in
-            #expect(lists.next())
-            return SystemCalls.list(path)
-        })
-        for _ in 0..<3 { try FolderFiles(folder: scratch.folder, calls: calls, sweeps: sweeps).write("value", for: "a") }
+        let sweptFolders = TemporaryFiles.SweptFolders()
+        let calls = FileSystem {
+            $0.list = { path in
+                #expect(lists.next())
+                return SystemCalls.list(path)
+            }
+        }
+        for _ in 0..<3 {
+            try FolderFiles(.init(folder: scratch.folder, fileSystem: calls, sweptFolders: sweptFolders)).write("value", for: "a")
+        }
     }
 
     /// A set beside a folder, while the folder is removed because its last file is.
@@ -42,7 +47,7 @@ struct SharedFolderTests {
         for _ in 0..<200 {
             try scratch.plant("old", at: "a/b")
             let files = (0..<2).map { _ in
-                FolderFiles(folder: scratch.folder, encoder: .noEncoding, shared: .shared(for: scratch.folder))
+                FolderFiles(.init(folder: scratch.folder, encoder: .noEncoding, shared: .shared(for: scratch.folder)))
             }
             await withTaskGroup { group in
                 group.addTask { #expect(throws: Never.self) { try files[0].write("value", for: "a") } }

@@ -7,9 +7,9 @@ import VellumTestSupport
 @testable import VellumEngine
 @testable import Vellum
 
-/// The same answer, always: with indexes, without, and from an array.
+/// A query returns the same with indexes, without them, and from an array.
 ///
-/// `VELLUM_FUZZ` is how many pairs of data and query are tried, `VELLUM_SEED` where the random numbers begin.
+/// `VELLUM_FUZZ` is the number of pairs of data and query, `VELLUM_SEED` the seed of the random numbers.
 @Suite(.timeLimit(.minutes(60)))
 struct DifferentialTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
@@ -18,7 +18,7 @@ struct DifferentialTests {
     private static let archives = (number("VELLUM_FUZZ") ?? 20_000) / queriesForEachArchive
     private static let firstSeed = number("VELLUM_SEED") ?? 1
 
-    @Test func anIndexNeverChangesAnAnswer() async throws {
+    @Test func anIndexNeverChangesAResult() async throws {
         for number in 0..<Self.archives {
             await Task.yield()  // Others want to be tested, too.
             let seed = UInt64(Self.firstSeed + number)
@@ -41,7 +41,7 @@ struct DifferentialTests {
         }
     }
 
-    /// The same objects in an archive with indexes and in one without.
+    /// The same objects in an archive with indexes and in one without them.
     private struct Stores {
         private let folder: TemporaryDirectory
         private let file: DatabaseFile
@@ -66,9 +66,9 @@ struct DifferentialTests {
             return store
         }
 
-        /// What is wrong with the answers, if anything.
+        /// Returns a description of the difference, or `nil`.
         ///
-        /// - Parameter asksMore: Whether to count, and to ask for the first, too.
+        /// - Parameter asksMore: Whether to also count the objects and to fetch the first.
         func complaint(_ query: RandomQuery, _ specimens: [Specimen], asksMore: Bool = true) throws -> String? {
             let expected = query.answer(specimens).map(\.key)
             for (name, store) in [("with indexes", indexed), ("without", plain)] {
@@ -84,7 +84,7 @@ struct DifferentialTests {
         }
     }
 
-    /// A smaller query and fewer objects that still fail.
+    /// Returns a smaller query and fewer objects that still fail.
     private static func shrink(_ query: RandomQuery, _ specimens: [Specimen]) throws -> (RandomQuery, [Specimen]) {
         var (query, specimens) = (query, specimens)
         func fails(_ query: RandomQuery, _ specimens: [Specimen]) throws -> Bool {

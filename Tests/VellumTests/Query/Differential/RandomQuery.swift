@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumEngine
 @testable import Vellum
 
-/// A query at random: what is asked, what it means to an array, and how to make it smaller.
+/// A random query, its result for an array, and smaller versions of it.
 struct RandomQuery: CustomStringConvertible {
     enum Step {
         case filter(Tree)
@@ -24,7 +24,7 @@ struct RandomQuery: CustomStringConvertible {
     struct Order {
         var words: String
         var ordering: Ordering<Specimen>
-        /// Written by hand; the direction is not in it.
+        /// The hand-written reference, ascending.
         var compare: (Specimen, Specimen) -> Int
         var isDescending: Bool
     }
@@ -43,7 +43,7 @@ struct RandomQuery: CustomStringConvertible {
             })
     }
 
-    /// What is asked of a store.
+    /// The query of a store.
     var question: QueryDescription<Specimen> {
         QueryDescription(
             steps.map { step in
@@ -56,7 +56,7 @@ struct RandomQuery: CustomStringConvertible {
             })
     }
 
-    /// What an array answers.
+    /// Returns the result for an array.
     func answer(_ specimens: [Specimen]) -> [Specimen] {
         steps.reduce(specimens) { specimens, step in
             switch step {
@@ -75,7 +75,7 @@ struct RandomQuery: CustomStringConvertible {
         }
     }
 
-    /// Queries with a little less in them.
+    /// Smaller versions of the query.
     var smaller: [RandomQuery] {
         steps.indices.flatMap { index -> [RandomQuery] in
             var without = self
@@ -199,7 +199,7 @@ extension RandomQuery.Order {
             }, isDescending: isDescending)
     }
 
-    /// What is no number comes before all numbers.
+    /// NaN comes before all numbers.
     private static func makeNumber(
         _ words: String, _ path: any KeyPath<Specimen, Double> & Sendable, _ isDescending: Bool
     ) -> RandomQuery.Order {

@@ -6,7 +6,7 @@ import Vellum
 @testable import VellumEngine
 @testable import Vellum
 
-/// A test of a specimen in one of the languages, and what it must answer, written by hand.
+/// A test of a specimen as a predicate or a finder, with a hand-written reference.
 struct RandomTest {
     var words: String
     var condition: Condition<Specimen>
@@ -24,7 +24,7 @@ struct RandomTest {
         self.expected = expected
     }
 
-    /// One of all the tests there are, with operands at random.
+    /// Returns a random test with random operands.
     static func random(_ random: inout SeededGenerator) -> RandomTest {
         let makers = predicates + finders
         return makers[Int.random(in: 0..<makers.count, using: &random)](&random)
@@ -36,7 +36,7 @@ struct RandomTest {
         values[Int.random(in: 0..<values.count, using: &random)]
     }
 
-    // MARK: Swift's language
+    // MARK: Predicates
 
     private static var predicates: [Maker] {
         [
@@ -178,7 +178,7 @@ struct RandomTest {
         ]
     }
 
-    // MARK: The documents' language
+    // MARK: Finders
 
     private static var finders: [Maker] {
         [
@@ -260,17 +260,17 @@ struct RandomTest {
     }
 }
 
-// MARK: What strings mean, written by hand
+// MARK: Reference for strings
 
 extension String {
-    /// The order of the documentation: by the scalars of the normal form. Swift's own fails where a string that is not normal is the
-    /// beginning of another.
+    /// The documented order: by the scalars of the normal form. Swift's own order is wrong if a string that is not normalized is a prefix of
+    /// another.
     func isBefore(_ other: String) -> Bool {
         precomposedStringWithCanonicalMapping.unicodeScalars.lexicographicallyPrecedes(
             other.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
 
-    /// Whether the characters of the other stand somewhere in it.
+    /// Returns whether the string contains the characters of the other.
     func holds(_ other: String) -> Bool {
         let (characters, part) = (Array(self), Array(other))
         return characters.indices.contains { characters[$0...].starts(with: part) }

@@ -2,7 +2,7 @@ import Foundation
 import VellumTestSupport
 import Vellum
 
-/// An object of every kind of property that an index can hold, and of some that it cannot.
+/// An object with every kind of property that an index supports, and some that it does not.
 struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
     static var archiveName: String { "specimen" }
     var primaryKey: String { key }
@@ -25,7 +25,7 @@ struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
     var home: Home
     var tags: [String]
     var marks: [Double]
-    /// No index knows it.
+    /// Not indexed.
     var note: String
 
     enum Kind: String, Codable, CaseIterable, IndexableValue {
@@ -66,9 +66,9 @@ extension Specimen {
     }
 }
 
-// MARK: Random ones
+// MARK: Random specimens
 
-/// Values that go wrong elsewhere: ends of ranges, what looks alike, what equals nothing.
+/// Edge cases: bounds of ranges, similar values, and values that equal nothing.
 enum Nasty {
     static let strings = [
         "", "a", "A", "ab", "abc", "b", "é", "e\u{301}", "e", "ée", "\r", "\r\n", "\n", "a\u{0}", "a\u{0}b", "🙂", "🙂\u{FE0F}", "👩‍👩‍👧", "👩",

@@ -1,0 +1,28 @@
+/// A collection that may be encoded in the iteration order of a hash table, which differs between equal values and between launches.
+protocol UnorderedCollection {
+    /// Whether the type is encoded as an array in iteration order.
+    static var isEncodedInIterationOrder: Bool { get }
+}
+
+extension Set: UnorderedCollection {
+    static var isEncodedInIterationOrder: Bool { true }
+}
+
+extension Dictionary: UnorderedCollection {
+    /// With these keys a dictionary is encoded as a map, whose keys the encoder sorts; with others as an array of keys and values.
+    static var isEncodedInIterationOrder: Bool {
+        !(Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type)
+    }
+}
+
+/// The error of a value that is encoded in the iteration order of a hash table.
+package struct UnorderedCollectionError: Error {
+    package let type: Any.Type
+
+    /// Throws an error if values of the type are encoded in iteration order.
+    static func check(_ type: Any.Type) throws {
+        if let collection = type as? any UnorderedCollection.Type, collection.isEncodedInIterationOrder {
+            throw UnorderedCollectionError(type: type)
+        }
+    }
+}

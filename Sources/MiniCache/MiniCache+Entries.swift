@@ -1,0 +1,75 @@
+internal import Foundation
+public import VellumCore
+internal import VellumEngine
+
+// All entries of the cache.
+
+extension MiniCache {
+    /// The name of the cache.
+    public var name: String { core.location.name }
+
+    /// Removes every value of this version of the cache.
+    ///
+    /// - Throws: ``MiniCacheError`` if the disk fails.
+    public func removeAll() throws(MiniCacheError) {
+        let store = try openStore()
+        try mappingErrors { () throws(StoreError) in try store.removeAll() }
+        core.didRemoveAll()
+    }
+
+    /// Returns how many entries are stored, including expired values that were not removed yet, values that cannot be decoded, entries of an
+    /// original MiniCache file with keys of another type, and remembered misses.
+    ///
+    /// ``keys(limitedBy:)`` returns the keys of valid values only. Counting does not affect the eviction order.
+    ///
+    /// - Complexity: O(1).
+    /// - Throws: ``MiniCacheError`` if the disk fails.
+    public func count() throws(MiniCacheError) -> Int {
+        let store = try openStore()
+        return try mappingErrors { () throws(StoreError) in try store.count() }
+    }
+
+    /// Returns the keys of valid values, most recently used first.
+    ///
+    /// A key that is not a `Key`, because a handle of another type set it, is reported once and left out. Listing does not affect the eviction
+    /// order.
+    ///
+    /// - Parameter limit: The largest number of keys to return.
+    /// - Complexity: O(n log n).
+    /// - Throws: ``MiniCacheError`` if the disk fails.
+    public func keys(limitedBy limit: Int = .max) throws(MiniCacheError) -> [Key] {
+        let store = try openStore()
+        var keys: [Key] = []
+        for use in try mappingErrors({ () throws(StoreError) in try store.keysByUse(under: expiration) }) {
+            guard keys.count < limit else { break }
+            let entryKey = use.key
+            guard try !mappingErrors({ () throws(StoreError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }) else { continue }
+            do throws(MiniCacheError) {
+                keys.append(try CacheKey.decoded(entryKey, as: Key.self))
+            } catch {
+                if core.shouldReport(entryKey, Key.self) { report(error, "keys") }
+            }
+        }
+        return keys
+    }
+
+    /// Returns what the cache holds, and what it did since it was opened.
+    ///
+    /// - Complexity: O(1).
+    /// - Throws: ``MiniCacheError`` if the disk fails.
+    public func statistics() throws(MiniCacheError) -> StoreStatistics {
+        let store = try openStore()
+        return try mappingErrors { () throws(StoreError) in try store.statistics() }
+    }
+
+    /// The limits of memory and disk, in bytes of encoded values.
+    public var limits: (memory: DataSize, disk: DataSize) {
+        let (memory, disk) = core.limits
+        return (DataSize(bytes: memory.bytes), DataSize(bytes: disk.bytes))
+    }
+
+    /// Removes the least recently used values from memory until it holds at most `size`. They stay on disk.
+    ///
+    /// - Complexity: O(values that are removed).
+    public func trimMemory(to size: DataSize) { core.opened?.trimMemory(to: size) }
+}

@@ -1,0 +1,158 @@
+public import VellumCore
+
+/// What a storage can do: the functions that every transform and composition is made of.
+///
+/// The kind of an ``AnyStorage`` says which of them a caller reaches. The others fail, with the documented error. Transforms change
+/// what they name by `with(…)`, and keep the rest.
+@usableFromInline
+package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline package typealias Retrieve = @Sendable (Key, Call) -> Reply<Value>
+    @usableFromInline package typealias Set = @Sendable (Value, Key, Call) -> Reply<Void>
+    @usableFromInline package typealias Remove = @Sendable (Key, Call) -> Reply<Void>
+    @usableFromInline package typealias RemoveAll = @Sendable (Call) -> Reply<Void>
+
+    @usableFromInline let retrieve: Retrieve
+    @usableFromInline let set: Set
+    @usableFromInline let remove: Remove
+    @usableFromInline let removeAll: RemoveAll
+    /// What two updates must have in common to exclude each other.
+    @usableFromInline let lockKey: @Sendable (Key) -> LockKey?
+    /// Where the failure of a set is reported that has no completion.
+    @usableFromInline let fireAndForget: Call
+
+    @inlinable
+    package init(
+        retrieve: @escaping Retrieve = { _, _ in .unsupported(.storageIsWriteOnly) },
+        set: @escaping Set = { _, _, _ in .unsupported(.storageIsReadOnly) },
+        remove: @escaping Remove = { _, _ in .unsupported(.storageCannotRemove) },
+        removeAll: @escaping RemoveAll = { _ in .unsupported(.storageCannotRemove) },
+        lockKey: @escaping @Sendable (Key) -> LockKey? = { _ in nil }, fireAndForget: Call = .completing
+    ) {
+        self.retrieve = retrieve
+        self.set = set
+        self.remove = remove
+        self.removeAll = removeAll
+        self.lockKey = lockKey
+        self.fireAndForget = fireAndForget
+    }
+}
+
+// MARK: Keeping what is not named
+
+extension StorageOperations {
+    /// These operations, with others in the place of those that are named.
+    @inlinable
+    func with(
+        retrieve: Retrieve? = nil, set: Set? = nil, remove: Remove? = nil, removeAll: RemoveAll? = nil,
+        lockKey: (@Sendable (Key) -> LockKey?)? = nil, fireAndForget: Call? = nil
+    ) -> StorageOperations {
+        StorageOperations(
+            retrieve: retrieve ?? self.retrieve, set: set ?? self.set, remove: remove ?? self.remove,
+            removeAll: removeAll ?? self.removeAll, lockKey: lockKey ?? self.lockKey, fireAndForget: fireAndForget ?? self.fireAndForget)
+    }
+
+    /// These operations for other values: retrieving and setting are all that depends on them.
+    @inlinable
+    func withValues<OtherValue: Sendable>(
+        retrieve: @escaping StorageOperations<Key, OtherValue>.Retrieve, set: @escaping StorageOperations<Key, OtherValue>.Set
+    ) -> StorageOperations<Key, OtherValue> {
+        StorageOperations<Key, OtherValue>(
+            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget)
+    }
+
+    /// These operations under other keys: removing everything is all that does not depend on them.
+    @inlinable
+    func withKeys<OtherKey: Sendable>(
+        retrieve: @escaping StorageOperations<OtherKey, Value>.Retrieve, set: @escaping StorageOperations<OtherKey, Value>.Set,
+        remove: @escaping StorageOperations<OtherKey, Value>.Remove, lockKey: @escaping @Sendable (OtherKey) -> LockKey?
+    ) -> StorageOperations<OtherKey, Value> {
+        StorageOperations<OtherKey, Value>(
+            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget)
+    }
+}
+
+// MARK: Operations that a kind does not have
+
+/// What a storage of the kind cannot do, asked of it through ``ErasableStorage/usingUnsupportedTransformation(_:)``.
+public enum UnsupportedTransformationStorageError: Error {
+    /// The storage can be retrieved from, and not set to.
+    case storageIsReadOnly
+    /// The storage can be set to, and not retrieved from.
+    case storageIsWriteOnly
+    /// The storage cannot remove values.
+    case storageCannotRemove
+}
+
+extension Reply {
+    @usableFromInline
+    static func unsupported(_ error: UnsupportedTransformationStorageError) -> Reply {
+        .failure(ShallowsError(error, layer: "a storage of another kind", disposition: .failure))
+    }
+}
+
+// MARK: Storages that answer when they return
+
+extension StorageOperations {
+    /// The operations of a storage in memory.
+    @inlinable
+    static func synchronous(
+        _ storage: some AnyObject & Sendable, missed: @escaping @Sendable (Key) -> ShallowsError,
+        retrieve: @escaping @Sendable (Key) -> Value?, set: @escaping @Sendable (Value, Key) -> Void,
+        remove: @escaping @Sendable (Key) -> Void, removeAll: @escaping @Sendable () -> Void
+    ) -> StorageOperations {
+        StorageOperations(
+            retrieve: { key, _ in
+                guard let value = retrieve(key) else { return .failure(missed(key)) }
+                return .success(value)
+            },
+            set: { value, key, _ in .success(set(value, key)) },
+            remove: { key, _ in .success(remove(key)) },
+            removeAll: { _ in .success(removeAll()) },
+            lockKey: { LockKey(of: storage, $0) })
+    }
+}
+
+// MARK: User-supplied storages
+
+extension StorageOperations {
+    convenience init<Storage: ReadableStorageProtocol>(reading storage: Storage) where Storage.Key == Key, Storage.Value == Value {
+        self.init(retrieve: Self.retrieve(from: storage), lockKey: { LockKey(of: storage, key: $0) })
+    }
+
+    convenience init<Storage: WritableStorageProtocol>(writing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
+        self.init(set: Self.set(to: storage), lockKey: { LockKey(of: storage, key: $0) })
+    }
+
+    convenience init<Storage: ReadableStorageProtocol & WritableStorageProtocol>(
+        readingAndWriting storage: Storage
+    ) where Storage.Key == Key, Storage.Value == Value {
+        self.init(retrieve: Self.retrieve(from: storage), set: Self.set(to: storage), lockKey: { LockKey(of: storage, key: $0) })
+    }
+
+    convenience init<Storage: RemovableStorageProtocol>(removing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
+        let name = storage.storageName
+        self.init(
+            retrieve: Self.retrieve(from: storage), set: Self.set(to: storage),
+            remove: { key, call in .foreign(layer: name, key: key, call) { storage.remove(forKey: key, completion: $0) } },
+            removeAll: { call in .foreign(layer: name, call) { storage.removeAll(completion: $0) } },
+            lockKey: { LockKey(of: storage, key: $0) })
+    }
+
+    private static func retrieve<Storage: ReadableStorageProtocol>(
+        from storage: Storage
+    ) -> Retrieve where Storage.Key == Key, Storage.Value == Value {
+        let name = storage.storageName
+        return { key, call in
+            .foreign(layer: name, key: key, call) { storage.retrieve(forKey: key, completion: $0) }
+        }
+    }
+
+    private static func set<Storage: WritableStorageProtocol>(
+        to storage: Storage
+    ) -> Set where Storage.Key == Key, Storage.Value == Value {
+        let name = storage.storageName
+        return { value, key, call in
+            .foreign(layer: name, key: key, call) { storage.set(value, forKey: key, completion: $0) }
+        }
+    }
+}

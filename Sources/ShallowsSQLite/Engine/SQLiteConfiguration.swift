@@ -1,0 +1,62 @@
+internal import Foundation
+internal import VellumCore
+internal import VellumEngine
+
+/// The file of a storage and its options: all that is needed to open it.
+struct SQLiteConfiguration: Sendable {
+    let url: URL
+    let options: SQLiteStorageOptions
+    private let hasFolder: Bool
+
+    private static let defaultMemory = Capacity(bytes: 1.megaByte.bytes, entries: .max)
+
+    /// - Parameter folder: `nil` if the system has no such folder; then opening fails.
+    init(file: String, in folder: URL?, _ options: SQLiteStorageOptions) {
+        url = (folder ?? FileManager.default.temporaryDirectory).appendingPathComponent(file)
+        hasFolder = folder != nil
+        self.options = options
+    }
+
+    /// The name of a storage on the file.
+    var storageName: String { "sqlite-" + url.deletingPathExtension().lastPathComponent }
+
+    /// Opens the file, or creates it. Blocks for the disk.
+    func open<Value: Codable & Sendable>() throws(StoreError) -> OpenFile<Value> {
+        guard hasFolder else {
+            throw StoreError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
+        }
+        // Before anything is created.
+        let memory = try Capacity(optional: options.memoryLimit)
+        let disk = try Capacity(optional: options.diskLimit)
+        var fileHold: FileHold?
+        let hold = try StoreHold<Value>.open { () throws(StoreError) in
+            let file = try FileHold.open(at: url, kind: .storage, clock: options.clock)
+            fileHold = file
+            return try file.file.hold(
+                named: "Storage", codec: StorageCodec<Value>(options.format), memory: memory, disk: disk,
+                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), caching: .values,
+                durability: options.durability, whenDifferent: .refuse)
+        }
+        guard let fileHold else { throw .closed }
+        return OpenFile(file: fileHold, hold: hold)
+    }
+}
+
+/// A file that is open, and the one store in it.
+struct OpenFile<Value>: Sendable {
+    private let fileHold: FileHold
+    private let hold: StoreHold<Value>
+
+    init(file: FileHold, hold: StoreHold<Value>) {
+        fileHold = file
+        self.hold = hold
+    }
+
+    var file: DatabaseFile { fileHold.file }
+    var store: Store<Value> { hold.store }
+
+    func close() throws(StoreError) {
+        try hold.close()
+        try fileHold.close()
+    }
+}

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import Shallows
+internal import VellumCore
+
+/// What all storages on one file share in this process, if they name it by the same path: the order of their calls, and the keys that
+/// are being written.
+///
+/// A storage that is made anew for every call still reads what the one before it set.
+final class SharedFile: Sendable {
+    private static let files = WeakTable<String, SharedFile>()
+
+    let lane = SerialQueue()
+    private let pending = Locked(PendingWrites())
+    private let path: String
+
+    private init(path: String) {
+        self.path = path
+    }
+
+    deinit {
+        Self.files.removeValue(forKey: path, ifHolding: ObjectIdentifier(self))
+    }
+
+    /// The shared state of a file. Reads nothing from the disk: a file with two paths may have two, each in order.
+    static func shared(for url: URL) -> SharedFile {
+        let path = url.standardizedFileURL.path
+        return files.object(forKey: path, else: SharedFile(path: path))
+    }
+
+    /// Starts a write of a key, or of all keys where it is `nil`. Until it ends, ``isWriting(_:)`` returns `true`.
+    func write(_ key: EntryKey?, _ call: Call, _ start: () -> Reply<Void>) -> Reply<Void> {
+        if call.waits { return start() }  // The write has ended when this returns.
+        pending.withLock { $0.begin(key) }
+        return start().map { [self] outcome in
+            pending.withLock { $0.end(key) }
+            return outcome
+        }
+    }
+
+    /// Whether a write that has started may change the value under the key.
+    func isWriting(_ key: EntryKey) -> Bool { pending.withLock { $0.concern(key) } }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import VellumCore
+internal import VellumEngine
+
+extension ArchivesFactory {
+    /// Which methods a handle has. Decides what happens to a file that is not a database, and to limits that contradict an open archive.
+    enum Methods {
+        case throwing, nonThrowing
+    }
+
+    func makeStore<Archive: Archivable>(
+        _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ caching: CachePolicy<Archive>, _ methods: Methods
+    ) throws(VellumError) -> ArchiveStore<Archive> {
+        do throws(StoreError) {
+            let (memory, disk) = (try Capacity(optional: memory), try Capacity(optional: disk))
+            let defaults = try defaultLimits()
+            let name = try name(of: Archive.self)
+            let hold = try StoreHold<Archive>.open { () throws(StoreError) in
+                try openFile(methods).hold(
+                    named: name, codec: ArchiveCodec<Archive>(), memory: memory, disk: disk, defaults: defaults, caching: caching,
+                    indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
+                    whenDifferent: methods == .throwing ? .refuse : .share)
+            }
+            keep(hold.store, of: Archive.self)
+            addHandle(hold)
+            return ArchiveStore(hold, factory: self, expiration: expiration)
+        } catch {
+            throw VellumError(error)
+        }
+    }
+
+    /// Returns the store for a property of a recorded object. No handle holds it, so the limits of the first handle still apply.
+    func propertyStore<Archive: Archivable>(of type: Archive.Type) throws(StoreError) -> Store<Archive> {
+        let store = try openFile(.nonThrowing).store(
+            named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), defaults: try defaultLimits(),
+            indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability, whenDifferent: .share)
+        keep(store, of: Archive.self)
+        return store
+    }
+
+    private func defaultLimits() throws(StoreError) -> DatabaseFile.DefaultLimits {
+        DatabaseFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
+    }
+
+    private func name(of type: (some Archivable).Type) throws(StoreError) -> String {
+        let name = type.archiveName
+        guard !name.contains("(unknown context at ") else {
+            throw StoreError(
+                .unnamedArchive,
+                """
+                \(type) is private or local, so its full name changes on every launch and its objects would be lost. \
+                Add to the type: static var archiveName: String { "\(type)" }
+                """)
+        }
+        return name
+    }
+
+    private func openFile(_ methods: Methods) throws(StoreError) -> DatabaseFile {
+        if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
+        let hold = try FileHold.open(
+            at: directory.appendingPathComponent("Archives.sqlite"), kind: .archives,
+            ifNotADatabase: methods == .throwing ? .refuse : .setAside, clock: clock)
+        let previous = state.withLock { state in
+            defer { state.file = hold }
+            return state.file
+        }
+        withExtendedLifetime(previous) {}  // Released outside the lock.
+        return hold.file
+    }
+
+    // MARK: Stores and handles
+
+    /// Keeps the store of a type, so that its memory outlives the handles.
+    private func keep(_ store: Store<some Archivable>, of type: any Archivable.Type) {
+        let previous = state.withLock { state in
+            defer { state.stores[ObjectIdentifier(type)] = store }
+            return state.stores[ObjectIdentifier(type)]
+        }
+        withExtendedLifetime(previous) {}  // Released outside the lock.
+    }
+
+    /// Releases a store that was closed.
+    func forget(_ store: Store<some Archivable>, of type: any Archivable.Type) {
+        guard store.isClosed else { return }
+        state.withLock { state in
+            guard state.stores[ObjectIdentifier(type)] === store else { return }
+            state.stores[ObjectIdentifier(type)] = nil
+        }
+    }
+
+    private func addHandle(_ hold: any ClosableHandle) {
+        let handle = WeakHandle(hold)
+        state.withLock { state in
+            if state.handles.count >= state.handleCountToPrune {
+                state.handles = state.handles.filter { $0.value.hold != nil }
+                state.handleCountToPrune = max(64, state.handles.count * 2)
+            }
+            state.handles[ObjectIdentifier(hold)] = handle
+        }
+    }
+}
+
+/// A handle on an archive of any type.
+protocol ClosableHandle: AnyObject, Sendable {
+    func close() throws(StoreError)
+}
+
+extension StoreHold: ClosableHandle {}
+
+/// A weak reference to a handle. A class, because the compiler of Swift 6.3 miscompiles an optional struct with a weak reference.
+final class WeakHandle: Sendable {
+    private let reference: Locked<Reference>
+
+    private struct Reference {
+        weak var hold: (any ClosableHandle)?
+    }
+
+    init(_ hold: any ClosableHandle) { reference = Locked(Reference(hold: hold)) }
+
+    var hold: (any ClosableHandle)? { reference.withLock { $0.hold } }
+}

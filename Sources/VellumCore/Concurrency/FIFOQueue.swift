@@ -1,0 +1,23 @@
+/// A first-in, first-out queue that moves each element at most once. O(1) amortized.
+package struct FIFOQueue<Element> {
+    private var arriving: [Element] = []
+    /// In reverse order.
+    private var leaving: [Element] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { arriving.isEmpty && leaving.isEmpty }
+    package var count: Int { arriving.count + leaving.count }
+
+    package mutating func append(_ element: Element) { arriving.append(element) }
+
+    package mutating func popFirst() -> Element? {
+        if leaving.isEmpty {
+            leaving = arriving.reversed()
+            arriving = []
+        }
+        return leaving.popLast()
+    }
+}
+
+extension FIFOQueue: Sendable where Element: Sendable {}

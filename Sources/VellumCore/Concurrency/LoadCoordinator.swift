@@ -1,0 +1,221 @@
+internal import Synchronization
+
+/// The loads that are running, at most one for each key, and who waits for them: the locked shell of a ``SingleFlight``.
+///
+/// A caller joins a load, and is called back when it ends. Where the caller is the first, it runs the load and finishes it. A caller
+/// that is part of a load that would wait for itself is told so instead, and decides what to do: fail, or load without joining.
+///
+/// Nothing is called inside the lock. The lock of the ``WaitGraph`` is taken inside it, and no other.
+package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable {
+    /// How a wait ended.
+    package enum Ending {
+        case finished(Outcome, isStarter: Bool)
+        /// The waiter left.
+        case cancelled
+    }
+
+    /// A caller that waits for a load.
+    package struct Waiter: Sendable {
+        package let number: UInt64
+        /// Whether the load goes on when nobody waits for it.
+        var keepsRunning: Bool
+        /// Called, once or more, when the load waits for user-supplied code.
+        var onMayBlock: (@Sendable () -> Void)?
+        /// Called once, when the wait ends.
+        var onEnd: @Sendable (Ending) -> Void
+
+        package init(
+            number: UInt64 = newNumber(), keepsRunning: Bool = false, onMayBlock: (@Sendable () -> Void)? = nil,
+            onEnd: @escaping @Sendable (Ending) -> Void
+        ) {
+            self.number = number
+            self.keepsRunning = keepsRunning
+            self.onMayBlock = onMayBlock
+            self.onEnd = onEnd
+        }
+    }
+
+    /// What a caller that joins must do.
+    package enum Joined: Sendable {
+        /// Run this load, and finish it.
+        case started(UInt64)
+        case waits
+        /// Load without joining, or fail: it would wait for itself. It is not called back.
+        case recursive
+        /// Nothing: it was cancelled before it joined. It is not called back.
+        case cancelled
+    }
+
+    private struct Waiting {
+        var waiter: Waiter
+        var load: UInt64
+        /// The load that the waiter is part of.
+        var current: UInt64?
+        var isStarter: Bool
+
+        /// Ends the wait before the waiter is called: what its task asks for next must not seem to close a circle.
+        func endWait() {
+            if let current { WaitGraph.shared.withLock { $0.remove(current, waitsFor: load) } }
+        }
+    }
+
+    private struct State {
+        var table = SingleFlight<Key>()
+        var waiters: [UInt64: Waiting] = [:]
+        /// How loads are cancelled.
+        var cancellations: [UInt64: @Sendable () -> Void] = [:]
+        /// Loads that wait for user-supplied code.
+        var mayBlock: Set<UInt64> = []
+    }
+
+    private let state = Locked(State())
+    private let runningCount = Atomic(0)
+    private let endedCount = Atomic(0)
+
+    package init() {}
+
+    /// A number that no other load or waiter of this process has.
+    package static func newNumber() -> UInt64 { LoadNumbers.next() }
+}
+
+extension LoadCoordinator.Ending: Sendable where Outcome: Sendable {}
+
+private enum LoadNumbers {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+}
+
+extension LoadCoordinator where Outcome: Sendable {
+    // MARK: Waiting
+
+    /// Waits for the load of the key that is running; starts one if there is none.
+    ///
+    /// - Parameters:
+    ///   - newKey: The key under which a load is joined or started if none of `key` is running.
+    ///   - isCancelled: Asked inside the lock, so that a waiter that is cancelled later is found by ``leave(_:)``.
+    package func join(
+        _ key: Key, startingAs newKey: Key? = nil, _ waiter: Waiter, unless isCancelled: () -> Bool = { false }
+    ) -> Joined {
+        let (new, current) = (Self.newNumber(), ReentrancyGuard.currentLoad)
+        let (joined, mayBlock) = state.withLock { state -> (Joined, Bool) in
+            if isCancelled() { return (.cancelled, false) }
+            let key = state.table.load(of: key) == nil ? newKey ?? key : key
+            let load = state.table.load(of: key) ?? new
+            if let current, !WaitGraph.shared.withLock({ $0.add(current, waitsFor: load) }) { return (.recursive, false) }
+            let joining = state.table.join(key, waiter: waiter.number, keepsRunning: waiter.keepsRunning, newLoad: new)
+            if joining == .start { runningCount.add(1, ordering: .acquiringAndReleasing) }
+            state.waiters[waiter.number] = Waiting(waiter: waiter, load: load, current: current, isStarter: joining == .start)
+            return (joining == .start ? .started(load) : .waits, state.mayBlock.contains(load))
+        }
+        if mayBlock { waiter.onMayBlock?() }
+        return joined
+    }
+
+    /// Removes a waiter, and calls it. If it was the last, and the load does not keep running, the load is cancelled.
+    package func leave(_ waiter: UInt64) {
+        let (left, cancel) = state.withLock { state -> (Waiting?, (@Sendable () -> Void)?) in
+            guard let left = state.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
+            left.endWait()
+            guard case .abandoned(let load) = state.table.leave(waiter: waiter) else { return (left, nil) }
+            didEnd(load, &state)
+            return (left, state.cancellations.removeValue(forKey: load))
+        }
+        cancel?()
+        left?.waiter.onEnd(.cancelled)
+    }
+
+    // MARK: Running
+
+    /// Starts a load that nobody waits for, unless one of the key is running.
+    package func refresh(_ key: Key) -> UInt64? {
+        let new = Self.newNumber()
+        return state.withLock { state in
+            guard state.table.refresh(key, newLoad: new) else { return nil }
+            runningCount.add(1, ordering: .acquiringAndReleasing)
+            return new
+        }
+    }
+
+    /// Says how the load is cancelled when its last waiter is. Called synchronously if the load is no longer running.
+    package func onCancel(_ load: UInt64, _ cancel: @escaping @Sendable () -> Void) {
+        let isRunning = state.withLock { state in
+            guard state.table.isRunning(load) else { return false }
+            state.cancellations[load] = cancel
+            return true
+        }
+        if !isRunning { cancel() }
+    }
+
+    package func isRunning(_ load: UInt64) -> Bool { state.withLock { $0.table.isRunning(load) } }
+
+    /// Says that the load waits for user-supplied code, which may take any time.
+    package func mayBlock(_ load: UInt64) {
+        let waiters = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.table.isRunning(load) else { return [] }
+            state.mayBlock.insert(load)
+            return state.table.waiters(of: load).compactMap { state.waiters[$0]?.waiter.onMayBlock }
+        }
+        for onMayBlock in waiters { onMayBlock() }
+    }
+
+    /// Ends a load, and calls everyone who waits for it.
+    ///
+    /// - Returns: How many waited; `nil` if the load was abandoned.
+    @discardableResult
+    package func finish(_ load: UInt64, _ outcome: Outcome) -> Int? {
+        let waiters = state.withLock { state -> [Waiting]? in
+            endedCount.add(1, ordering: .acquiringAndReleasing)  // Before it can no longer be joined.
+            state.cancellations[load] = nil
+            guard let numbers = state.table.finish(load) else { return nil }
+            didEnd(load, &state)
+            let waiters = numbers.compactMap { state.waiters.removeValue(forKey: $0) }
+            for waiting in waiters { waiting.endWait() }
+            return waiters
+        }
+        for waiting in waiters ?? [] { waiting.waiter.onEnd(.finished(outcome, isStarter: waiting.isStarter)) }
+        return waiters?.count
+    }
+
+    private func didEnd(_ load: UInt64, _ state: inout State) {
+        runningCount.subtract(1, ordering: .acquiringAndReleasing)
+        state.mayBlock.remove(load)
+    }
+
+    // MARK: Detaching
+
+    /// Lets nobody else join the loads of these keys: what they bring is old. Their waiters asked earlier.
+    package func detach(_ keys: [Key]) {
+        state.withLock { state in
+            for key in keys { state.table.detach(key) }
+        }
+    }
+
+    /// Lets nobody else join any load that is running.
+    package func detachAll() {
+        state.withLock { $0.table.detachAll() }
+    }
+
+    /// Whether no load is running. Takes no lock.
+    package var isIdle: Bool { runningCount.load(ordering: .acquiring) == 0 }
+
+    /// How many loads have finished. Takes no lock.
+    package var finishedCount: Int { endedCount.load(ordering: .acquiring) }
+
+    // MARK: For tests
+
+    /// How many loads are running.
+    package var count: Int { state.withLock { $0.table.count } }
+
+    /// How many callers wait.
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Stops the process if the tables disagree: for tests. O(n).
+    package func checkInvariants() {
+        state.withLock { state in
+            state.table.checkInvariants()
+            precondition(state.cancellations.keys.allSatisfy { state.table.isRunning($0) }, "A cancellation of no load.")
+            precondition(state.table.count == runningCount.load(ordering: .acquiring), "Loads that are not counted.")
+        }
+    }
+}

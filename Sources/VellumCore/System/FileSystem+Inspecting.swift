@@ -1,0 +1,74 @@
+internal import Foundation
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension FileSystem {
+    package static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
+    /// The size of a file in bytes; 0 if there is none.
+    package static func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    #if canImport(Darwin)
+        private static let (seekData, seekHole): (Int32, Int32) = (SEEK_DATA, SEEK_HOLE)
+    #else
+        // Macros that are not imported.
+        private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
+    #endif
+
+    /// Whether most of a file is holes. Neither this package nor SQLite writes such files.
+    package static func isMostlyHoles(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_size > 64 << 20, Int64(status.st_blocks) * 1024 < Int64(status.st_size) else {
+            return false
+        }
+        // On a file system that compresses, a file without holes has few blocks, too.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        var (data, offset): (off_t, off_t) = (0, 0)
+        while data * 2 < status.st_size, case let start = lseek(descriptor, offset, seekData), start >= 0 {
+            offset = lseek(descriptor, start, seekHole)
+            guard offset > start else { break }
+            data += offset - start
+        }
+        return data * 2 < status.st_size
+    }
+
+    /// Whether the path lies on a file system of another machine.
+    package static func isOnNetwork(_ path: String) -> Bool {
+        #if os(Linux)
+            guard let mounts = FileManager.default.contents(atPath: "/proc/self/mounts") else { return false }
+            return isOnNetwork(path, mounts: String(decoding: mounts, as: UTF8.self))
+        #else
+            var status = statfs()
+            return statfs(path, &status) == 0 && status.f_flags & UInt32(MNT_LOCAL) == 0
+        #endif
+    }
+
+    /// Whether the path lies on a file system of another machine, by a table of mounts in the format of Linux.
+    package static func isOnNetwork(_ path: String, mounts: String) -> Bool {
+        var nearest = (length: -1, type: Substring())
+        for line in mounts.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 2 else { continue }
+            let point = fields[1]
+            let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
+            if isAbove, point.count >= nearest.length { nearest = (point.count, fields[2]) }
+        }
+        return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone", "fuse.s3fs"].contains(nearest.type)
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import VellumCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Why a file cannot be opened, and what to do about it.
+///
+/// A pure value: ``init(path:_:)`` looks at the path, ``advice`` judges what it saw.
+struct OpeningProblem: Equatable {
+    enum Kind: Equatable {
+        case missing, file, folder, other
+    }
+
+    var path: String
+    /// What lies at the path.
+    var kind: Kind
+    var isReadable = true
+    var isWritable = true
+    /// The nearest folder above the path that exists, or what lies there instead.
+    var folder: String
+    var folderKind = Kind.folder
+    var isFolderWritable = true
+    /// What the system said, where it said something.
+    var systemError: POSIXErrorCode?
+
+    /// Looks at the path and the folders above it.
+    init(path: String, _ error: POSIXErrorCode? = nil) {
+        self.path = path
+        systemError = error
+        kind = Self.kind(of: path)
+        isReadable = kind == .missing || access(path, R_OK) == 0
+        isWritable = kind == .missing || access(path, W_OK) == 0
+        folder = path
+        repeat {
+            folder = (folder as NSString).deletingLastPathComponent
+        } while Self.kind(of: folder) == .missing && folder.count > 1
+        folderKind = Self.kind(of: folder)
+        isFolderWritable = access(folder, W_OK | X_OK) == 0
+    }
+
+    init(path: String, kind: Kind, folder: String, systemError: POSIXErrorCode? = nil) {
+        (self.path, self.kind, self.folder, self.systemError) = (path, kind, folder, systemError)
+    }
+
+    private static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return .missing }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// What is wrong and what to do, in a sentence or two.
+    var advice: String {
+        switch systemError {
+        case .EMFILE, .ENFILE: return "Too many files are open. Close some, or raise the limit (ulimit -n)."
+        case .ENAMETOOLONG: return "The path is longer than the file system allows. Choose a shorter one."
+        case .EROFS: return "The volume is read-only. Choose a folder on another one."
+        case .ELOOP: return "The path leads through symbolic links that lead back to themselves. Give the path of the file."
+        default: break
+        }
+        switch kind {
+        case .folder: return "It is a folder, and a file is needed. Give the path of a file in it."
+        case .other: return "It is neither a file nor a folder. Move it away, or choose another path."
+        case .file where !isReadable:
+            return "Its permissions do not let this user read it. Change them (chmod u+rw), or choose another path."
+        case .file where !isWritable:
+            return "Its permissions do not let this user write it. Change them (chmod u+w), or choose another path."
+        case .file, .missing: break
+        }
+        if folderKind == .file || folderKind == .other { return "\(folder) is a file, and a folder is needed there. Choose another path." }
+        if !isFolderWritable {
+            return kind == .missing
+                ? "The folder \(folder) does not let this user make files in it. Change its permissions, or choose another folder."
+                : "The folder \(folder) does not let this user write, and a database needs files beside it. Change its permissions."
+        }
+        return "The system refused it; the cause says why."
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+
+/// Who has a key, and who gets it next.
+@Suite(.timeLimit(.minutes(60)))
+struct KeyedMutexTests {
+    private let mutex = KeyedMutex()
+    private let got = Log()
+
+    /// What waiters got, in that order.
+    private final class Log: Sendable {
+        let holds = Locked<[(name: String, hold: KeyedMutex.Hold)]>([])
+        var names: [String] { holds.withLock { $0.map(\.name) } }
+    }
+
+    private func key(_ name: String) -> LockKey { LockKey(of: mutex, name) }
+
+    private func waiter(_ name: String, stays: Bool = true) -> KeyedMutex.Waiter {
+        KeyedMutex.Waiter { [got] hold in
+            guard stays else { return false }
+            got.holds.withLock { $0.append((name, hold)) }
+            return true
+        }
+    }
+
+    private func lock(_ name: String, stripe: Int = 0, as waiterName: String = "") -> KeyedMutex.Hold? {
+        mutex.lock(key(name), stripe: stripe) { waiter(waiterName) }
+    }
+
+    /// Runs the bodies on threads of their own, and blocks this one until they end: brief holds are of a thread.
+    private func onThreads(_ bodies: [@Sendable () -> Void]) {
+        let ended = DispatchSemaphore(value: 0)
+        for body in bodies {
+            Thread.detachNewThread {
+                body()
+                ended.signal()
+            }
+        }
+        for _ in bodies { ended.wait() }
+    }
+
+    @Test
+    func aKeyIsGivenToOneCallerAtATimeInTheOrderInWhichTheyCame() throws {
+        let first = try #require(lock("a"))
+        #expect(lock("a", as: "second") == nil && lock("a", as: "third") == nil && lock("b") != nil)
+        mutex.unlock(first)
+        #expect(got.names == ["second"])
+        mutex.unlock(got.holds.withLock { $0[0].hold })
+        mutex.unlock(got.holds.withLock { $0[1].hold })
+        #expect(got.names == ["second", "third"] && mutex.heldKeys == [key("b")])
+    }
+
+    @Test
+    func aWaiterThatGaveUpIsPassedOver() throws {
+        let first = try #require(lock("a"))
+        #expect(mutex.lock(key("a")) { waiter("gone", stays: false) } == nil && lock("a", as: "last") == nil)
+        mutex.unlock(first)
+        #expect(got.names == ["last"])
+    }
+
+    @Test
+    func waitersAreNotifiedWhenTheHolderMayBlockAlsoThoseThatComeLater() throws {
+        let first = try #require(lock("a"))
+        let notify: @Sendable () -> Void = { [got] in got.holds.withLock { $0.append(("late", first)) } }
+        func wait() { _ = mutex.lock(key("a")) { KeyedMutex.Waiter(onMayBlock: notify) { _ in true } } }
+        wait()
+        #expect(got.names.isEmpty)
+        mutex.mayBlock(first)
+        wait()
+        #expect(got.names == ["late", "late"])
+        mutex.unlock(first)
+        mutex.mayBlock(first)
+        #expect(got.names == ["late", "late"], "it is no longer the holder")
+    }
+
+    // MARK: Brief holds
+
+    @Test
+    func aBriefHoldExcludesItsStripeOnOtherThreadsAndNothingOnItsOwn() {
+        #expect(mutex.tryLockBriefly(5) { key("a") })
+        #expect(!mutex.tryLockBriefly(5) { key("b") } && mutex.tryLockBriefly(6) { key("c") })
+        #expect(mutex.tryLock(key("a"), stripe: 5) == nil && lock("a", stripe: 5) != nil)
+        onThreads([{ [self] in _ = lock("b", stripe: 5, as: "other") }])
+        #expect(got.names.isEmpty && mutex.heldKeys == [key("a")])
+        mutex.unlockBriefly(5)
+        #expect(got.names == ["other"])
+    }
+
+    @Test
+    func aKeyThatIsHeldIsNotHeldBriefly() throws {
+        let hold = try #require(lock("a"))
+        #expect(!mutex.tryLockBriefly(0) { key("a") } && mutex.tryLockBriefly(0) { key("b") })
+        mutex.unlockBriefly(0)
+        mutex.unlock(hold)
+        #expect(mutex.tryLockBriefly(0) { key("a") })
+    }
+
+    @Test
+    func aBriefHoldThatIsExtendedHoldsItsKeyAndFreesTheOthers() throws {
+        #expect(mutex.tryLockBriefly(5) { key("a") })
+        onThreads([
+            { [self] in
+                _ = lock("a", stripe: 5, as: "same")
+                _ = lock("b", stripe: 5, as: "other")
+            }
+        ])
+        let hold = try #require(mutex.extendBriefHold(5, of: key("a")))
+        #expect(got.names == ["other"])
+        mutex.unlock(hold)
+        #expect(got.names == ["other", "same"])
+    }
+
+    /// Work of the brief holder itself took the key, and is not over.
+    @Test
+    func aBriefHoldIsNotExtendedOverWorkThatItsOwnThreadBegan() throws {
+        #expect(mutex.tryLockBriefly(5) { key("a") })
+        onThreads([{ [self] in _ = lock("a", stripe: 5, as: "other") }])
+        let inner = try #require(lock("a", stripe: 5))
+        #expect(mutex.extendBriefHold(5, of: key("a")) == nil && got.names.isEmpty)
+        mutex.unlock(inner)
+        #expect(got.names == ["other"])
+    }
+
+    /// Brief and lasting holds of few keys on several threads, against counters that only one may raise at a time.
+    @Test
+    func noTwoCallersEverHaveOneKey() {
+        let model = Model()
+        onThreads(
+            (0..<4).map { thread in
+                { [mutex] in
+                    var random = SeededGenerator(seed: UInt64(thread))
+                    for _ in 0..<5_000 { model.step(mutex, &random) }
+                }
+            })
+        #expect(model.overlaps == 0 && mutex.heldKeys.isEmpty)
+    }
+
+    private final class Model: Sendable {
+        private let inside = Locked([Int](repeating: 0, count: 4))
+        private let wrong = Locked(0)
+        var overlaps: Int { wrong.withLock { $0 } }
+
+        private func work(_ key: Int) {
+            let count = inside.withLock { inside in
+                inside[key] += 1
+                return inside[key]
+            }
+            if count != 1 { wrong.withLock { $0 += 1 } }
+            inside.withLock { $0[key] -= 1 }
+        }
+
+        func step(_ mutex: KeyedMutex, _ random: inout SeededGenerator) {
+            let key = Int.random(in: 0..<4, using: &random)
+            let (lockKey, stripe) = (LockKey(of: mutex, key), key % 2)
+            if Bool.random(using: &random), mutex.tryLockBriefly(stripe, { lockKey }) {
+                work(key)
+                if Bool.random(using: &random), let hold = mutex.extendBriefHold(stripe, of: lockKey) {
+                    work(key)
+                    mutex.unlock(hold)
+                } else {
+                    mutex.unlockBriefly(stripe)
+                }
+                return
+            }
+            let semaphore = DispatchSemaphore(value: 0)
+            let later = Locker()
+            let hold = mutex.lock(lockKey, stripe: stripe) {
+                KeyedMutex.Waiter { hold in
+                    later.hold.withLock { $0 = hold }
+                    semaphore.signal()
+                    return true
+                }
+            }
+            if hold == nil { semaphore.wait() }
+            guard let hold = hold ?? later.hold.withLock({ $0 }) else { return }
+            work(key)
+            mutex.unlock(hold)
+        }
+    }
+
+    private final class Locker: Sendable {
+        let hold = Locked<KeyedMutex.Hold?>(nil)
+    }
+}

@@ -1,0 +1,35 @@
+import Testing
+import VellumCore
+
+@Suite(.timeLimit(.minutes(60)))
+struct WeakTableTests {
+    private final class Object: Sendable {}
+
+    private let table = WeakTable<String, Object>()
+
+    @Test func theFirstObjectOfAKeyIsThatOfAll() {
+        let first = table.object(forKey: "a", else: Object())
+        #expect(table.object(forKey: "a", else: Object()) === first)
+        #expect(table.object(forKey: "b", else: Object()) !== first)
+    }
+
+    @Test func anObjectIsHeldByItsUsersAlone() {
+        weak var first: Object?
+        do {
+            let object = table.object(forKey: "a", else: Object())
+            first = object
+            withExtendedLifetime(object) { #expect(first != nil) }
+        }
+        #expect(first == nil)
+    }
+
+    /// The `deinit` of an old object must not remove the one that took its place.
+    @Test func anotherObjectOfTheKeyIsNotRemoved() {
+        let old = Object()
+        let new = table.object(forKey: "a", else: Object())
+        table.removeValue(forKey: "a", ifHolding: ObjectIdentifier(old))
+        #expect(table.object(forKey: "a", else: Object()) === new)
+        table.removeValue(forKey: "a", ifHolding: ObjectIdentifier(new))
+        #expect(table.object(forKey: "a", else: Object()) !== new)
+    }
+}
