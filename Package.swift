@@ -23,7 +23,7 @@ let package = Package(
         .target(name: "CBORCoding"),
 
         // What every face shares. No database.
-        .target(name: "VellumCore", dependencies: ["CBORCoding", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "VellumCore", dependencies: [.product(name: "Logging", package: "swift-log")]),
         // The engine: memory over disk. Nothing of it is public.
         .target(
             name: "VellumEngine",
@@ -66,7 +66,9 @@ let package = Package(
         .testTarget(
             name: "VellumEngineTests",
             dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase"]),
-        .testTarget(name: "VellumTests", dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+        .testTarget(
+            name: "VellumTests",
+            dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "MiniCacheTests", dependencies: ["MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),

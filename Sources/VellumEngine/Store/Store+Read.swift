@@ -59,7 +59,7 @@ extension Store {
     func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
         let ticket = memory.ticket(forMissed: key)
         guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
-            owner.counters.withLock { $0.misses += 1 }
+            countMiss()
             return nil
         }
         return try take(entry, forKey: key, ticket, at: now)
@@ -182,6 +182,9 @@ extension Store {
     }
 
     // MARK: Steps
+
+    @usableFromInline
+    func countMiss() { owner.counters.withLock { $0.misses += 1 } }
 
     /// Remembers a value where its bytes were remembered before the store was told to keep values.
     @usableFromInline
