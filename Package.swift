@@ -73,14 +73,15 @@ let package = Package(
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
-            name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"], path: "Tests/ParityTests/Swift6"
+            name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
+            path: "Tests/ParityTests/Swift6"
         ),
         .testTarget(
-            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
+            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
+            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         // Clocks, faults, counting codecs and temporary folders for tests.

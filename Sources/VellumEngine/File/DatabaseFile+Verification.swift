@@ -56,10 +56,7 @@ extension DatabaseFile {
         var report = VerificationReport()
         do throws(SQLiteError) {
             try SchemaCheck(connection).run()
-            let check = try connection.prepare(SQL.integrityCheck)
-            while try check.step() {
-                if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
-            }
+            try SQL.appendStructuralProblems(of: connection, to: &report.structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)
             var numbers: [Int64] = []
             while try list.step() {
