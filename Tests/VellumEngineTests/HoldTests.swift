@@ -111,7 +111,7 @@ struct HoldTests {
     @Test func triesToBeginTheLogAnewBackOffAndTellOnce() {
         var backoff = RestartBackoff()
         var (now, told, tries): (Int64, Int, Int) = (0, 0, 0)
-        #expect(backoff.patience(isLong: true) == 250)
+        #expect(backoff.timeout(isLong: true) == 250)
         while now < 60_000 {
             if backoff.fail(at: now, copied: 7) { told += 1 }
             tries += 1
@@ -120,7 +120,7 @@ struct HoldTests {
         }
         #expect(told == 1)
         #expect(tries < 40)
-        #expect(backoff.patience(isLong: true) == 2)
+        #expect(backoff.timeout(isLong: true) == 2)
         backoff.succeed()
         #expect(backoff == RestartBackoff())
     }
@@ -132,7 +132,7 @@ struct HoldTests {
             let isTold = backoff.fail(at: Int64(number), copied: number)
             #expect(!isTold)
             #expect(backoff.nextTry <= Int64(number) + 2)
-            #expect(backoff.patience(isLong: true) == 250)
+            #expect(backoff.timeout(isLong: true) == 250)
         }
     }
 
