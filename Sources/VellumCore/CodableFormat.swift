@@ -1,19 +1,26 @@
 internal import CBORCoding
 public import Foundation
 
-/// What `Codable` values become when they are stored.
+/// The format in which `Codable` values are stored.
 ///
-/// Bytes of either format tell themselves, so that both are always read: the choice is about what is written next.
+/// Every reader recognizes both formats by their first bytes, so the choice affects only what is written from now on.
+///
+/// ```swift
+/// let bytes = try CodableFormat.cbor.encode(user)
+/// let user = try CodableFormat.decode(User.self, from: bytes)
+/// ```
 public enum CodableFormat: Sendable {
     /// CBOR (RFC 8949) under the tag 55799: several times faster than JSON, and smaller.
     case cbor
-    /// JSON, for those who look into files by eye.
+    /// JSON, which can be read in a text editor.
     case json
 
-    /// The value in this format. Runs on the caller's thread, the type's own `encode(to:)` included.
+    /// Returns the value encoded in this format.
     ///
-    /// - Complexity: O(n) in the bytes made.
-    /// - Throws: `EncodingError`, and whatever the type throws.
+    /// Runs on the caller's thread, including the type's own `encode(to:)`.
+    ///
+    /// - Complexity: O(n) in the size of the result.
+    /// - Throws: `EncodingError`, and any error that the type's `encode(to:)` throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         switch self {
         case .cbor: try Self.cborEncoder.encode(value)
@@ -21,18 +28,20 @@ public enum CodableFormat: Sendable {
         }
     }
 
-    /// The value that the bytes hold, in whichever format they are. Runs on the caller's thread, the type's own `init(from:)` included.
+    /// Returns the value decoded from bytes in either format.
     ///
-    /// - Complexity: O(n) in the bytes.
-    /// - Throws: `DecodingError`, and whatever the type throws.
+    /// Runs on the caller's thread, including the type's own `init(from:)`.
+    ///
+    /// - Complexity: O(n) in the number of bytes.
+    /// - Throws: `DecodingError`, and any error that the type's `init(from:)` throws.
     public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
         CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
     }
 
-    /// One value out of what is stored, without decoding the rest; `nil` if it cannot be read so, as out of JSON.
+    /// Returns one nested value without decoding the rest; `nil` if the path is absent, or the bytes are JSON.
     ///
-    /// - Complexity: O(n) in the bytes before the end of the value.
-    /// - Throws: `DecodingError` for bytes that are not well-formed up to there, or a value of another type.
+    /// - Complexity: O(n) in the number of bytes up to the end of the value.
+    /// - Throws: `DecodingError` if the bytes up to there are malformed, or the value has another type.
     public static func decodeField<Value: Decodable>(_ type: Value.Type, at path: [String], from bytes: Data) throws -> Value? {
         CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decodeIfPresent(type, at: path, from: bytes) : nil
     }
