@@ -17,7 +17,7 @@ struct ChecksumTests {
         #expect(vellum_crc32c_table(0, bytes, bytes.count) == checksum)
     }
 
-    @Test func theInstructionAndTheTableAgreeAndPartsContinue() {
+    @Test func theInstructionAndTheTableAgreeAndPartsCanBeChained() {
         var random = SeededGenerator(seed: 7)
         for count in Array(0..<300) + [6143, 6144, 6145, 12_288, 20_000, 65_536] {
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -3,7 +3,7 @@ import Testing
 
 import VellumCore
 
-/// A table of mounts tells what lies on another machine.
+/// Network file systems are recognized by the mount table.
 @Suite(.timeLimit(.minutes(60)))
 struct NetworkTests {
     private static let mounts = """

@@ -50,7 +50,7 @@ struct QueryPipelineTests {
         #expect(try all(Numbers([11, 21, 1, 20, 10]).pipeline.carryingOut([.sort([byLastDigit])])) == [20, 10, 11, 21, 1])
     }
 
-    @Test func stepsAreCarriedOutInTheirOrder() throws {
+    @Test func stepsRunInOrder() throws {
         let small = Condition<Int>.test(Test { $0 < 5 })
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.carryingOut([.limit(2), .filter(small)])) == [1])
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.carryingOut([.filter(small), .limit(2)])) == [1, 2])
@@ -58,7 +58,7 @@ struct QueryPipelineTests {
         #expect(try all(Numbers([9, 1]).pipeline.carryingOut([.skip(5)])) == [])
     }
 
-    @Test func aConditionThatThrowsIsAnErrorOfTheQuery() {
+    @Test func aThrowingConditionFailsTheQuery() {
         struct Odd: Error {}
         let throwing = Condition<Int>.test(Test { _ in throw Odd() })
         #expect(throws: VellumError.self) { try all(Numbers([1]).pipeline.carryingOut([.filter(throwing)])) }
