@@ -92,7 +92,7 @@ struct HoldTests {
                     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == setup.url.path + "-shm"
                 }
             }
-            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .nobody)
+            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unlocked)
             // SQLite's and ours.
             #expect(try descriptors() == 2)
             do {
