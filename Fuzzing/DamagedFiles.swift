@@ -37,7 +37,7 @@ final class DamagedFiles: @unchecked Sendable {
         Data("\(name) \(number) ".utf8) + Data(repeating: UInt8(number), count: number == 7 ? 9000 : number * 3)
     }
 
-    private static func store(_ name: String, _ file: DatabaseFile) throws(StoreError) -> Store<Data> {
+    private static func store(_ name: String, _ file: DatabaseFile) throws(VellumError) -> Store<Data> {
         try file.store(
             named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
     }
@@ -88,31 +88,31 @@ final class DamagedFiles: @unchecked Sendable {
     }
 
     private func visit(_ number: Int) {
-        attempt { () throws(StoreError) in
+        attempt { () throws(VellumError) in
             let file = try DatabaseFile.open(at: folder.file("file"), ifNotADatabase: .setAside)
             for name in Self.names {
-                attempt { () throws(StoreError) in
+                attempt { () throws(VellumError) in
                     let store = try Self.store(name, file)
                     for number in 0..<40 {
-                        attempt { () throws(StoreError) in
+                        attempt { () throws(VellumError) in
                             guard let value = try store.value(forKey: EntryKey("key \(number)")).value else { return }
                             require(value == Self.value(name, number), "A value equals the one that was recorded for its key.")
                         }
                     }
-                    attempt { () throws(StoreError) in _ = try store.values() }
-                    attempt { () throws(StoreError) in try store.record(Data("new".utf8), forKey: EntryKey("new \(number)")) }
+                    attempt { () throws(VellumError) in _ = try store.values() }
+                    attempt { () throws(VellumError) in try store.record(Data("new".utf8), forKey: EntryKey("new \(number)")) }
                 }
             }
-            attempt { () throws(StoreError) in _ = try file.verify() }
-            attempt { () throws(StoreError) in try file.close() }
+            attempt { () throws(VellumError) in _ = try file.verify() }
+            attempt { () throws(VellumError) in try file.close() }
         }
     }
 
-    private func attempt(_ body: () throws(StoreError) -> Void) {
-        do throws(StoreError) {
+    private func attempt(_ body: () throws(VellumError) -> Void) {
+        do throws(VellumError) {
             try body()
         } catch {
-            let codes: [StoreError.Code] = [.damagedFile, .damagedEntry, .notADatabase, .foreignFile, .newerFormat]
+            let codes: [VellumError.Code] = [.damagedFile, .damagedEntry, .notADatabase, .foreignFile, .newerFormat]
             require(codes.contains(error.code), "Damage throws an error about damage: \(String(reflecting: error))")
         }
     }

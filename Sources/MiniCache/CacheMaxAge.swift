@@ -25,13 +25,9 @@ public struct CacheMaxAge: Hashable, Sendable {
     /// - Parameters:
     ///   - seconds: How long a value is valid after it was set.
     ///   - jitter: The largest part of the age by which a value's age is shortened at random, from 0 to 1.
-    /// - Throws: ``StoreError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
+    /// - Throws: ``VellumError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
     public init(validatingSeconds seconds: TimeInterval, jitter: Double = 0) throws(MiniCacheError) {
-        do throws(StoreError) {
-            self.init(try Expiration(validatingSeconds: seconds, jitter: jitter))
-        } catch {
-            throw MiniCacheError(error)
-        }
+        self.init(try Expiration(validatingSeconds: seconds, jitter: jitter))
     }
 
     /// Creates an age from durations that were computed or read.
@@ -40,13 +36,9 @@ public struct CacheMaxAge: Hashable, Sendable {
     ///   - age: How long a value is valid after it was set; `nil` means no limit.
     ///   - idle: How long a value is valid after it was last set or read; `nil` means no limit.
     ///   - jitter: The largest part of the age by which a value's age is shortened at random, from 0 to 1.
-    /// - Throws: ``StoreError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
+    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
     public init(validating age: Duration?, unusedFor idle: Duration? = nil, jitter: Double = 0) throws(MiniCacheError) {
-        do throws(StoreError) {
-            self.init(try Expiration(validating: age, unusedFor: idle, jitter: jitter))
-        } catch {
-            throw MiniCacheError(error)
-        }
+        self.init(try Expiration(validating: age, unusedFor: idle, jitter: jitter))
     }
 
     /// Returns an age of a number of seconds.

@@ -13,7 +13,7 @@ extension MiniCache {
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func removeAll() throws(MiniCacheError) {
         let store = try openStore()
-        try mappingErrors { () throws(StoreError) in try store.removeAll() }
+        try core.locatingErrors { () throws(VellumError) in try store.removeAll() }
         core.didRemoveAll()
     }
 
@@ -26,7 +26,7 @@ extension MiniCache {
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func count() throws(MiniCacheError) -> Int {
         let store = try openStore()
-        return try mappingErrors { () throws(StoreError) in try store.count() }
+        return try core.locatingErrors { () throws(VellumError) in try store.count() }
     }
 
     /// Returns the keys of valid values, most recently used first.
@@ -40,10 +40,12 @@ extension MiniCache {
     public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
         let store = try openStore()
         var keys: [Key] = []
-        for use in try mappingErrors({ () throws(StoreError) in try store.keysByUse(under: expiration) }) {
+        for use in try core.locatingErrors({ () throws(VellumError) in try store.keysByUse(under: expiration) }) {
             guard keys.count < limit else { break }
             let entryKey = use.key
-            guard try !mappingErrors({ () throws(StoreError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }) else { continue }
+            guard try !core.locatingErrors({ () throws(VellumError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }) else {
+                continue
+            }
             do throws(MiniCacheError) {
                 keys.append(try CacheKey.decoded(entryKey, as: Key.self))
             } catch {
@@ -59,7 +61,7 @@ extension MiniCache {
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func statistics() throws(MiniCacheError) -> StoreStatistics {
         let store = try openStore()
-        return try mappingErrors { () throws(StoreError) in try store.statistics() }
+        return try core.locatingErrors { () throws(VellumError) in try store.statistics() }
     }
 
     /// The limits of memory and disk, in bytes of encoded values.

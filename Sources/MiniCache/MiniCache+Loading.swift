@@ -15,7 +15,7 @@ extension MiniCache where Value: Sendable {
     /// At most one loader runs per key: the first caller's. The others wait for its result. Loads of different keys are independent.
     /// Cancelling one waiter does not affect the others; when the last one is cancelled, the loader is cancelled or goes on, as
     /// ``LoadOptions/onLastWaiterCancelled`` says. If the value is set or removed while the loader runs, that stays, and the waiters get what was
-    /// loaded. A loader may load other keys; one that waits for its own key gets ``StoreError/Code/recursiveLoad``.
+    /// loaded. A loader may load other keys; one that waits for its own key gets ``VellumError/Code/recursiveLoad``.
     ///
     /// Looking for a value blocks as the subscript does; nothing else here blocks. The value becomes the most recently used one. A value that
     /// cannot be decoded is reported once, and loaded.
@@ -84,11 +84,7 @@ extension MiniCache where Value: Sendable {
     /// Returns the options with the age, and throws an error for negative durations even if nothing will be loaded.
     @inlinable
     func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
-        do throws(StoreError) {
-            try options.check()
-        } catch {
-            throw MiniCacheError(error)
-        }
+        try options.check()
         guard let maxAge else { return options }
         return aged(options, maxAge)
     }
@@ -163,8 +159,8 @@ extension MiniCache where Value: Sendable {
             }
             if answer.source == .loaded { core.didWrite(entryKey) }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
-        } catch let error as StoreError {
-            throw MiniCacheError(error)
+        } catch let error as VellumError {
+            throw error
         }
     }
 

@@ -130,7 +130,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let entryKey = try CacheKey.of(key)
         let store = try openStore()
         defer { core.didWrite(entryKey) }
-        return try mappingErrors { () throws(StoreError) in try store.remove(entryKey) }
+        return try core.locatingErrors { () throws(VellumError) in try store.remove(entryKey) }
     }
 
     /// Returns whether there is a valid value for a key.
@@ -150,14 +150,14 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
         let entryKey = try CacheKey.of(key)
         let store = try openStore()
-        return try mappingErrors { () throws(StoreError) in
+        return try core.locatingErrors { () throws(VellumError) in
             guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
             return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata
         }
     }
 
     /// Returns whether an entry of this size is a remembered miss.
-    func isTombstone(_ key: EntryKey, bytes: Int, in store: Store<CachedValue>) throws(StoreError) -> Bool {
+    func isTombstone(_ key: EntryKey, bytes: Int, in store: Store<CachedValue>) throws(VellumError) -> Bool {
         guard bytes == EncodedForm.tombstone.bytes.count else { return false }
         return try store.peek(key)?.isTombstone ?? false
     }
@@ -169,13 +169,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         guard let ready else { return try findAfterOpening(key) }
         let entryKey = try CacheKey.of(key)
         let cached: CachedValue
-        do throws(StoreError) {
-            guard !mark.isClosed else { throw .closed }
-            guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
-            cached = found
-        } catch {
-            throw MiniCacheError(error)
-        }
+        guard !mark.isClosed else { throw .closed }
+        guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
+        cached = found
         if let decoded = cached.decoded(as: Value.self) { return decoded.value }
         return try decode(cached, entryKey)
     }
@@ -184,7 +180,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func findAfterOpening(_ key: Key) throws(MiniCacheError) -> Value? {
         let store = try openStore()
         let entryKey = try CacheKey.of(key)
-        let cached = try mappingErrors { () throws(StoreError) in try store.value(forKey: entryKey, under: expiration) }
+        let cached = try core.locatingErrors { () throws(VellumError) in try store.value(forKey: entryKey, under: expiration) }
         return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
@@ -223,10 +219,10 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         do {
             let form = keepsDecoded ? DecodedForm(value, core.format) : EncodedForm(try ValueCoding.encode(value, as: core.format))
             try store.record(CachedValue(form), forKey: entryKey, expiration: maxAge?.expiration)
-        } catch let error as StoreError where error.code != .notEncodable {
-            throw MiniCacheError(error)
+        } catch let error as VellumError where error.code != .notEncodable {
+            throw error
         } catch {
-            let cause = (error as? StoreError)?.cause ?? error
+            let cause = (error as? VellumError)?.cause ?? error
             throw MiniCacheError(
                 .notEncodable, "A value of type \(Value.self) cannot be encoded. The old value is still there.", cause: cause)
         }
@@ -242,11 +238,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
         if let readyStore {
-            if mark.isClosed { throw MiniCacheError(.closed) }
+            if mark.isClosed { throw .closed }
             return readyStore
         }
         if let invalidity { throw invalidity }
-        return try mappingErrors { () throws(StoreError) in try core.store(for: expiration, keyedBy: Key.self) }
+        return try core.locatingErrors { () throws(VellumError) in try core.store(for: expiration, keyedBy: Key.self) }
     }
 
     // MARK: Failures

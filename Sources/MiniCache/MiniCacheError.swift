@@ -1,8 +1,6 @@
-internal import Foundation
 public import VellumCore
-internal import VellumEngine
 
-/// An error of a cache: what failed, what to do about it, and the underlying error.
+/// The error of a cache.
 ///
 /// ```swift
 /// do {
@@ -11,44 +9,24 @@ internal import VellumEngine
 ///     // The image is larger than every limit. The old value is still there.
 /// }
 /// ```
-///
-/// Its `description` contains no keys and no values; `String(reflecting:)` adds the cause.
-public struct MiniCacheError: EngineError {
-    /// The kinds of failures.
-    public typealias Code = StoreError.Code
+public typealias MiniCacheError = VellumError
 
-    /// The kind of failure. A later version may add codes, so a `switch` needs a default.
-    public var code: Code
-    /// What failed and what to do about it, in a sentence.
-    public var message: String
-    /// The underlying error, if there is one. It may contain keys and values.
-    public var cause: (any Error)?
-
-    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-    }
-
-    @usableFromInline
-    init(_ error: StoreError) {
-        self.init(error.code, error.message, cause: error.cause)
-    }
-
-    /// Whether the failure concerns one entry only.
-    var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
-}
-
-extension StoreError.Code {
+extension VellumError.Code {
     /// Equal keys of the type may be encoded differently, or the key contains a number that is infinite or NaN.
-    public static let invalidKey = StoreError.Code("invalidKey")
+    public static let invalidKey = VellumError.Code("invalidKey")
 }
 
-/// Calls the engine and throws its errors as errors of a cache.
-func mappingErrors<Result>(_ body: () throws(StoreError) -> Result) throws(MiniCacheError) -> Result {
-    do throws(StoreError) {
-        return try body()
-    } catch {
-        throw MiniCacheError(error)
+extension CacheCore {
+    /// Runs `body`. An error of it names this cache and its file.
+    func locatingErrors<Result>(_ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
+        do throws(VellumError) {
+            return try body()
+        } catch {
+            throw located(error)
+        }
+    }
+
+    func located(_ error: VellumError) -> VellumError {
+        error.located(archive: "\(location.name), version \(location.version)", path: path)
     }
 }

@@ -106,48 +106,44 @@ public final class MiniCacheManager: Sendable {
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails; then nothing is removed.
     public func removeAll() throws(MiniCacheError) {
-        try mappingErrors { () throws(StoreError) in try file.removeAll() }
+        try file.removeAll()
     }
 
     /// Makes all acknowledged writes and the eviction order survive power loss. Blocks for the disk.
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func flush() throws(MiniCacheError) {
-        try mappingErrors { () throws(StoreError) in
-            for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.flush() }
-        }
+        for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.flush() }
     }
 
     /// Closes all caches of this manager, and the file if no other manager has it open.
     ///
-    /// Later calls of the caches fail with ``StoreError/Code/closed``; caches of other managers go on. All acknowledged writes survive power
+    /// Later calls of the caches fail with ``VellumError/Code/closed``; caches of other managers go on. All acknowledged writes survive power
     /// loss. Requesting a cache opens the file again.
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func close() throws(MiniCacheError) {
-        try mappingErrors { () throws(StoreError) in
-            for core in cores.withLock({ Array($0.values) }) { try core.close() }
-            try file.close()
-        }
+        for core in cores.withLock({ Array($0.values) }) { try core.close() }
+        try file.close()
         cores.withLock { $0 = [:] }
     }
 
     /// Commits open transactions and releases all locks and files until ``resume()``. Call it before the app is suspended, because the
     /// system terminates suspended apps that hold a lock.
     ///
-    /// Values in memory are still found; calls that need the disk fail with ``StoreError/Code/suspended``. Blocks until running calls have
+    /// Values in memory are still found; calls that need the disk fail with ``VellumError/Code/suspended``. Blocks until running calls have
     /// finished. Suspending twice has no effect.
     ///
     /// - Throws: ``MiniCacheError`` if a transaction cannot be committed; then nothing is suspended.
     public func suspend() throws(MiniCacheError) {
-        try mappingErrors { () throws(StoreError) in try file.opened?.suspend() }
+        try file.opened?.suspend()
     }
 
     /// Opens the file again after ``suspend()``.
     ///
-    /// - Throws: ``MiniCacheError`` if it cannot be opened; ``StoreError/Code/vanished`` if it was removed.
+    /// - Throws: ``MiniCacheError`` if it cannot be opened; ``VellumError/Code/vanished`` if it was removed.
     public func resume() throws(MiniCacheError) {
-        try mappingErrors { () throws(StoreError) in try file.opened?.resume() }
+        try file.opened?.resume()
     }
 
     // MARK: Making
@@ -158,18 +154,18 @@ public final class MiniCacheManager: Sendable {
         let location = CacheLocation(name: name, version: version.text)
         let expiration = maxAge.expiration
         let core: CacheCore
-        do throws(StoreError) {
+        do throws(VellumError) {
             core = self.core(location, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
         } catch {
             // The manager does not keep this core: it only reports the error.
             let core = CacheCore(location, memory: nil, disk: nil, in: file)
-            return MiniCache(core, .invalid(MiniCacheError(error)), expiration, keepsDecoded: keepsDecoded)
+            return MiniCache(core, .invalid(error), expiration, keepsDecoded: keepsDecoded)
         }
-        do throws(StoreError) {
+        do throws(VellumError) {
             let store = try core.store(for: expiration, keyedBy: Key.self)
             return MiniCache(core, .opened(store), expiration, keepsDecoded: keepsDecoded)
         } catch {
-            Report.failure(MiniCacheError(error), verb: "cache")
+            Report.failure(error, verb: "cache")
             return MiniCache(core, .failed, expiration, keepsDecoded: keepsDecoded)
         }
     }

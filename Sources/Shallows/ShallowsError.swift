@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 public import VellumCore
 
 /// The error of this module: a miss with its key, or a failure with its cause, and the layer where it arose.
@@ -15,9 +15,9 @@ public import VellumCore
 /// as the ``cause`` of a `ShallowsError` from ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
 ///
 /// Its `description` contains no key and no value; `String(reflecting:)` adds the cause.
-public struct ShallowsError: EngineError, StorageMiss {
+public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, CustomDebugStringConvertible, StorageMiss {
     /// What kind of failure an error is.
-    public typealias Code = StoreError.Code
+    public typealias Code = VellumError.Code
 
     /// What kind of failure it is. A later version may add codes, so a `switch` needs a default.
     public var code: Code
@@ -86,7 +86,7 @@ extension ShallowsError {
             self = error
             if self.key == nil { self.key = key }
         case let error as any StorageMiss where error.isMiss: self = .miss(forKey: key ?? (), layer: layer, cause: error)
-        case let error as StoreError: self = ShallowsError(error.code, error.message, layer: layer, key: key, cause: error.cause)
+        case let error as VellumError: self = ShallowsError(error.code, error.located, layer: layer, key: key, cause: error.cause)
         case is CancellationError:
             self = ShallowsError(.cancelled, "The task was cancelled.", layer: layer, key: key, cause: error)
         default:
@@ -94,7 +94,7 @@ extension ShallowsError {
             self.disposition = error is any StorageMiss ? .failure : disposition
         }
         // User code expects the errors that user code threw.
-        throwsCause = throwsCause || !(error is any EngineError)
+        throwsCause = throwsCause || !(error is VellumError || error is ShallowsError)
     }
 
     /// Whether it is about the call, and says nothing about what the storage has.
@@ -107,19 +107,29 @@ extension ShallowsError {
     @usableFromInline var underlyingError: any Error { throwsCause ? (cause ?? self) : self }
 }
 
-extension StoreError.Code {
+extension ShallowsError {
+    /// The description and the cause.
+    public var debugDescription: String {
+        guard let cause else { return "ShallowsError(\(description))" }
+        return "ShallowsError(\(description) Cause: \(String(reflecting: cause)))"
+    }
+
+    public var errorDescription: String? { description }
+}
+
+extension VellumError.Code {
     /// There is no value under the key.
-    public static let miss = StoreError.Code("miss")
+    public static let miss = VellumError.Code("miss")
     /// A user-supplied storage or transform failed.
-    public static let failed = StoreError.Code("failed")
+    public static let failed = VellumError.Code("failed")
     /// A value was set to some layers and not all.
-    public static let partiallySet = StoreError.Code("partiallySet")
+    public static let partiallySet = VellumError.Code("partiallySet")
     /// A value was removed from some layers and not all.
-    public static let partiallyRemoved = StoreError.Code("partiallyRemoved")
+    public static let partiallyRemoved = VellumError.Code("partiallyRemoved")
     /// A storage that answers later was called synchronously inside a task.
-    public static let wouldBlock = StoreError.Code("wouldBlock")
+    public static let wouldBlock = VellumError.Code("wouldBlock")
     /// A call would wait for work that it is part of, such as an update of the key that is being updated.
-    public static let recursiveCall = StoreError.Code("recursiveCall")
+    public static let recursiveCall = VellumError.Code("recursiveCall")
     /// A storage released its completion without calling it.
-    public static let unanswered = StoreError.Code("unanswered")
+    public static let unanswered = VellumError.Code("unanswered")
 }

@@ -5,10 +5,9 @@
 @_exported public import enum VellumCore.CodableFormat
 @_exported public import struct VellumCore.DataSize
 @_exported public import enum VellumCore.Durability
-@_exported public import protocol VellumCore.EngineError
 @_exported public import struct VellumCore.Expiration
 @_exported public import enum VellumCore.RemovalCause
-@_exported public import struct VellumCore.StoreError
+@_exported public import struct VellumCore.VellumError
 @_exported public import struct VellumCore.StoreStatistics
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock

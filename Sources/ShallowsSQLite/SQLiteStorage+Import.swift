@@ -46,7 +46,7 @@ extension SQLiteStorage {
     ) async throws(ShallowsError) -> FolderImport {
         let codec = StorageCodec<Value>(layer.configuration.options.format)
         return try await underlyingStorage.cancelling { call in
-            layer.whole(call) { [layer, expiration] (store) throws(StoreError) in
+            layer.whole(call) { [layer, expiration] (store) throws(VellumError) in
                 let importer = FolderImporter(
                     files: files, decode: decode ?? { try codec.decode($0) }, store: store,
                     expiration: expiration == .never ? nil : expiration, layer: layer.name)

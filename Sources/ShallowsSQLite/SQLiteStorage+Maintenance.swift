@@ -16,7 +16,7 @@ extension SQLiteStorage {
     /// - Throws: ``Shallows/ShallowsError`` if the file cannot be created or opened or belongs to another program, a limit is zero or below,
     ///   or the file is open with larger limits, another durability or another type.
     public func open() async throws(ShallowsError) {
-        try await whole { (_) throws(StoreError) in }
+        try await whole { (_) throws(VellumError) in }
     }
 
     /// Returns the keys of all valid values, in normal form (NFC), most recently used first; at most `limit` of them. Does not affect the
@@ -25,7 +25,7 @@ extension SQLiteStorage {
     /// - Complexity: O(limit × log n).
     /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened or read.
     public func keys(limit: Int = .max) async throws(ShallowsError) -> [Filename] {
-        try await whole { (store) throws(StoreError) in
+        try await whole { (store) throws(VellumError) in
             try store.keys(limit: limit).map { Filename(rawValue: $0.normalized) }
         }
     }
@@ -35,7 +35,7 @@ extension SQLiteStorage {
     /// - Complexity: O(1).
     /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened or read.
     public func statistics() async throws(ShallowsError) -> StoreStatistics {
-        try await whole { (store) throws(StoreError) in try store.statistics() }
+        try await whole { (store) throws(VellumError) in try store.statistics() }
     }
 
     /// Makes the results of all earlier calls survive power loss, including the eviction order.
@@ -55,7 +55,7 @@ extension SQLiteStorage {
     }
 
     /// Flushes and closes this storage, after the calls that were made before. Later calls fail with
-    /// ``VellumCore/StoreError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
+    /// ``VellumCore/VellumError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
     /// afterwards opens the file again.
     ///
     /// It is optional: a storage that is released closes after its calls have ended. Closing again has no effect.
@@ -74,7 +74,7 @@ extension SQLiteStorage {
 
     /// Releases every lock and file until ``resume()``, after the calls that were made before: for an app that is about to be suspended,
     /// because the system kills apps that hold a lock then. Calls that need the disk meanwhile fail with
-    /// ``VellumCore/StoreError/Code/suspended``.
+    /// ``VellumCore/VellumError/Code/suspended``.
     ///
     /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
     public func suspend() async throws(ShallowsError) {
@@ -90,24 +90,24 @@ extension SQLiteStorage {
 
     /// Reopens the file after ``suspend()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/StoreError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/VellumError/Code/vanished`` if it no longer exists.
     public func resume() async throws(ShallowsError) {
         try await resume(.completing).outcome().get()
     }
 
     /// Blocking variant of ``resume()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/StoreError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/VellumError/Code/vanished`` if it no longer exists.
     public func resumeAndWait() throws(ShallowsError) {
         try resume(.waiting).wait().get()
     }
 
-    private func flush(_ call: Call) -> Reply<Void> { layer.whole(call) { (store) throws(StoreError) in try store.flush() } }
-    private func suspend(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(StoreError) in try file.suspend() } }
-    private func resume(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(StoreError) in try file.resume() } }
+    private func flush(_ call: Call) -> Reply<Void> { layer.whole(call) { (store) throws(VellumError) in try store.flush() } }
+    private func suspend(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.suspend() } }
+    private func resume(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.resume() } }
 
     private func whole<Result: Sendable>(
-        _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
+        _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) async throws(ShallowsError) -> Result {
         try await underlyingStorage.cancelling { layer.whole($0, body) }.get()
     }

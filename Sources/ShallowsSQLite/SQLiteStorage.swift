@@ -27,11 +27,11 @@ internal import VellumCore
 ///
 /// *Several storages on one file* share the file and its memory, and the order of their calls where they name it by the same path. A second
 /// one may ask for larger limits and not for smaller ones, and must have the same type; otherwise its calls fail with
-/// ``VellumCore/StoreError/Code/contradiction``. If their formats differ, both write that of the first to open the file, until both are closed.
+/// ``VellumCore/VellumError/Code/contradiction``. If their formats differ, both write that of the first to open the file, until both are closed.
 /// Several processes may have the file open, each with its own format.
 ///
 /// *Damage.* A file that is not a database, or that belongs to another program, is left unchanged, and every call fails with
-/// ``VellumCore/StoreError/Code/notADatabase`` or ``VellumCore/StoreError/Code/foreignFile``. A damaged file of this package is set aside, and its
+/// ``VellumCore/VellumError/Code/notADatabase`` or ``VellumCore/VellumError/Code/foreignFile``. A damaged file of this package is set aside, and its
 /// readable values are copied into a new one.
 public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
     /// The key of a value.

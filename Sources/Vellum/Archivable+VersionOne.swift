@@ -26,12 +26,12 @@ extension Archivable {
 
     /// Throws an error that says which methods the type must have.
     public func archiveData() throws -> Data {
-        throw StoreError(.notEncodable, Self.missingMethods)
+        throw VellumError(.notEncodable, Self.missingMethods)
     }
 
     /// Throws an error that says which methods the type must have.
     public static func decode(archive data: Data) throws -> any Archivable {
-        throw StoreError(.notDecodable, missingMethods)
+        throw VellumError(.notDecodable, missingMethods)
     }
 
     private static var missingMethods: String {

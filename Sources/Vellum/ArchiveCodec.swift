@@ -9,7 +9,7 @@ struct ArchiveCodec<Archive: Archivable>: Codec {
     func decode(_ data: Data) throws -> Archive {
         let object = try Archive.deArchive(fromData: data)
         guard let archive = object as? Archive else {
-            throw StoreError(
+            throw VellumError(
                 .notDecodable, "'\(Archive.self).deArchive(fromData:)' returned an object of another type. Return a \(Archive.self).")
         }
         return archive

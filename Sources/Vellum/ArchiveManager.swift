@@ -158,12 +158,12 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     public var failures: some AsyncSequence<VellumError, Never> & Sendable {
         store.events.compactMap { event in
             switch event {
-            case .failure(let error), .damagedEntry(_, let error): VellumError(error)
+            case .failure(let error), .damagedEntry(_, let error): error
             case .setAside(_, let salvaged):
                 VellumError(
                     .damagedFile,
                     "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
-            case .onNetwork: VellumError(.onNetwork)
+            case .onNetwork: .onNetwork
             case .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: nil
             }
         }

@@ -21,7 +21,7 @@ extension ArchiveStore where Archive: Sendable {
     /// returned and the failure is reported to ``events``.
     ///
     /// A loader may load other keys, of any archive. A loader that waits for its own key, directly or through other loaders, receives
-    /// ``StoreError/Code/recursiveLoad``. A task that a loader starts with `Task { }` counts as part of the loader; a `Task.detached`
+    /// ``VellumError/Code/recursiveLoad``. A task that a loader starts with `Task { }` counts as part of the loader; a `Task.detached`
     /// does not.
     ///
     /// Looking up the key blocks as ``access(archiveWithKey:)`` does; loading and recording do not block the caller's thread. An object that
@@ -37,7 +37,7 @@ extension ArchiveStore where Archive: Sendable {
     /// - Complexity: O(1) if memory has the object, O(log n) if the disk has it; else the cost of the loader.
     /// - Throws: The error of the loader, to all callers that waited. The next call runs a loader again, unless
     ///   ``LoadOptions/errorMaxAge`` is set. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the
-    ///   disk fails, a duration is negative, or the loaded object has another key (``StoreError/Code/otherKey``).
+    ///   disk fails, a duration is negative, or the loaded object has another key (``VellumError/Code/otherKey``).
     @inlinable
     public func value(
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
@@ -117,18 +117,18 @@ extension ArchiveStore where Archive: Sendable {
 
     @inlinable
     func check(_ options: LoadOptions) throws(VellumError) {
-        try withOpenHandle { () throws(StoreError) in try options.check() }
+        try withOpenHandle { () throws(VellumError) in try options.check() }
     }
 
     /// Returns the object if memory has a valid one.
     @inlinable
     func hit(_ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError) -> Archive? {
-        do throws(StoreError) {
+        do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
             return try store.hit(
                 forKey: EntryKey(key), under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
         } catch {
-            throw VellumError(error)
+            throw store.located(error)
         }
     }
 
@@ -161,28 +161,28 @@ extension ArchiveStore where Archive: Sendable {
             return try await store.load(
                 key, under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, absence: nil,
                 takesNothing: takesNothing,
-                additions: { [self] (object, transaction) throws(StoreError) in
+                additions: { [self] (object, transaction) throws(VellumError) in
                     guard !mark.isClosed else { throw .closed }
                     try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
                 }
             ) {
                 guard let object = try await loader() else { return nil }
-                guard EntryKey(object.primaryKey) == key else { throw StoreError.otherKey }
+                guard EntryKey(object.primaryKey) == key else { throw VellumError.otherKey }
                 return object
             }
-        } catch let error as StoreError {
-            throw VellumError(error)
+        } catch let error as VellumError {
+            throw store.located(error)
         }
     }
 }
 
-extension StoreError.Code {
+extension VellumError.Code {
     /// A loader returned an object whose key is not the requested one.
-    public static let otherKey = StoreError.Code("otherKey")
+    public static let otherKey = VellumError.Code("otherKey")
 }
 
-extension StoreError {
-    fileprivate static var otherKey: StoreError {
-        StoreError(.otherKey, "A loader returned an object with another `primaryKey`. Return the object with the requested key.")
+extension VellumError {
+    fileprivate static var otherKey: VellumError {
+        VellumError(.otherKey, "A loader returned an object with another `primaryKey`. Return the object with the requested key.")
     }
 }

@@ -55,7 +55,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///   recorded before is kept.
     @inlinable
     public func record(_ object: Archive, expiration: Expiration? = nil) throws {
-        try withOpenHandle { () throws(StoreError) in
+        try withOpenHandle { () throws(VellumError) in
             var transaction = StoreTransaction()
             try add(object, to: &transaction, expiration: expiration)
             try transaction.commit()
@@ -71,7 +71,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` as ``record(_:expiration:)`` does. No object is recorded.
     @inlinable
     public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration? = nil) throws {
-        try withOpenHandle { () throws(StoreError) in
+        try withOpenHandle { () throws(VellumError) in
             var transaction = StoreTransaction()
             for object in objects { try add(object, to: &transaction, expiration: expiration) }
             try transaction.commit()
@@ -79,7 +79,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     }
 
     @inlinable
-    func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration? = nil) throws(StoreError) {
+    func add(_ object: Archive, to transaction: inout StoreTransaction, expiration: Expiration? = nil) throws(VellumError) {
         guard !mark.isClosed else { throw .closed }
         try transaction.record(object, forKey: EntryKey(object.primaryKey), in: store, expiration: expiration ?? self.expiration)
         try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
@@ -93,11 +93,11 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails, the entry is damaged, or its data cannot be decoded.
     @inlinable
     public func access(archiveWithKey key: String) throws -> Archive? {
-        do throws(StoreError) {
+        do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
             return try unretained.value(forKey: EntryKey(key))
         } catch {
-            throw VellumError(error)
+            throw store.located(error)
         }
     }
 
@@ -110,7 +110,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(limit × log n), and one decode for each object whose value memory does not keep.
     /// - Throws: ``VellumError`` if the disk fails.
     public func accessAll(limit: Int = .max) throws -> [Archive] {
-        try withOpenHandle { () throws(StoreError) in try store.values(limit: limit) }
+        try withOpenHandle { () throws(VellumError) in try store.values(limit: limit) }
     }
 
     /// Returns whether there is a valid object with the key. Does not affect the eviction order and decodes nothing.
@@ -118,7 +118,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(log n), and reads the object's data to verify its checksum.
     /// - Throws: ``VellumError`` if the disk fails.
     public func contains(archiveWithKey key: String) throws -> Bool {
-        try withOpenHandle { () throws(StoreError) in try store.contains(EntryKey(key)) }
+        try withOpenHandle { () throws(VellumError) in try store.contains(EntryKey(key)) }
     }
 
     /// Returns the size and dates of the object with the key, or `nil`. Does not affect the eviction order and decodes nothing.
@@ -126,7 +126,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(log n), and reads the object's data to verify its checksum.
     /// - Throws: ``VellumError`` if the disk fails.
     public func metadata(forKey key: String) throws -> EntryMetadata? {
-        try withOpenHandle { () throws(StoreError) in try store.metadata(forKey: EntryKey(key)) }
+        try withOpenHandle { () throws(VellumError) in try store.metadata(forKey: EntryKey(key)) }
     }
 
     /// Returns the most recently used keys, most recently used first. Does not affect the eviction order.
@@ -135,7 +135,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(limit × log n).
     /// - Throws: ``VellumError`` if the disk fails.
     public func keys(limit: Int = .max) throws -> [String] {
-        try withOpenHandle { () throws(StoreError) in try store.keys(limit: limit).map(\.normalized) }
+        try withOpenHandle { () throws(VellumError) in try store.keys(limit: limit).map(\.normalized) }
     }
 
     /// Returns how many objects are stored, including expired objects that were not removed yet and objects that cannot be decoded.
@@ -145,7 +145,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(1).
     /// - Throws: ``VellumError`` if the disk fails.
     public func count() throws -> Int {
-        try withOpenHandle { () throws(StoreError) in try store.count() }
+        try withOpenHandle { () throws(VellumError) in try store.count() }
     }
 
     // MARK: Deleting
@@ -157,7 +157,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. The object is kept.
     @discardableResult
     public func delete(archiveWithKey key: String) throws -> Bool {
-        try withOpenHandle { () throws(StoreError) in try store.remove(EntryKey(key)) }
+        try withOpenHandle { () throws(VellumError) in try store.remove(EntryKey(key)) }
     }
 
     /// Deletes the objects with the keys in one transaction. Keys without an object are ignored.
@@ -167,7 +167,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     @discardableResult
     public func delete(allKeys keys: some Sequence<String>) throws -> Int {
-        try withOpenHandle { () throws(StoreError) in
+        try withOpenHandle { () throws(VellumError) in
             var transaction = StoreTransaction()
             for key in keys { transaction.remove(EntryKey(key), in: store) }
             return try transaction.commit().count { $0 }
@@ -178,7 +178,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     public func deleteAll() throws {
-        try withOpenHandle { () throws(StoreError) in try store.removeAll() }
+        try withOpenHandle { () throws(VellumError) in try store.removeAll() }
     }
 
     /// Deletes every object that was last recorded or accessed before the date, in transactions of at most 256 objects.
@@ -188,7 +188,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.
     @discardableResult
     public func deleteAll(lastUsedBefore date: Date) throws -> Int {
-        try withOpenHandle { () throws(StoreError) in try store.removeUnused(since: date) }
+        try withOpenHandle { () throws(VellumError) in try store.removeUnused(since: date) }
     }
 
     // MARK: Observing and maintaining
@@ -197,7 +197,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func statistics() throws -> StoreStatistics {
-        try withOpenHandle { () throws(StoreError) in try store.statistics() }
+        try withOpenHandle { () throws(VellumError) in try store.statistics() }
     }
 
     /// The limits of memory and the disk, in bytes of encoded objects.
@@ -218,20 +218,20 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func flush() throws {
-        try withOpenHandle { () throws(StoreError) in try store.flush() }
+        try withOpenHandle { () throws(VellumError) in try store.flush() }
     }
 
-    /// Closes this handle: every later call throws ``StoreError/Code/closed``. Other handles on the archive stay open; closing the last one
+    /// Closes this handle: every later call throws ``VellumError/Code/closed``. Other handles on the archive stay open; closing the last one
     /// closes the archive.
     ///
     /// Blocks until every acknowledged write survives power loss. Closing a closed handle has no effect.
     ///
     /// - Throws: ``VellumError`` if the disk fails. The handle stays open.
     public func close() throws {
-        do throws(StoreError) {
+        do throws(VellumError) {
             try hold.close()
         } catch {
-            throw VellumError(error)
+            throw store.located(error)
         }
         factory.forget(store, of: Archive.self)
     }
@@ -255,12 +255,12 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if this handle was closed or `body` throws.
     @inlinable
-    func withOpenHandle<Value>(_ body: () throws(StoreError) -> Value) throws(VellumError) -> Value {
-        do throws(StoreError) {
+    func withOpenHandle<Value>(_ body: () throws(VellumError) -> Value) throws(VellumError) -> Value {
+        do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
             return try body()
         } catch {
-            throw VellumError(error)
+            throw store.located(error)
         }
     }
 }
@@ -276,6 +276,6 @@ extension ArchiveStore {
     /// Sends a failure that no caller received to observers. Damaged entries are already reported where they are found.
     func reportFailure(_ error: VellumError) {
         guard error.code != .damagedEntry, error.code != .notDecodable else { return }
-        store.report(StoreError(error.code, error.message, cause: error.cause))
+        store.report(VellumError(error.code, error.message, cause: error.cause))
     }
 }

@@ -16,11 +16,11 @@ public struct ArchiveTransaction {
     ///   - store: An archive of the factory that runs the transaction.
     /// - Throws: ``VellumError`` if the object cannot be encoded or is larger than both limits, or the archive is closed.
     public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws {
-        do throws(StoreError) {
+        do throws(VellumError) {
             try store.add(object, to: &writes)
             closedChecks.append { store.mark.isClosed }
         } catch {
-            throw VellumError(error)
+            throw store.store.located(error)
         }
     }
 
@@ -37,11 +37,7 @@ public struct ArchiveTransaction {
     }
 
     mutating func commit() throws(VellumError) {
-        do throws(StoreError) {
-            guard !closedChecks.contains(where: { $0() }) else { throw StoreError.closed }
-            try writes.commit()
-        } catch {
-            throw VellumError(error)
-        }
+        guard !closedChecks.contains(where: { $0() }) else { throw VellumError.closed }
+        try writes.commit()
     }
 }

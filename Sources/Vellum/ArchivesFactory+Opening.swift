@@ -11,11 +11,11 @@ extension ArchivesFactory {
     func makeStore<Archive: Archivable>(
         _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ caching: CachePolicy<Archive>, _ methods: Methods
     ) throws(VellumError) -> ArchiveStore<Archive> {
-        do throws(StoreError) {
+        do throws(VellumError) {
             let (memory, disk) = (try Capacity(optional: memory), try Capacity(optional: disk))
             let defaults = try defaultLimits()
             let name = try name(of: Archive.self)
-            let hold = try StoreHold<Archive>.open { () throws(StoreError) in
+            let hold = try StoreHold<Archive>.open { () throws(VellumError) in
                 try openFile(methods).hold(
                     named: name, codec: ArchiveCodec<Archive>(), memory: memory, disk: disk, defaults: defaults, caching: caching,
                     indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
@@ -25,12 +25,12 @@ extension ArchivesFactory {
             addHandle(hold)
             return ArchiveStore(hold, factory: self, expiration: expiration)
         } catch {
-            throw VellumError(error)
+            throw error.located(archive: "\(Archive.self)", path: nil)
         }
     }
 
     /// Returns the store for a property of a recorded object. No handle holds it, so the limits of the first handle still apply.
-    func propertyStore<Archive: Archivable>(of type: Archive.Type) throws(StoreError) -> Store<Archive> {
+    func propertyStore<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> Store<Archive> {
         let store = try openFile(.nonThrowing).store(
             named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), defaults: try defaultLimits(),
             indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability, whenDifferent: .share)
@@ -38,14 +38,14 @@ extension ArchivesFactory {
         return store
     }
 
-    private func defaultLimits() throws(StoreError) -> DatabaseFile.DefaultLimits {
+    private func defaultLimits() throws(VellumError) -> DatabaseFile.DefaultLimits {
         DatabaseFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
     }
 
-    private func name(of type: (some Archivable).Type) throws(StoreError) -> String {
+    private func name(of type: (some Archivable).Type) throws(VellumError) -> String {
         let name = type.archiveName
         guard !name.contains("(unknown context at ") else {
-            throw StoreError(
+            throw VellumError(
                 .unnamedArchive,
                 """
                 \(type) is private or local, so its full name changes on every launch and its objects would be lost. \
@@ -55,7 +55,7 @@ extension ArchivesFactory {
         return name
     }
 
-    private func openFile(_ methods: Methods) throws(StoreError) -> DatabaseFile {
+    private func openFile(_ methods: Methods) throws(VellumError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         let hold = try FileHold.open(
             at: directory.appendingPathComponent("Archives.sqlite"), kind: .archives,
@@ -102,7 +102,7 @@ extension ArchivesFactory {
 
 /// A handle on an archive of any type.
 protocol ClosableHandle: AnyObject, Sendable {
-    func close() throws(StoreError)
+    func close() throws(VellumError)
 }
 
 extension StoreHold: ClosableHandle {}

@@ -13,7 +13,7 @@ internal import VellumEngine
 ///
 /// **The disk limit** belongs to the archive and is stored in its file: an archive that is opened without a limit keeps the one it has.
 /// It can be raised at any time. A smaller limit applies if the archive is not open yet in this process; what is evicted for it is logged
-/// and reported as ``StoreEvent/limitLowered(_:)``. For an open archive, `store(for:…)` throws ``StoreError/Code/contradiction``, and
+/// and reported as ``StoreEvent/limitLowered(_:)``. For an open archive, `store(for:…)` throws ``VellumError/Code/contradiction``, and
 /// `archives(for:…)` logs and reports that error and keeps the larger limit. An archive that was never given a limit has the default of
 /// the factory, and logs a warning when it first evicts. ``DataSize/unlimited`` keeps everything.
 ///
@@ -160,7 +160,7 @@ public final class ArchivesFactory: Sendable {
 
     /// Closes every handle that this factory opened, and the file if no other factory has it open.
     ///
-    /// Every later call of those handles throws ``StoreError/Code/closed``; handles of other factories stay open. Blocks until every
+    /// Every later call of those handles throws ``VellumError/Code/closed``; handles of other factories stay open. Blocks until every
     /// acknowledged write survives power loss. Opening an archive with this factory afterwards opens the file again.
     ///
     /// - Throws: ``VellumError`` if the disk fails. Call it again to close the remaining handles.
@@ -169,12 +169,12 @@ public final class ArchivesFactory: Sendable {
             defer { state = State() }
             return state
         }
-        do throws(StoreError) {
+        do throws(VellumError) {
             for handle in open.handles.values { try handle.hold?.close() }
             try open.file?.close()
         } catch {
             state.withLock { state in if state.file == nil { state = open } }
-            throw VellumError(error)
+            throw error
         }
     }
 
@@ -186,28 +186,24 @@ public final class ArchivesFactory: Sendable {
     /// try archives.resume()  // when it is about to enter the foreground
     /// ```
     ///
-    /// Objects in memory can still be accessed. A call that needs the disk throws ``StoreError/Code/suspended``. Blocks until calls that use
+    /// Objects in memory can still be accessed. A call that needs the disk throws ``VellumError/Code/suspended``. Blocks until calls that use
     /// the file have finished. Suspending twice has no further effect.
     ///
     /// - Throws: ``VellumError`` if the open writes cannot be committed. Nothing is suspended.
     public func suspend() throws(VellumError) {
-        try withOpenFile { (file) throws(StoreError) in try file.suspend() }
+        try withOpenFile { (file) throws(VellumError) in try file.suspend() }
     }
 
     /// Opens the file again after ``suspend()``.
     ///
-    /// - Throws: ``VellumError`` if the file cannot be opened; its code is ``StoreError/Code/vanished`` if the file no longer exists.
+    /// - Throws: ``VellumError`` if the file cannot be opened; its code is ``VellumError/Code/vanished`` if the file no longer exists.
     public func resume() throws(VellumError) {
-        try withOpenFile { (file) throws(StoreError) in try file.resume() }
+        try withOpenFile { (file) throws(VellumError) in try file.resume() }
     }
 
-    private func withOpenFile(_ body: (DatabaseFile) throws(StoreError) -> Void) throws(VellumError) {
+    private func withOpenFile(_ body: (DatabaseFile) throws(VellumError) -> Void) throws(VellumError) {
         guard let file = state.withLock({ $0.file?.file }), !file.isClosed else { return }
-        do throws(StoreError) {
-            try body(file)
-        } catch {
-            throw VellumError(error)
-        }
+        try body(file)
     }
 
     private static var defaultDirectory: URL {

@@ -4,7 +4,6 @@
 @_exported public import enum VellumCore.CodableFormat
 @_exported public import struct VellumCore.DataSize
 @_exported public import enum VellumCore.Durability
-@_exported public import protocol VellumCore.EngineError
 @_exported public import struct VellumCore.EntryKey
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
@@ -20,7 +19,7 @@
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.StorageLimits
 @_exported public import struct VellumCore.StorageUsage
-@_exported public import struct VellumCore.StoreError
+@_exported public import struct VellumCore.VellumError
 @_exported public import enum VellumCore.StoreEvent
 @_exported public import struct VellumCore.StoreStatistics
 @_exported public import enum VellumCore.UnawaitedLoad

@@ -19,7 +19,7 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
 
     /// Adds the recording of the object's archivable properties, and of theirs.
     @usableFromInline
-    func add(propertiesOf object: Archive, to transaction: inout StoreTransaction, _ factory: ArchivesFactory) throws(StoreError) {
+    func add(propertiesOf object: Archive, to transaction: inout StoreTransaction, _ factory: ArchivesFactory) throws(VellumError) {
         // A subclass may have properties that its parent does not have.
         if type(of: object) == Archive.self, !mayHaveProperties(object) { return }
         var seen: Set<ObjectIdentifier> = []
@@ -38,7 +38,7 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
 
     private func add<Property: Archivable>(
         _ property: Property, to transaction: inout StoreTransaction, _ factory: ArchivesFactory
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         let store = try factory.propertyStore(of: Property.self)
         try transaction.record(
             property, forKey: EntryKey(property.primaryKey), in: store,

@@ -9,7 +9,7 @@ enum Log {
         logger.error("\(message)", metadata: ["sqlite": "\(cause.code)"])
     }
 
-    static func error(_ message: String, _ cause: StoreError) {
+    static func error(_ message: String, _ cause: VellumError) {
         logger.error("\(message)", metadata: ["code": "\(cause.code)"])
     }
 

@@ -20,7 +20,7 @@ enum DescriptorMode {
             _ = try SharedArchives(in: arguments[2] + "/other")
             say("open: done")
         } catch {
-            say("open: \((error as? StoreError)?.code.description ?? "\(error)")")
+            say("open: \((error as? VellumError)?.code.description ?? "\(error)")")
         }
         // What is open needs no more.
         try archives.put(.safe, "k", 1)

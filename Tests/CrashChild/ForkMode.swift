@@ -84,7 +84,7 @@ enum ForkMode {
             try body()
             say("\(name): done")
         } catch {
-            say("\(name): \((error as? any EngineError)?.code.description ?? "\(error)")")
+            say("\(name): \((error as? VellumError)?.code.description ?? "\(error)")")
         }
     }
 }

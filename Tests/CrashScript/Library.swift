@@ -71,7 +71,7 @@ package final class Library {
     }
 
     package func store(_ shelf: State) throws -> Store<Item> {
-        guard let store = stores[shelf] else { throw StoreError(.closed, "The shelf \(shelf) is not open.") }
+        guard let store = stores[shelf] else { throw VellumError(.closed, "The shelf \(shelf) is not open.") }
         return store
     }
 }

@@ -118,7 +118,7 @@ package final class Performer {
         do {
             try write(changes, library)
             journal.complain("a write succeeded where no file could grow: \(changes)")
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             if error.code == .damagedFile { journal.complain("a full disk was taken for damage: \(error)") }
         }
     }

@@ -33,8 +33,8 @@ struct Contents {
     }
 
     /// The item, if it is there and can be read.
-    private static func peek(_ key: EntryKey, _ store: Store<Item>) throws(StoreError) -> Item? {
-        do throws(StoreError) {
+    private static func peek(_ key: EntryKey, _ store: Store<Item>) throws(VellumError) -> Item? {
+        do throws(VellumError) {
             return try store.peek(key)
         } catch {
             if error.code == .damagedEntry { return nil }

@@ -32,6 +32,6 @@ struct ForkTests {
         while let line = process.line() { said.append(line) }
         #expect(process.end().end == .exited(0))
         #expect(said == ["child: done", "parent: 1"])
-        for advice in ["execute a program", "fork before this process opens it"] { #expect(StoreError.forked.message.contains(advice)) }
+        for advice in ["execute a program", "fork before this process opens it"] { #expect(VellumError.forked.message.contains(advice)) }
     }
 }

@@ -56,7 +56,7 @@ final class Examination {
     private func visit(_ number: Int) async {
         findings.remains = []
         findings.isBroken = false
-        do throws(StoreError) {
+        do throws(VellumError) {
             let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
             var events: [AsyncStream<StoreEvent>] = []
             var stores: [(name: String, store: Store<Specimen>)] = []
@@ -64,7 +64,7 @@ final class Examination {
             let isSuspicious = number == 1 || findings.isTold || !findings.lost.isEmpty
             if isSuspicious { findings.lost = [] }
             for archive in SampleStore.archives {
-                attempt("open \(archive)") { () throws(StoreError) in
+                attempt("open \(archive)") { () throws(VellumError) in
                     let store = try SampleStore.open(archive, in: file)
                     events.append(store.events.events())
                     stores.append((archive, store))
@@ -73,7 +73,7 @@ final class Examination {
                 }
             }
             guard isSuspicious else { return try file.close() }
-            attempt("verify") { () throws(StoreError) in
+            attempt("verify") { () throws(VellumError) in
                 let report = try file.verify()
                 if !report.isIntact {
                     findings.isTold = true
@@ -83,7 +83,7 @@ final class Examination {
                 }
             }
             for (name, store) in stores { write(number, name, store) }
-            attempt("close") { () throws(StoreError) in try file.close() }
+            attempt("close") { () throws(VellumError) in try file.close() }
             for (_, store) in stores { store.events.finish() }
             for stream in events {
                 for await event in stream { hear(event) }
@@ -112,8 +112,8 @@ final class Examination {
     }
 
     /// Damage may be met anywhere; any other failure must not be.
-    private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) {
-        do throws(StoreError) {
+    private func attempt(_ what: String, _ body: () throws(VellumError) -> Void) {
+        do throws(VellumError) {
             try body()
         } catch {
             findings.isTold = true
@@ -121,7 +121,7 @@ final class Examination {
         }
     }
 
-    private func note(_ error: StoreError, _ what: String) {
+    private func note(_ error: VellumError, _ what: String) {
         findings.remains.append("\(what): \(error.code)")
         findings.isBroken = findings.isBroken || error.code == .damagedFile
         if ![.damagedEntry, .damagedFile].contains(error.code) { findings.wrong.append("\(what): \(String(reflecting: error))") }
@@ -133,25 +133,25 @@ final class Examination {
         for place in places[archive] ?? [] {
             let key = EntryKey(place.key)
             var found: Specimen?
-            attempt("value") { () throws(StoreError) in found = try store.value(forKey: key) }
+            attempt("value") { () throws(VellumError) in found = try store.value(forKey: key) }
             check(found, at: place)
             if found == nil, sample.present[place] != nil { findings.lost.insert(place) }
         }
         store.trimMemory(to: .zero)
-        attempt("values") { () throws(StoreError) in check(try store.values(), archive) }
-        attempt("keys") { () throws(StoreError) in _ = try store.keys() }
-        attempt("count") { () throws(StoreError) in _ = try store.count() }
-        attempt("metadata") { () throws(StoreError) in _ = try store.metadata(forKey: "key 4") }
+        attempt("values") { () throws(VellumError) in check(try store.values(), archive) }
+        attempt("keys") { () throws(VellumError) in _ = try store.keys() }
+        attempt("count") { () throws(VellumError) in _ = try store.count() }
+        attempt("metadata") { () throws(VellumError) in _ = try store.metadata(forKey: "key 4") }
         guard archive == "people" else { return }
         for question in Specimen.questions {
-            attempt("query") { () throws(StoreError) in check(try store.fetch(question), archive) }
-            attempt("count of query") { () throws(StoreError) in _ = try store.count(question) }
+            attempt("query") { () throws(VellumError) in check(try store.fetch(question), archive) }
+            attempt("count of query") { () throws(VellumError) in _ = try store.count(question) }
         }
     }
 
     private func readFresh(_ archive: String, _ store: Store<Specimen>) {
         for (place, specimen) in fresh where place.archive == archive {
-            attempt("fresh") { () throws(StoreError) in
+            attempt("fresh") { () throws(VellumError) in
                 if try store.value(forKey: EntryKey(place.key)) != specimen { findings.remains.append("\(place) is gone") }
             }
         }
@@ -179,7 +179,7 @@ final class Examination {
     private func write(_ number: Int, _ archive: String, _ store: Store<Specimen>) {
         let place = SampleStore.Place(archive: archive, key: "fresh \(number)")
         let specimen = Specimen(archive: archive, key: place.key, version: 100, age: number, tags: ["fresh"], filler: "fresh")
-        attempt("record") { () throws(StoreError) in
+        attempt("record") { () throws(VellumError) in
             try store.record(specimen, forKey: EntryKey(place.key))
             store.trimMemory(to: .zero)
             fresh[place] = specimen

@@ -12,7 +12,7 @@ struct Findings: Sendable {
     /// Whether an error, an event or a report told of the damage.
     var isTold = false
     /// Why the file was left as it is.
-    var refusal: StoreError.Code?
+    var refusal: VellumError.Code?
     /// How often the file was set aside.
     var setAside = 0
     var salvaged = 0

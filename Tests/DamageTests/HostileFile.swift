@@ -46,7 +46,7 @@ final class HostileFile {
         var found = 0
         /// How many files were set aside.
         var setAside = 0
-        var codes: Set<StoreError.Code> = []
+        var codes: Set<VellumError.Code> = []
         var seconds = 0.0
         var wrong: [String] = []
     }
@@ -57,16 +57,16 @@ final class HostileFile {
         let start = ContinuousClock.now
         for visit in 1...2 {
             outcome.found = 0
-            attempt("open") { () throws(StoreError) in
+            attempt("open") { () throws(VellumError) in
                 let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
                 for archive in SampleStore.archives {
-                    attempt(archive) { () throws(StoreError) in
+                    attempt(archive) { () throws(VellumError) in
                         try use(archive, try SampleStore.open(archive, in: file), visit)
                     }
                 }
                 file.sweepEverything()
-                attempt("verify") { () throws(StoreError) in _ = try file.verify() }
-                attempt("close") { () throws(StoreError) in try file.close() }
+                attempt("verify") { () throws(VellumError) in _ = try file.verify() }
+                attempt("close") { () throws(VellumError) in try file.close() }
             }
         }
         outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -77,25 +77,25 @@ final class HostileFile {
         return outcome
     }
 
-    private func use(_ archive: String, _ store: Store<Specimen>, _ visit: Int) throws(StoreError) {
+    private func use(_ archive: String, _ store: Store<Specimen>, _ visit: Int) throws(VellumError) {
         // As whoever has the archive open says it: what the file says of others may be anything.
-        attempt("claim") { () throws(StoreError) in try store.setRetention(.after(.seconds(1000))) }
+        attempt("claim") { () throws(VellumError) in try store.setRetention(.after(.seconds(1000))) }
         for number in 0..<Self.entries {
-            attempt("value") { () throws(StoreError) in
+            attempt("value") { () throws(VellumError) in
                 if try store.value(forKey: EntryKey("key \(number)")) == Self.value(archive, number) { outcome.found += 1 }
             }
         }
         store.trimMemory(to: .zero)
-        attempt("keys") { () throws(StoreError) in _ = try store.keys() }
-        attempt("values") { () throws(StoreError) in _ = try store.values() }
-        attempt("metadata") { () throws(StoreError) in _ = try store.metadata(forKey: "key 1") }
+        attempt("keys") { () throws(VellumError) in _ = try store.keys() }
+        attempt("values") { () throws(VellumError) in _ = try store.values() }
+        attempt("metadata") { () throws(VellumError) in _ = try store.metadata(forKey: "key 1") }
         if archive == "people" {
             for question in Specimen.questions {
-                attempt("query") { () throws(StoreError) in _ = try store.fetch(question) }
-                attempt("count") { () throws(StoreError) in _ = try store.count(question) }
+                attempt("query") { () throws(VellumError) in _ = try store.fetch(question) }
+                attempt("count") { () throws(VellumError) in _ = try store.count(question) }
             }
         }
-        attempt("record") { () throws(StoreError) in
+        attempt("record") { () throws(VellumError) in
             let new = Specimen(archive: archive, key: "new \(visit)", version: 1, age: 1, tags: [], filler: "new")
             try store.record(new, forKey: EntryKey("new \(visit)"))
             store.trimMemory(to: .zero)
@@ -103,11 +103,11 @@ final class HostileFile {
             if try !store.remove(EntryKey("new \(visit)")) { outcome.wrong.append("what was recorded is not removed") }
             if try store.value(forKey: EntryKey("new \(visit)")) != nil { outcome.wrong.append("what was removed is there") }
         }
-        attempt("flush") { () throws(StoreError) in try store.flush() }
+        attempt("flush") { () throws(VellumError) in try store.flush() }
     }
 
-    private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) {
-        do throws(StoreError) {
+    private func attempt(_ what: String, _ body: () throws(VellumError) -> Void) {
+        do throws(VellumError) {
             try body()
         } catch {
             outcome.codes.insert(error.code)

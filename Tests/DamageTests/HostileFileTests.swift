@@ -206,7 +206,7 @@ struct HostileFileTests {
         do {
             _ = try SampleStore.open("plain", in: file)
             Issue.record("It was believed.")
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             #expect(error.code == .damagedFile)
         }
         try file.close()
@@ -257,7 +257,7 @@ struct HostileFileTests {
         if suffix.isEmpty { try FileManager.default.removeItem(at: hostile.url) }
         try thing.put(at: hostile.url.path + suffix, victim: victim)
         CaseGuard.begin("\(thing) at \(suffix)", slice: 3)
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: VellumError.self) {
             try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock).close()
         }
         CaseGuard.end(slice: 3)
@@ -276,9 +276,9 @@ struct HostileFileTests {
         unlink(hostile.url.path + "-changes")
         try Thing.hardLink.put(at: hostile.url.path + "-changes", victim: victim)
         // The files are looked at every few milliseconds.
-        var code: StoreError.Code?
+        var code: VellumError.Code?
         while code == nil {
-            do throws(StoreError) { _ = try store.metadata(forKey: "key 1") } catch { code = error.code }
+            do throws(VellumError) { _ = try store.metadata(forKey: "key 1") } catch { code = error.code }
         }
         #expect(code == .cannotOpen)
         #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("precious".utf8))
@@ -301,9 +301,9 @@ struct HostileFileTests {
         store.trimMemory(to: .zero)
         #expect(try store.value(forKey: "new") == HostileFile.value("plain", 2))
         try RawDatabase(hostile.url).execute("ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(Self.endless)")
-        let error = #expect(throws: StoreError.self) { _ = try store.value(forKey: "key 1") }
+        let error = #expect(throws: VellumError.self) { _ = try store.value(forKey: "key 1") }
         #expect(error?.code == .damagedFile)
-        do throws(StoreError) { try file.close() } catch { #expect(error.code == .damagedFile) }
+        do throws(VellumError) { try file.close() } catch { #expect(error.code == .damagedFile) }
         let again = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         #expect(try SampleStore.open("people", in: again).keys().count == HostileFile.entries)
     }
@@ -325,7 +325,9 @@ struct HostileFileTests {
         let mended = URL(fileURLWithPath: hostile.url.path + ".salvaged")
         try FileManager.default.moveItem(at: hostile.url, to: mended)
         let bytes = try Data(contentsOf: mended)
-        let error = #expect(throws: StoreError.self) { _ = try DatabaseFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try DatabaseFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock)
+        }
         #expect(error?.code == .wrongKind)
         #expect(try Data(contentsOf: mended) == bytes)
         // Damaged itself, it is mended once more.
@@ -340,7 +342,7 @@ struct HostileFileTests {
         let log = hostile.url.path + "-wal"
         try Data().write(to: URL(fileURLWithPath: log))
         #expect(truncate(log, 1 << 40) == 0)
-        let error = #expect(throws: StoreError.self) { _ = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock) }
+        let error = #expect(throws: VellumError.self) { _ = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock) }
         #expect(error?.code == .cannotOpen && error?.message.contains("holes") == true)
     }
 
@@ -350,7 +352,7 @@ struct HostileFileTests {
         var bytes = try Data(contentsOf: hostile.url)
         bytes[3] ^= 0xFF
         try bytes.write(to: hostile.url)
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: VellumError.self) {
             _ = try DatabaseFile.open(at: hostile.url, kind: .caches, ifNotADatabase: .setAsideAlways, clock: SampleStore.clock)
         }
         #expect(error?.code == .wrongKind)
@@ -374,7 +376,7 @@ struct HostileFileTests {
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
         try Thing.fifo.put(at: hostile.url.path + "-journal", victim: "")
-        #expect(throws: StoreError.self) { _ = try store.value(forKey: "key 1") }
+        #expect(throws: VellumError.self) { _ = try store.value(forKey: "key 1") }
         unlink(hostile.url.path + "-journal")
         #expect(try store.value(forKey: "key 1") != nil)
         try file.close()

@@ -58,7 +58,7 @@ struct SalvageTests {
             let (damaged, _) = try open()
             #expect(try !damaged.verify().isIntact)
             try damaged.close()
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             #expect(error.code == .damagedFile)
         }
     }
@@ -110,7 +110,7 @@ struct SalvageTests {
         try bytes.write(to: url)
         do {
             _ = try open()
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             // Found only once an archive was asked for: the next opening mends it.
             #expect(error.code == .damagedFile)
         }
@@ -168,10 +168,10 @@ struct SalvageTests {
     @Test func failedOpeningsKeepNoDescriptor() throws {
         func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
         try Data("no database, but long enough to be looked at as if it were one; and more of the same".utf8).write(to: url)
-        #expect(throws: StoreError.self) { try open() }
+        #expect(throws: VellumError.self) { try open() }
         // Other tests open files meanwhile: the least of many counts.
         let before = try (0..<50).map { _ in try descriptors() }.min() ?? 0
-        for _ in 0..<300 { #expect(throws: StoreError.self) { try open() } }
+        for _ in 0..<300 { #expect(throws: VellumError.self) { try open() } }
         let after = try (0..<50).map { _ in try descriptors() }.min() ?? 0
         #expect(after < before + 100)
     }
@@ -184,7 +184,7 @@ struct SalvageTests {
         let bytes = try Data(contentsOf: url)
         chmod(folder.url.path, 0o500)
         defer { chmod(folder.url.path, 0o700) }
-        #expect(throws: StoreError.self) { try open(policy: .setAside) }
+        #expect(throws: VellumError.self) { try open(policy: .setAside) }
         #expect(try Data(contentsOf: url) == bytes)
     }
 
@@ -204,7 +204,7 @@ struct SalvageTests {
         do {
             let (file, beta) = try open("beta")
             #expect(try beta.value(forKey: "key") == Data("of beta".utf8))
-            let error = #expect(throws: StoreError.self) {
+            let error = #expect(throws: VellumError.self) {
                 try file.store(
                     named: "gamma", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
             }
@@ -241,7 +241,7 @@ struct SalvageTests {
                 _ = try store.removeUnused(since: .distantPast)
                 file.sweepEverything()
                 try file.close()
-            } catch let error as StoreError {
+            } catch let error as VellumError {
                 #expect(error.code == .damagedFile && visit < 3, "\(String(reflecting: error))")
             }
         }
@@ -259,7 +259,7 @@ struct SalvageTests {
             named: "large", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(DataSize(bytes: 4_000_000_000)),
             caching: .bytes)
         try store.record(Data("small".utf8), forKey: "a")
-        let error = #expect(throws: StoreError.self) { try store.record(Data(count: 1_000_000_001), forKey: "a") }
+        let error = #expect(throws: VellumError.self) { try store.record(Data(count: 1_000_000_001), forKey: "a") }
         #expect(error?.code == .tooLarge)
         #expect(try store.value(forKey: "a") == Data("small".utf8))
         try store.record(Data("other".utf8), forKey: "b")

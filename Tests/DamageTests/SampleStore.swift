@@ -61,7 +61,7 @@ struct SampleStore: Sendable {
 
     static let clock = WallClock { WallInstant(rawValue: 1_800_000_000_000) }
 
-    static func open(_ name: String, in file: DatabaseFile) throws(StoreError) -> Store<Specimen> {
+    static func open(_ name: String, in file: DatabaseFile) throws(VellumError) -> Store<Specimen> {
         try file.store(
             named: name, codec: Specimen.Codec(), inVersionGroup: name.hasPrefix("cache") ? "cache" : nil, memory: Capacity(1.megaByte),
             disk: Capacity(10.megaByte), caching: .values, indexing: name == "people" ? Specimen.catalog : nil)

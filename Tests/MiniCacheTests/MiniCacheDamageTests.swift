@@ -152,7 +152,7 @@ struct MiniCacheDamageTests {
         #expect(numbers["foo"] == nil)
         try temporary.manager.close()
         numbers["foo"] = 1  // Another failure, which ends the listening.
-        var told: [StoreError.Code] = []
+        var told: [VellumError.Code] = []
         while let failure = await failures.next(isolation: #isolation), failure.code != .closed { told.append(failure.code) }
         #expect(told == [.notDecodable, .notDecodable])
     }

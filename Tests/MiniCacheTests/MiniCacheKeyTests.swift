@@ -186,7 +186,7 @@ struct MiniCacheKeyTests {
         func encode(to encoder: any Encoder) throws {}
     }
 
-    func expectRefused<Key: Codable>(_ key: Key, _ expected: StoreError.Code = .invalidKey) throws {
+    func expectRefused<Key: Codable>(_ key: Key, _ expected: VellumError.Code = .invalidKey) throws {
         let cache = cache(Key.self)
         cache[key] = 1
         #expect(cache[key] == nil)

@@ -49,7 +49,7 @@ final class TemporaryCaches: Sendable {
 }
 
 /// Returns the code of the error that `body` throws.
-func code(_ body: () throws -> Void) -> StoreError.Code? {
+func code(_ body: () throws -> Void) -> VellumError.Code? {
     do {
         try body()
         return nil

@@ -29,7 +29,7 @@ struct SQLiteStorageFailureTests {
         await #expect(throws: ShallowsError.self) { try await storage.retrieveIfPresent(forKey: "kharkiv") }
         let error = await #expect(throws: ShallowsError.self) { try await storage.retrieve(forKey: "kharkiv") }
         #expect(error?.isMiss == false && error?.layer == "sqlite-storage" && error?.key as? Filename == "kharkiv")
-        #expect((error?.cause as? StoreError)?.code == .notADatabase)
+        #expect((error?.cause as? VellumError)?.code == .notADatabase)
         #expect(!"\(String(describing: error))".contains("kharkiv"))
     }
 

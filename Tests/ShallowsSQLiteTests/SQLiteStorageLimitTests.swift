@@ -34,7 +34,7 @@ struct SQLiteStorageLimitTests {
         try await storage.set(data("old"), forKey: "key")
         try await storage.set(data("other"), forKey: "other")
         let error = await #expect(throws: ShallowsError.self) { try await storage.set(Data(count: 201), forKey: "key") }
-        #expect(error?.code == .tooLarge && (error?.cause as? StoreError)?.code == .tooLarge)
+        #expect(error?.code == .tooLarge && (error?.cause as? VellumError)?.code == .tooLarge)
         #expect(try await storage.retrieve(forKey: "key") == data("old"))
         #expect(try await storage.retrieve(forKey: "other") == data("other"))
     }

@@ -55,7 +55,7 @@ struct Counted: Codable, Sendable {
 }
 
 /// The code of the error that `body` throws.
-func code(_ body: () async throws -> Void) async -> StoreError.Code? {
+func code(_ body: () async throws -> Void) async -> VellumError.Code? {
     do {
         try await body()
         return nil

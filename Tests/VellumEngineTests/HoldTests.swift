@@ -16,7 +16,7 @@ struct HoldTests {
     /// Another process may put a mended file in the place of a damaged one while this one opens it.
     @Test func openingTriesAgainWhenTheFileVanishes() throws {
         var tries = 0
-        let hold = try StoreHold<Data>.open { () throws(StoreError) in
+        let hold = try StoreHold<Data>.open { () throws(VellumError) in
             tries += 1
             if tries < 4 { throw .vanished }
             return try DatabaseFile.open(at: setup.url).hold(named: "a", codec: IdentityCodec())
@@ -28,10 +28,10 @@ struct HoldTests {
 
     @Test func anotherFailureIsNotTriedAgain() throws {
         var tries = 0
-        let error = #expect(throws: StoreError.self) {
-            _ = try StoreHold<Data>.open { () throws(StoreError) in
+        let error = #expect(throws: VellumError.self) {
+            _ = try StoreHold<Data>.open { () throws(VellumError) in
                 tries += 1
-                throw StoreError(.diskFull, "")
+                throw VellumError(.diskFull, "")
             }
         }
         #expect(error?.code == .diskFull && tries == 1)
@@ -47,7 +47,7 @@ struct HoldTests {
         _ = try hold.store.value(forKey: "k")
         let other = try RawDatabase(setup.url)
         try other.execute("BEGIN IMMEDIATE")
-        let error = #expect(throws: StoreError.self) { try hold.close() }
+        let error = #expect(throws: VellumError.self) { try hold.close() }
         #expect(error?.code == .busy)
         #expect(!hold.mark.isClosed)
         try other.execute("ROLLBACK")

@@ -30,7 +30,7 @@ struct RecoveryTests {
         try RawDatabase(setup.url).execute(sql)
         let store = try setup.store()
         let events = store.events.events()
-        let error = #expect(throws: StoreError.self) { try store.value(forKey: "4") }
+        let error = #expect(throws: VellumError.self) { try store.value(forKey: "4") }
         #expect(error?.code == .damagedEntry)
         #expect(try store.values().count == 9)
         var iterator = events.makeAsyncIterator()
@@ -49,8 +49,8 @@ struct RecoveryTests {
         _ = try setup.store("other")
         try RawDatabase(setup.url).execute("UPDATE entries_1 SET key = CAST('x' AS BLOB) WHERE id = 1")
         try RawDatabase(setup.url).execute("INSERT INTO entries_2 SELECT * FROM entries_1 WHERE id = 2")
-        #expect(throws: StoreError.self) { try setup.store().value(forKey: "x") }
-        #expect(throws: StoreError.self) { try setup.store("other").value(forKey: "1") }
+        #expect(throws: VellumError.self) { try setup.store().value(forKey: "x") }
+        #expect(throws: VellumError.self) { try setup.store("other").value(forKey: "1") }
         #expect(try setup.store().value(forKey: "1") != nil)
     }
 
@@ -85,7 +85,7 @@ struct RecoveryTests {
         try bytes.write(to: setup.url)
         do {
             let store = try setup.store()
-            let error = #expect(throws: StoreError.self) { try store.value(forKey: "77") }
+            let error = #expect(throws: VellumError.self) { try store.value(forKey: "77") }
             #expect(error?.code == .damagedFile)
             let file = try setup.open()
             #expect(try !file.verify().isIntact)
@@ -129,7 +129,7 @@ struct RecoveryTests {
         func pendingTouches() -> [Touch] { [] }
         var pendingTouchCount: Int { 0 }
         func archiveDidReport(_ event: StoreEvent) { events.withLock { $0.append(event) } }
-        func archiveDidLoseWrites(_ error: StoreError) {}
+        func archiveDidLoseWrites(_ error: VellumError) {}
     }
 
     @Test(arguments: UInt64(1)...20)
@@ -145,13 +145,13 @@ struct RecoveryTests {
         do {
             let store = try setup.store()
             for number in 0..<600 {
-                do throws(StoreError) {
+                do throws(VellumError) {
                     if let value = try store.value(forKey: EntryKey("\(number)")) { #expect(value == Data(number, count: 200)) }
                 } catch {
                     #expect([.damagedEntry, .damagedFile].contains(error.code), "\(error)")
                 }
             }
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             #expect(error.code == .damagedFile, "seed \(seed): \(error)")
         }
     }

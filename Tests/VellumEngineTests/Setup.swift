@@ -33,11 +33,11 @@ extension Data {
 }
 
 /// The code of the error with which `body` fails, if it does.
-func code(_ body: () throws -> Void) -> StoreError.Code? {
+func code(_ body: () throws -> Void) -> VellumError.Code? {
     do {
         try body()
         return nil
     } catch {
-        return (error as? StoreError)?.code
+        return (error as? VellumError)?.code
     }
 }

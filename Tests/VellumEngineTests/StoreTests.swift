@@ -61,7 +61,7 @@ struct StoreTests {
     @Test func whatFitsNoTierIsAnErrorAndTheOldValueStays() throws {
         let setup = try Setup(memory: 100, disk: 200)
         try setup.store.record("old", forKey: "a")
-        let error = #expect(throws: StoreError.self) { try setup.store.record(text(201), forKey: "a") }
+        let error = #expect(throws: VellumError.self) { try setup.store.record(text(201), forKey: "a") }
         #expect(error?.code == .tooLarge)
         #expect(try setup.store.value(forKey: "a") == "old")
     }
@@ -93,8 +93,8 @@ struct StoreTests {
         let setup = try Setup()
         try setup.store.record("value", forKey: "a")
         setup.store.trimMemory(to: 0)
-        setup.faults.fail(.read, with: StoreError(.inputOutput, "Broken."))
-        let error = #expect(throws: StoreError.self) { try setup.store.value(forKey: "a") }
+        setup.faults.fail(.read, with: VellumError(.inputOutput, "Broken."))
+        let error = #expect(throws: VellumError.self) { try setup.store.value(forKey: "a") }
         #expect(error?.code == .inputOutput)
         setup.faults.heal()
         #expect(try setup.store.value(forKey: "a") == "value")
@@ -103,10 +103,10 @@ struct StoreTests {
     @Test func aWriteThatFailsChangesNothing() throws {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
-        setup.faults.fail(.commit, with: StoreError(.diskFull, "Full."))
-        #expect(throws: StoreError.self) { try setup.store.record("new", forKey: "a") }
-        #expect(throws: StoreError.self) { try setup.store.remove("a") }
-        #expect(throws: StoreError.self) { try setup.store.removeAll() }
+        setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
+        #expect(throws: VellumError.self) { try setup.store.record("new", forKey: "a") }
+        #expect(throws: VellumError.self) { try setup.store.remove("a") }
+        #expect(throws: VellumError.self) { try setup.store.removeAll() }
         #expect(try setup.store.value(forKey: "a") == "old")
     }
 
@@ -115,7 +115,7 @@ struct StoreTests {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
         setup.codec.fail(with: Oops())
-        let error = #expect(throws: StoreError.self) { try setup.store.record("new", forKey: "a") }
+        let error = #expect(throws: VellumError.self) { try setup.store.record("new", forKey: "a") }
         #expect(error?.code == .notEncodable && error?.cause is Oops)
         setup.codec.fail(with: nil)
         #expect(try setup.store.value(forKey: "a") == "old")
@@ -200,7 +200,7 @@ struct StoreTests {
         var transaction = StoreTransaction()
         try transaction.record("new", forKey: "a", in: setup.store)
         transaction.remove("b", in: setup.store)
-        #expect(throws: StoreError.self) { try transaction.record(text(500), forKey: "c", in: setup.store) }
+        #expect(throws: VellumError.self) { try transaction.record(text(500), forKey: "c", in: setup.store) }
         #expect(try setup.store.value(forKey: "a") == "old")
         #expect(try transaction.commit() == [true, false])
         #expect(try setup.store.value(forKey: "a") == "new")

@@ -26,7 +26,7 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
     }
 
     private struct Fault {
-        var error: StoreError
+        var error: VellumError
         var remaining: Int
     }
 
@@ -45,7 +45,7 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
     }
 
     /// Makes an operation fail after it has worked so many times more.
-    package func fail(_ operation: Operation, with error: StoreError, after successes: Int = 0) {
+    package func fail(_ operation: Operation, with error: VellumError, after successes: Int = 0) {
         state.withLock { $0.faults[operation] = Fault(error: error, remaining: successes) }
     }
 
@@ -60,8 +60,8 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
     /// Runs a step after each call has been carried out and before its answer is returned: the place where a race is lost.
     package func interrupt(_ step: (@Sendable (DiskArchive.Call) -> Void)?) { state.withLock { $0.step = step } }
 
-    package func willCarryOut(_ call: DiskArchive.Call) throws(StoreError) {
-        let error = state.withLock { state -> StoreError? in
+    package func willCarryOut(_ call: DiskArchive.Call) throws(VellumError) {
+        let error = state.withLock { state -> VellumError? in
             state.calls.append(call)
             guard let operation = Operation(call), let fault = state.faults[operation] else { return nil }
             state.faults[operation]?.remaining -= 1

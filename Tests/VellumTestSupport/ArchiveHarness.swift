@@ -24,26 +24,26 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     @discardableResult
     package func store(
         _ bytes: some Sequence<UInt8>, _ key: EntryKey, expires: WallInstant? = nil, idle: Int64? = nil, onlyIfAbsent: Bool = false
-    ) throws(StoreError) -> WriteOutcome {
+    ) throws(VellumError) -> WriteOutcome {
         let entry = Entry(bytes: Data(bytes), written: clock.now, expires: expires, idle: idle)
         return try write(key, onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry))
     }
 
     /// Stores so many bytes.
     @discardableResult
-    package func store(count: Int, _ key: EntryKey) throws(StoreError) -> WriteOutcome {
+    package func store(count: Int, _ key: EntryKey) throws(VellumError) -> WriteOutcome {
         try store(repeatElement(UInt8(ascii: "x"), count: count), key)
     }
 
     @discardableResult
-    package func write(_ key: EntryKey, _ change: ArchiveWrite.Change) throws(StoreError) -> WriteOutcome {
+    package func write(_ key: EntryKey, _ change: ArchiveWrite.Change) throws(VellumError) -> WriteOutcome {
         try write([(key, change)])[0]
     }
 
     /// Applies all the changes in one transaction, if what is under the key of the first is still what it was, or is not valid.
     func write(
         _ changes: [(EntryKey, ArchiveWrite.Change)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
-    ) throws(StoreError) -> [WriteOutcome] {
+    ) throws(VellumError) -> [WriteOutcome] {
         let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) { isOvertaken }
         return try commit(
             changes.enumerated().map { index, change in
@@ -53,25 +53,25 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     }
 
     /// Applies all the changes in one transaction.
-    package func write(_ changes: [(EntryKey, ArchiveWrite.Change)]) throws(StoreError) -> [WriteOutcome] {
+    package func write(_ changes: [(EntryKey, ArchiveWrite.Change)]) throws(VellumError) -> [WriteOutcome] {
         try commit(changes.map { ArchiveWrite(archive: archive, key: $0.0, change: $0.1, stamp: stamp()) })
     }
 
-    private func commit(_ writes: [ArchiveWrite]) throws(StoreError) -> [WriteOutcome] {
+    private func commit(_ writes: [ArchiveWrite]) throws(VellumError) -> [WriteOutcome] {
         var outcomes: [WriteOutcome] = []
         try archive.commit(writes, durability: .crashSafe) { outcomes = $0 }
         state.withLock { state in
-            for (write, outcome) in zip(writes, outcomes) where outcome.row != 0 { state.uses[outcome.row] = write.stamp }
+            for (write, outcome) in zip(writes, outcomes) where outcome.entryID != 0 { state.uses[outcome.entryID] = write.stamp }
         }
         return outcomes
     }
 
-    package func bytes(_ key: EntryKey) throws(StoreError) -> [UInt8]? {
+    package func bytes(_ key: EntryKey) throws(VellumError) -> [UInt8]? {
         try archive.entry(forKey: key).map { Array($0.bytes) }
     }
 
     /// The keys, most recently used first.
-    package func keys() throws(StoreError) -> [String] {
+    package func keys() throws(VellumError) -> [String] {
         try archive.keysByUse(limit: .max, validAt: clock.now, under: .never).map(\.key.normalized)
     }
 
@@ -100,5 +100,5 @@ package final class ArchiveHarness: DiskArchiveDelegate {
 
     package func archiveDidReport(_ event: StoreEvent) {}
 
-    package func archiveDidLoseWrites(_ error: StoreError) {}
+    package func archiveDidLoseWrites(_ error: VellumError) {}
 }

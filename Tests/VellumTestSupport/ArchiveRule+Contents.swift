@@ -151,10 +151,10 @@ extension ArchiveRule {
         },
         ArchiveRule("writes of several threads are all carried out") { make in
             let driver = ArchiveHarness(try make(.unlimited))
-            let failures = Locked<[StoreError]>([])
+            let failures = Locked<[VellumError]>([])
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 for number in 0..<50 {
-                    do throws(StoreError) {
+                    do throws(VellumError) {
                         try driver.store(count: 10, EntryKey("\(thread) \(number)"))
                         try driver.store(count: 20, EntryKey("\(thread) \(number)"))
                         _ = try driver.bytes(EntryKey("0 \(number)"))

@@ -21,7 +21,7 @@ extension ArchiveRule {
             try driver.store(count: 40, "a")
             try driver.store(count: 40, "b")
             let outcome = try driver.store(count: 101, "a")
-            try expect(outcome.row, 0, "row")
+            try expect(outcome.entryID, 0, "entryID")
             try expect(outcome.evicted, [], "evicted")
             try expect(driver.bytes("a"), nil, "the old value")
             try expect(driver.bytes("b")?.count, 40, "the other")

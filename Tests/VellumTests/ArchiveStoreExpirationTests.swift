@@ -68,13 +68,13 @@ struct ArchiveStoreExpirationTests {
 
     @Test(arguments: [-1, -0.0001, -.infinity, .nan])
     func invalidExpirationsAreErrors(seconds: Double) {
-        let error = #expect(throws: StoreError.self) { _ = try Expiration(validatingSeconds: seconds) }
+        let error = #expect(throws: VellumError.self) { _ = try Expiration(validatingSeconds: seconds) }
 
         #expect(error?.code == .invalidDuration)
     }
 
     @Test func anInfiniteExpirationNeverExpires() {
         #expect(Expiration.after(seconds: .infinity) == .never)
-        #expect(throws: StoreError.self) { _ = try Expiration(validating: .seconds(-1)) }
+        #expect(throws: VellumError.self) { _ = try Expiration(validating: .seconds(-1)) }
     }
 }

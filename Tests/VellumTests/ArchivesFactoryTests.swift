@@ -37,7 +37,7 @@ struct ArchivesFactoryTests {
         try store.record(User(name: "ann"))
         try FileManager.default.removeItem(at: temporary.factory.directory)
         // The store checks every few milliseconds whether its files still exist.
-        var code: StoreError.Code?
+        var code: VellumError.Code?
         while code == nil {
             do { try store.record(User(name: "bob")) } catch { code = (error as? VellumError)?.code }
         }

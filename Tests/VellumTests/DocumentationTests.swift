@@ -48,18 +48,39 @@ struct DocumentationTests {
         }
     }
 
-    /// SQL is only in files whose names begin with `Statements`.
-    @Test func sqlIsOnlyInFilesOfStatements() throws {
+    /// The files that hold SQL, each beside the structs that read its rows.
+    private static let filesWithSQL: Set = [
+        "VellumEngine/Archive/Tables/SQL.swift", "VellumEngine/Archive/Tables/ArchiveTotals.swift",
+        "VellumEngine/Archive/Tables/EntryTable.swift", "VellumEngine/Archive/Tables/RecencyTables.swift",
+        "VellumEngine/Archive/Tables/IndexTables.swift", "VellumEngine/Archive/Tables/IndexState.swift",
+        "VellumEngine/Archive/Tables/RetentionTable.swift", "VellumEngine/Query/QueryPrinter.swift",
+        "VellumEngine/File/Legacy/OriginalTable.swift",
+    ]
+
+    /// The Swift files under `Sources/`, by their paths from there.
+    private func sources() throws -> [(path: String, content: String)] {
         let sources = root.appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        var strays: [String] = []
-        for case let file as URL in files where file.pathExtension == "swift" && !file.lastPathComponent.hasPrefix("Statements") {
-            let content = try String(contentsOf: file, encoding: .utf8)
-            if ["\"SELECT ", "\"INSERT ", "\"UPDATE ", "\"DELETE ", "\"PRAGMA ", "\"CREATE "].contains(where: content.contains) {
-                strays.append(file.lastPathComponent)
-            }
+        return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map { file in
+            (String(file.path.dropFirst(sources.path.count + 1)), try String(contentsOf: file, encoding: .utf8))
         }
-        #expect(strays == [])
+    }
+
+    @Test func sqlStandsBesideTheStructsThatReadIt() throws {
+        let words = "SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|DROP|ALTER|ATTACH|DETACH|ANALYZE|REINDEX|VACUUM|EXPLAIN|REPLACE|WITH"
+        // At the beginning of a string, or of a line of a string of several lines; and the words in the middle of a statement.
+        let sql = try Regex("\"(?:\(words)) |\n *(?:\(words)) |\"(?:BEGIN|COMMIT|ROLLBACK)[ \"]|\" (?:FROM|WHERE|JOIN|ORDER BY|LIMIT) ")
+        let found = try sources().filter { $0.content.contains(sql) }.map(\.path)
+        #expect(Set(found) == Self.filesWithSQL)
+    }
+
+    @Test func columnsAreReadByNumberOnlyBesideTheirStatements() throws {
+        let number = try Regex(#"\.(?:int|optionalInt|double|text|bytes|data|isNull|indexValue)\([0-9]+\)|isText\([^()]*, at: [0-9]+\)"#)
+        let strays = try sources().filter { path, content in
+            path.hasPrefix("VellumEngine/") && !path.hasPrefix("VellumEngine/SQLite/") && !Self.filesWithSQL.contains(path)
+                && content.contains(number)
+        }
+        #expect(strays.map(\.path) == [])
     }
 }
 

@@ -57,7 +57,7 @@ struct VellumErrorTests {
     }
 
     @Test func codesAreCompared() {
-        #expect(VellumError.Code.tooLarge == StoreError.Code.tooLarge)
+        #expect(VellumError.Code.tooLarge == VellumError.Code.tooLarge)
         #expect(VellumError.Code.tooLarge != .closed)
         #expect(Set([VellumError.Code.tooLarge, .tooLarge, .unnamedArchive]).count == 2)
         #expect("\(VellumError.Code.unnamedArchive)" == "unnamedArchive")

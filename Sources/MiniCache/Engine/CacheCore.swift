@@ -1,3 +1,4 @@
+internal import Foundation
 public import VellumCore
 internal import VellumEngine
 
@@ -9,6 +10,7 @@ final class CacheCore: Sendable {
     /// The format of new values.
     var format: CodableFormat { file.format }
     private let file: CacheFile
+    var path: String { file.url.path }
     private let state = Locked(State())
 
     private struct State {
@@ -48,20 +50,20 @@ final class CacheCore: Sendable {
                 if let disk, disk.isAtLeast(state.disk ?? disk) { state.disk = disk }
             }
         }
-        reportingFailure { () throws(StoreError) in _ = try file.openStore(location, memory: memory, disk: disk) }
+        reportingFailure { () throws(VellumError) in _ = try file.openStore(location, memory: memory, disk: disk) }
     }
 
     // MARK: Opening and closing
 
     /// Returns the store, opened if necessary and prepared for a handle with this age and this type of keys.
-    func store<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(StoreError) -> Store<CachedValue> {
+    func store<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(VellumError) -> Store<CachedValue> {
         let store = try openStore()
         let (isNewExpiration, isNewKeyType) = state.withLock { state in
             (state.expirations.insert(expiration).inserted, !state.keyTypes.contains(ObjectIdentifier(type)))
         }
         if isNewExpiration {
             // If this fails, values may be removed earlier than this handle would; until then they are found.
-            reportingFailure { () throws(StoreError) in try store.setRetention(expiration) }
+            reportingFailure { () throws(VellumError) in try store.setRetention(expiration) }
         }
         if isNewKeyType {
             try file.renameOriginalEntries(of: location, keyedBy: type)
@@ -70,7 +72,7 @@ final class CacheCore: Sendable {
         return store
     }
 
-    private func openStore() throws(StoreError) -> Store<CachedValue> {
+    private func openStore() throws(VellumError) -> Store<CachedValue> {
         if let hold {
             guard !hold.mark.isClosed else { throw .closed }
             return hold.store
@@ -99,7 +101,7 @@ final class CacheCore: Sendable {
     /// Whether the store was open and is closed.
     var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
 
-    func close() throws(StoreError) {
+    func close() throws(VellumError) {
         let hold = state.withLock { state in
             state.isClosed = true
             return state.hold
@@ -110,12 +112,12 @@ final class CacheCore: Sendable {
     // MARK: Failures
 
     /// Logs a failure and sends it to observers.
-    private func reportingFailure(_ body: () throws(StoreError) -> Void) {
-        do throws(StoreError) {
+    private func reportingFailure(_ body: () throws(VellumError) -> Void) {
+        do throws(VellumError) {
             try body()
         } catch {
-            Report.failure(MiniCacheError(error), verb: "cache")
-            failures.send(MiniCacheError(error))
+            Report.failure(error, verb: "cache")
+            failures.send(error)
         }
     }
 
@@ -161,10 +163,10 @@ extension MiniCacheError {
     /// The failure that an event of the store means, if it means one that is not reported elsewhere.
     fileprivate init?(_ event: StoreEvent) {
         switch event {
-        case .failure(let error): self.init(error)
+        case .failure(let error): self = error
         case .setAside(_, let salvaged):
             self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over.")
-        case .onNetwork: self.init(StoreError.onNetwork)
+        case .onNetwork: self = .onNetwork
         // Readers of a damaged entry report it.
         case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: return nil
         }

@@ -21,8 +21,8 @@ final class CacheFile: Sendable {
     }
 
     /// Opens the store of a cache, and the file if necessary.
-    func openStore(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) throws(StoreError) -> StoreHold<CachedValue> {
-        try StoreHold.open { () throws(StoreError) in
+    func openStore(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) throws(VellumError) -> StoreHold<CachedValue> {
+        try StoreHold.open { () throws(VellumError) in
             try open().hold(
                 named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: location.name, memory: memory, disk: disk,
                 defaults: Self.defaults, caching: .values, durability: durability, whenDifferent: .share)
@@ -30,7 +30,7 @@ final class CacheFile: Sendable {
     }
 
     /// Renames the entries of the original's file whose keys can be decoded as the type.
-    func renameOriginalEntries<Key: Codable>(of location: CacheLocation, keyedBy type: Key.Type) throws(StoreError) {
+    func renameOriginalEntries<Key: Codable>(of location: CacheLocation, keyedBy type: Key.Type) throws(VellumError) {
         guard let file = opened else { throw .closed }
         try file.renameEntries(ofArchive: location.archiveName, withKeyPrefix: CacheKey.originalPrefix) { key in
             CacheKey.decodingOriginal(key, as: Key.self)
@@ -42,7 +42,7 @@ final class CacheFile: Sendable {
         file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
     }
 
-    private func open() throws(StoreError) -> DatabaseFile {
+    private func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
         let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
         // Released outside the lock.
@@ -55,7 +55,7 @@ final class CacheFile: Sendable {
     }
 
     /// Removes all entries of the file, including those of caches that are not open.
-    func removeAll() throws(StoreError) {
+    func removeAll() throws(VellumError) {
         // A file that does not exist is not created only to be emptied.
         guard opened != nil || FileManager.default.fileExists(atPath: url.path) else { return }
         let file = try open()
@@ -80,7 +80,7 @@ final class CacheFile: Sendable {
     }
 
     /// Closes the file if no other manager has it open.
-    func close() throws(StoreError) {
+    func close() throws(VellumError) {
         let hold = file.withLock { $0 }
         try hold?.close()
         // Another thread may have opened the file again. Released outside the lock.

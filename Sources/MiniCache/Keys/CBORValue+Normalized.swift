@@ -5,7 +5,7 @@ internal import VellumCore
 extension CBORValue {
     /// Returns the form that all values share that are equal as keys: strings in normal form NFC, and whole numbers as integers.
     ///
-    /// - Throws: ``StoreError/Code/invalidKey`` for a number that is infinite or NaN, and for a map with two names of one normal form.
+    /// - Throws: ``VellumError/Code/invalidKey`` for a number that is infinite or NaN, and for a map with two names of one normal form.
     func normalized() throws(MiniCacheError) -> CBORValue {
         switch self {
         case .integer, .bytes, .bool, .null, .undefined, .simple: return self

@@ -18,8 +18,8 @@ internal import VellumEngine
 enum CacheKey {
     /// Returns the engine's key of a key.
     ///
-    /// - Throws: ``StoreError/Code/invalidKey`` if equal values of the type may be encoded differently, or a number is not finite;
-    ///   ``StoreError/Code/notEncodable`` if the key cannot be encoded.
+    /// - Throws: ``VellumError/Code/invalidKey`` if equal values of the type may be encoded differently, or a number is not finite;
+    ///   ``VellumError/Code/notEncodable`` if the key cannot be encoded.
     @inlinable
     static func of<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
         // Decided at compile time, where the caller's types are known.
@@ -98,7 +98,7 @@ enum CacheKey {
 
     /// Returns the key that an entry is stored under.
     ///
-    /// - Throws: ``StoreError/Code/notDecodable`` if it is not a `Key`.
+    /// - Throws: ``VellumError/Code/notDecodable`` if it is not a `Key`.
     static func decoded<Key: Decodable>(_ entryKey: EntryKey, as type: Key.Type) throws(MiniCacheError) -> Key {
         do {
             switch Content(entryKey) {

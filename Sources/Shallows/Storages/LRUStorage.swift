@@ -99,7 +99,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     private static var name: String { "lru-storage-\(Key.self):\(Value.self)" }
 
     private static func capacity(_ size: DataSize, entries: Int? = nil) throws(ShallowsError) -> Capacity {
-        do throws(StoreError) {
+        do throws(VellumError) {
             return try Capacity(size, entries: entries)
         } catch {
             throw ShallowsError(error.code, error.message, layer: name, cause: error)

@@ -21,15 +21,15 @@ struct SQLiteConfiguration: Sendable {
     var storageName: String { "sqlite-" + url.deletingPathExtension().lastPathComponent }
 
     /// Opens the file, or creates it. Blocks for the disk.
-    func open<Value: Codable & Sendable>() throws(StoreError) -> OpenFile<Value> {
+    func open<Value: Codable & Sendable>() throws(VellumError) -> OpenFile<Value> {
         guard hasFolder else {
-            throw StoreError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
+            throw VellumError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
         }
         // Before anything is created.
         let memory = try Capacity(optional: options.memoryLimit)
         let disk = try Capacity(optional: options.diskLimit)
         var fileHold: FileHold?
-        let hold = try StoreHold<Value>.open { () throws(StoreError) in
+        let hold = try StoreHold<Value>.open { () throws(VellumError) in
             let file = try FileHold.open(at: url, kind: .storage, clock: options.clock)
             fileHold = file
             return try file.file.hold(
@@ -55,7 +55,7 @@ struct OpenFile<Value>: Sendable {
     var file: DatabaseFile { fileHold.file }
     var store: Store<Value> { hold.store }
 
-    func close() throws(StoreError) {
+    func close() throws(VellumError) {
         try hold.close()
         try fileHold.close()
     }

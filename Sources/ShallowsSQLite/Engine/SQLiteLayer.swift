@@ -29,15 +29,15 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
-                self.write(key, call) { (store, entry) throws(StoreError) in
+                self.write(key, call) { (store, entry) throws(VellumError) in
                     try store.record(value, forKey: entry, expiration: self.expiration)
                 }
             },
             remove: { key, call in
-                self.write(key, call) { (store, entry) throws(StoreError) in _ = try store.remove(entry) }
+                self.write(key, call) { (store, entry) throws(VellumError) in _ = try store.remove(entry) }
             },
             removeAll: { call in
-                self.file.write(nil, call) { self.whole(call) { (store) throws(StoreError) in try store.removeAll() } }
+                self.file.write(nil, call) { self.whole(call) { (store) throws(VellumError) in try store.removeAll() } }
             },
             lockKey: { LockKey(of: self.file, $0) })
     }
@@ -46,7 +46,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         let entry = EntryKey(key.rawValue)
         if let outcome = inMemory(entry, key) { return .now(outcome) }
         return file.lane.run(layer: name, key: key, call) { [self] in
-            answer(key) { (store) throws(StoreError) in try store.value(forKey: entry) }.flatMap { found in
+            answer(key) { (store) throws(VellumError) in try store.value(forKey: entry) }.flatMap { found in
                 found.map(Result.success) ?? .failure(.miss(forKey: key, layer: name))
             }
         }
@@ -55,7 +55,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     /// The value in memory, unless a write that has started may change it. Does not block.
     private func inMemory(_ entry: EntryKey, _ key: Filename) -> Outcome<Value>? {
         guard case .open(let open) = state.withLock({ $0 }), !file.isWriting(entry) else { return nil }
-        do throws(StoreError) {
+        do throws(VellumError) {
             return try open.store.valueInMemory(forKey: entry, configuration.options.clock.now(), .never).map(Result.success)
         } catch {
             return .failure(ShallowsError(error, layer: name, key: key))
@@ -63,28 +63,28 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     private func write(
-        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(StoreError) -> Void
+        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Void
     ) -> Reply<Void> {
         let entry = EntryKey(key.rawValue)
-        return file.write(entry, call) { run(key, call) { (store) throws(StoreError) in try body(store, entry) } }
+        return file.write(entry, call) { run(key, call) { (store) throws(VellumError) in try body(store, entry) } }
     }
 
     /// Runs `body` with the store, in its turn.
     func whole<Result: Sendable>(
-        _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
+        _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) -> Reply<Result> {
         run(nil, call, body)
     }
 
     private func run<Result: Sendable>(
-        _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(StoreError) -> Result
+        _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) -> Reply<Result> {
         file.lane.run(layer: name, key: key, call) { [self] in answer(key, body) }
     }
 
     /// The result of `body`, with the storage's own error. Blocks for the disk.
-    private func answer<Result>(_ key: Filename?, _ body: (Store<Value>) throws(StoreError) -> Result) -> Outcome<Result> {
-        do throws(StoreError) {
+    private func answer<Result>(_ key: Filename?, _ body: (Store<Value>) throws(VellumError) -> Result) -> Outcome<Result> {
+        do throws(VellumError) {
             return .success(try body(try store()))
         } catch {
             return .failure(ShallowsError(error, layer: name, key: key))
@@ -94,7 +94,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     // MARK: Opening and closing
 
     /// The store. Opens it if it is not open.
-    private func store() throws(StoreError) -> Store<Value> {
+    private func store() throws(VellumError) -> Store<Value> {
         switch state.withLock({ $0 }) {
         case .open(let open): return open.store
         case .closed: throw .closedStorage
@@ -115,11 +115,11 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     /// Runs `body` with the file, in its turn, if the storage has opened it.
-    func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(StoreError) -> Void) -> Reply<Void> {
+    func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(VellumError) -> Void) -> Reply<Void> {
         file.write(nil, call) {
             self.file.lane.run(layer: self.name, call) { [self] in
                 guard case .open(let open) = state.withLock({ $0 }) else { return .success(()) }
-                do throws(StoreError) {
+                do throws(VellumError) {
                     return .success(try body(open.file))
                 } catch {
                     return .failure(ShallowsError(error, layer: name))
@@ -130,7 +130,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 
     private func closeInTurn(_ call: Call) -> Reply<Void> {
         file.lane.run(layer: name, call) { [self] in
-            do throws(StoreError) {
+            do throws(VellumError) {
                 // Retained until the lock is released, so that nothing is deinitialized inside it.
                 let before = state.withLock { $0 }
                 if case .open(let open) = before { try open.close() }
@@ -146,11 +146,11 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 
 extension ShallowsError {
     /// A failure of the engine: its code, its message, and itself as the cause.
-    init(_ error: StoreError, layer: String, key: Filename? = nil) {
+    init(_ error: VellumError, layer: String, key: Filename? = nil) {
         self.init(error.code, error.message, layer: layer, key: key, cause: error)
     }
 }
 
-extension StoreError {
-    fileprivate static let closedStorage = StoreError(.closed, "The storage was closed. Make another for the same file.")
+extension VellumError {
+    fileprivate static let closedStorage = VellumError(.closed, "The storage was closed. Make another for the same file.")
 }

@@ -17,7 +17,7 @@ public struct FolderImport: Sendable {
         /// The key, as the folder has it.
         public var key: Filename
         /// Why: the file could not be read, decoded or removed, its value is larger than the limit
-        /// (``VellumCore/StoreError/Code/tooLarge``), or other values would have to be evicted for it (``VellumCore/StoreError/Code/noRoom``).
+        /// (``VellumCore/VellumError/Code/tooLarge``), or other values would have to be evicted for it (``VellumCore/VellumError/Code/noRoom``).
         public var error: ShallowsError
     }
 
@@ -35,11 +35,11 @@ extension FolderImport.RemainingFile: CustomStringConvertible {
     public var description: String { "remaining (\(error))" }
 }
 
-extension StoreError.Code {
+extension VellumError.Code {
     /// The value fits only if others are evicted.
-    public static let noRoom = StoreError.Code("noRoom")
+    public static let noRoom = VellumError.Code("noRoom")
     /// A file that is imported cannot be read.
-    public static let unreadableFile = StoreError.Code("unreadableFile")
+    public static let unreadableFile = VellumError.Code("unreadableFile")
     /// A file whose value was imported cannot be removed.
-    public static let unremovedFile = StoreError.Code("unremovedFile")
+    public static let unremovedFile = VellumError.Code("unremovedFile")
 }

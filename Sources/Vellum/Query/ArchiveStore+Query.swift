@@ -33,7 +33,7 @@ extension ArchiveStore {
     public func fetch(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> [Archive] {
-        try withOpenHandle { () throws(StoreError) in
+        try withOpenHandle { () throws(VellumError) in
             try store.fetch(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
         }
     }
@@ -45,7 +45,7 @@ extension ArchiveStore {
     ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func first(where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = []) throws -> Archive? {
-        try withOpenHandle { () throws(StoreError) in try store.first(QueryDescription(where: predicate, sortedBy: order)) }
+        try withOpenHandle { () throws(VellumError) in try store.first(QueryDescription(where: predicate, sortedBy: order)) }
     }
 
     /// Returns how many valid objects satisfy the predicate. Counting does not affect the eviction order.
@@ -56,14 +56,14 @@ extension ArchiveStore {
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func count(where predicate: Predicate<Archive>) throws -> Int {
-        try withOpenHandle { () throws(StoreError) in try store.count(QueryDescription(where: predicate)) }
+        try withOpenHandle { () throws(VellumError) in try store.count(QueryDescription(where: predicate)) }
     }
 
     /// Returns whether any object satisfies the predicate. Does not affect the eviction order.
     ///
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
     public func exists(where predicate: Predicate<Archive>) throws -> Bool {
-        try withOpenHandle { () throws(StoreError) in try store.exists(QueryDescription(where: predicate)) }
+        try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate)) }
     }
 
     /// Deletes the objects that satisfy the predicate, in one transaction.
@@ -76,7 +76,7 @@ extension ArchiveStore {
     /// - Throws: ``VellumError`` if the predicate throws or the disk fails. No object is deleted.
     @discardableResult
     public func deleteAll(where predicate: Predicate<Archive>) throws -> Int {
-        try withOpenHandle { () throws(StoreError) in try store.removeAll(QueryDescription(where: predicate)) }
+        try withOpenHandle { () throws(VellumError) in try store.removeAll(QueryDescription(where: predicate)) }
     }
 
     /// Returns the objects that satisfy a predicate as an asynchronous sequence.
@@ -102,7 +102,7 @@ extension ArchiveStore {
     public func stream(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) -> ArchiveStream<Archive> {
-        ArchiveStream(self) { () throws(StoreError) in
+        ArchiveStream(self) { () throws(VellumError) in
             try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
         }
     }
@@ -118,7 +118,7 @@ extension ArchiveStore {
     public func explain(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> QueryExplanation {
-        try withOpenHandle { () throws(StoreError) in
+        try withOpenHandle { () throws(VellumError) in
             try store.explain(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
         }
     }
@@ -131,7 +131,7 @@ extension ArchiveStore {
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func indexProgress() throws -> IndexProgress {
-        try withOpenHandle { () throws(StoreError) in try store.indexProgress() }
+        try withOpenHandle { () throws(VellumError) in try store.indexProgress() }
     }
 }
 
@@ -139,20 +139,20 @@ extension ArchiveStore {
 
 extension ArchiveStore {
     func fetch(_ query: QueryDescription<Archive>) throws -> [Archive] {
-        try withOpenHandle { () throws(StoreError) in try store.fetch(query) }
+        try withOpenHandle { () throws(VellumError) in try store.fetch(query) }
     }
 
     func explain(_ query: QueryDescription<Archive>) throws -> QueryExplanation {
-        try withOpenHandle { () throws(StoreError) in try store.explain(query) }
+        try withOpenHandle { () throws(VellumError) in try store.explain(query) }
     }
 }
 
 extension QueryDescription where Value: Archivable {
     init(
         where predicate: Predicate<Value>?, sortedBy order: [SortDescriptor<Value>] = [], limit: Int? = nil, offset: Int = 0
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         guard offset >= 0, limit ?? 0 >= 0 else {
-            throw StoreError(.invalidQuery, "The limit or offset of a query is negative. Pass zero or more.")
+            throw VellumError(.invalidQuery, "The limit or offset of a query is negative. Pass zero or more.")
         }
         self.init()
         if let predicate { steps.append(.filter(Condition(predicate))) }

@@ -12,9 +12,9 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     public typealias Failure = any Error
 
     private let store: ArchiveStore<Archive>
-    private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
+    private let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
 
-    init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+    init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>) {
         self.store = store
         self.query = query
     }
@@ -30,7 +30,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         private let source: Source
         private var objects: ArraySlice<Archive> = []
 
-        fileprivate init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+        fileprivate init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>) {
             source = Source(store, query)
         }
 
@@ -49,10 +49,10 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     // Unchecked because the cursor is protected by its only user, an iterator, which waits for each batch before it asks for the next.
     private final class Source: @unchecked Sendable {
         private let store: ArchiveStore<Archive>
-        private let query: @Sendable () throws(StoreError) -> QueryDescription<Archive>
+        private let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
         private var cursor: QueryCursor<Archive>?
 
-        init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(StoreError) -> QueryDescription<Archive>) {
+        init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>) {
             self.store = store
             self.query = query
         }
@@ -67,13 +67,13 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         }
 
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
-            do throws(StoreError) {
+            do throws(VellumError) {
                 guard !store.mark.isClosed else { throw .closed }
                 if cursor == nil { cursor = QueryCursor(try query(), in: store.store, atOnce: ArchiveStream.batchSize) }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
                 if error.code == .cancelled { throw CancellationError() }
-                throw VellumError(error)
+                throw store.store.located(error)
             }
         }
     }

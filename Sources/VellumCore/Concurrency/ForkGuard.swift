@@ -12,7 +12,7 @@ public import Synchronization
 ///
 /// ```swift
 /// let birth = ForkGuard()
-/// guard birth.isThisProcess else { throw StoreError.forked }
+/// guard birth.isThisProcess else { throw VellumError.forked }
 /// ```
 ///
 /// A copy has one thread, and locks that others held stay locked in it for ever; the system's locks on files it does not have
@@ -52,10 +52,10 @@ public struct ForkGuard: @unchecked Sendable {
     private static let counted = Atomic<UInt>(0)
 }
 
-extension StoreError {
+extension VellumError {
     /// The store is one of the process that this one was forked from.
-    public static var forked: StoreError {
-        StoreError(
+    public static var forked: VellumError {
+        VellumError(
             .forked,
             """
             The file was open when this process was forked, and its locks stayed with the parent: it cannot be used or opened here. Let the \

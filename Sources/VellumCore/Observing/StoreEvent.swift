@@ -9,7 +9,7 @@ public enum StoreEvent: Sendable {
     /// Every entry was removed at once.
     case removedAll
     /// An entry does not match its checksum or cannot be decoded. It stays where it is; every other can be read.
-    case damagedEntry(EntryKey, StoreError)
+    case damagedEntry(EntryKey, VellumError)
     /// A damaged file was moved to `to`, with its side files; `salvaged` entries of it were taken over.
     case setAside(to: URL, salvaged: Int)
     /// The disk limit of the archive was lowered, and what did not fit any more was removed.
@@ -22,7 +22,7 @@ public enum StoreEvent: Sendable {
     /// An index that is being built from the stored entries has come so far.
     case indexed(IndexProgress)
     /// Something failed of which no caller could be told.
-    case failure(StoreError)
+    case failure(VellumError)
 }
 
 /// A disk limit that was lowered.

@@ -7,13 +7,13 @@ public struct Capacity: Hashable, Sendable {
     public let bytes: Int
     public let entries: Int
 
-    /// - Throws: ``StoreError/Code/invalidLimit`` if a limit is zero or below.
-    public init(_ size: DataSize, entries: Int? = nil) throws(StoreError) {
+    /// - Throws: ``VellumError/Code/invalidLimit`` if a limit is zero or below.
+    public init(_ size: DataSize, entries: Int? = nil) throws(VellumError) {
         guard size.bytes > 0 else {
-            throw StoreError(.invalidLimit, "A limit of \(size.bytes) bytes holds nothing. Give at least one byte.")
+            throw VellumError(.invalidLimit, "A limit of \(size.bytes) bytes holds nothing. Give at least one byte.")
         }
         if let entries, entries <= 0 {
-            throw StoreError(.invalidLimit, "A limit of \(entries) entries holds nothing. Give at least one entry, or none for no limit.")
+            throw VellumError(.invalidLimit, "A limit of \(entries) entries holds nothing. Give at least one entry, or none for no limit.")
         }
         self.bytes = size.bytes
         self.entries = entries ?? .max
@@ -21,8 +21,8 @@ public struct Capacity: Hashable, Sendable {
 
     /// The limit that a caller may leave out; `nil` if it did.
     ///
-    /// - Throws: ``StoreError/Code/invalidLimit`` if it is zero or below.
-    package init?(optional size: DataSize?) throws(StoreError) {
+    /// - Throws: ``VellumError/Code/invalidLimit`` if it is zero or below.
+    package init?(optional size: DataSize?) throws(VellumError) {
         guard let size else { return nil }
         try self.init(size)
     }

@@ -34,8 +34,8 @@ public struct Expiration: Hashable, Sendable {
     ///   - age: How long an entry is valid after it was written; `nil` means no limit.
     ///   - idle: How long an entry is valid after it was last recorded or read; `nil` means no limit.
     ///   - jitter: The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
-    /// - Throws: ``StoreError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
-    public init(validating age: Duration?, unusedFor idle: Duration? = nil, jitter: Double = 0) throws(StoreError) {
+    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
+    public init(validating age: Duration?, unusedFor idle: Duration? = nil, jitter: Double = 0) throws(VellumError) {
         try Self.validate(jitter: jitter)
         self.age = if let age { try Self.milliseconds(age) } else { .max }
         self.idle = if let idle { try Self.milliseconds(idle) } else { .max }
@@ -47,11 +47,11 @@ public struct Expiration: Hashable, Sendable {
     /// - Parameters:
     ///   - seconds: How long an entry is valid after it was written.
     ///   - jitter: The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
-    /// - Throws: ``StoreError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
-    public init(validatingSeconds seconds: Double, jitter: Double = 0) throws(StoreError) {
+    /// - Throws: ``VellumError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
+    public init(validatingSeconds seconds: Double, jitter: Double = 0) throws(VellumError) {
         try Self.validate(jitter: jitter)
         guard seconds >= 0 else {
-            throw StoreError(.invalidDuration, "An age must be zero seconds or more, or infinity for no limit.")
+            throw VellumError(.invalidDuration, "An age must be zero seconds or more, or infinity for no limit.")
         }
         self.init(age: Int64(exactly: (seconds * 1000).rounded(.up)) ?? .max, jitter: jitter)
     }
@@ -67,7 +67,7 @@ public struct Expiration: Hashable, Sendable {
     /// - Parameter duration: Zero expires immediately. A negative duration ends the process: use ``init(validating:unusedFor:jitter:)`` for a
     ///   computed one.
     public static func after(_ duration: Duration) -> Expiration {
-        trusted { () throws(StoreError) in try Expiration(validating: duration) }
+        trusted { () throws(VellumError) in try Expiration(validating: duration) }
     }
 
     /// Returns the expiration of entries that are valid for a number of seconds after they were written.
@@ -75,7 +75,7 @@ public struct Expiration: Hashable, Sendable {
     /// - Parameter seconds: Zero expires immediately, and infinity means never. A negative number or NaN ends the process: use
     ///   ``init(validatingSeconds:jitter:)`` for a computed one.
     public static func after(seconds: Double) -> Expiration {
-        trusted { () throws(StoreError) in try Expiration(validatingSeconds: seconds) }
+        trusted { () throws(VellumError) in try Expiration(validatingSeconds: seconds) }
     }
 
     /// Returns the expiration of entries that are valid for a duration after they were last recorded or read: a sliding age.
@@ -89,7 +89,7 @@ public struct Expiration: Hashable, Sendable {
     ///
     /// A negative duration ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
     public static func unused(for duration: Duration, atMost end: Duration? = nil) -> Expiration {
-        trusted { () throws(StoreError) in try Expiration(validating: end, unusedFor: duration) }
+        trusted { () throws(VellumError) in try Expiration(validating: end, unusedFor: duration) }
     }
 
     /// Returns the expiration with each entry's age shortened by a random part of at most `fraction` of it, so that entries that were
@@ -99,21 +99,21 @@ public struct Expiration: Hashable, Sendable {
     ///
     /// - Parameter fraction: From 0 to 1. Anything else ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
     public func jittered(by fraction: Double) -> Expiration {
-        Self.trusted { () throws(StoreError) in
+        Self.trusted { () throws(VellumError) in
             try Self.validate(jitter: fraction)
             return Expiration(age: age, idle: idle, jitter: fraction)
         }
     }
 
-    private static func validate(jitter: Double) throws(StoreError) {
+    private static func validate(jitter: Double) throws(VellumError) {
         guard jitter >= 0, jitter <= 1 else {
-            throw StoreError(.invalidDuration, "A jitter must be a part of the age, from 0 to 1.")
+            throw VellumError(.invalidDuration, "A jitter must be a part of the age, from 0 to 1.")
         }
     }
 
     /// Ends the process with the error's message, also in optimized builds.
-    private static func trusted(_ make: () throws(StoreError) -> Expiration) -> Expiration {
-        do throws(StoreError) {
+    private static func trusted(_ make: () throws(VellumError) -> Expiration) -> Expiration {
+        do throws(VellumError) {
             return try make()
         } catch {
             fatalError(error.message)
@@ -122,9 +122,9 @@ public struct Expiration: Hashable, Sendable {
 
     /// Returns a duration in milliseconds, rounded up.
     @usableFromInline
-    package static func milliseconds(_ duration: Duration) throws(StoreError) -> Int64 {
+    package static func milliseconds(_ duration: Duration) throws(VellumError) -> Int64 {
         guard duration >= .zero else {
-            throw StoreError(.invalidDuration, "A duration must be zero or more: an entry cannot expire before it is written.")
+            throw VellumError(.invalidDuration, "A duration must be zero or more: an entry cannot expire before it is written.")
         }
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -19,7 +19,8 @@ public struct LoadOptions: Sendable {
 
     @inlinable
     public init(
-        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, onLastWaiterCancelled: UnawaitedLoad = .cancel
+        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil,
+        onLastWaiterCancelled: UnawaitedLoad = .cancel
     ) {
         self.expiration = expiration
         self.negativeMaxAge = negativeMaxAge
@@ -31,7 +32,7 @@ public struct LoadOptions: Sendable {
 extension LoadOptions {
     /// Refuses durations that are none, also where nothing is loaded.
     @inlinable
-    package func check() throws(StoreError) {
+    package func check() throws(VellumError) {
         if negativeMaxAge == nil, errorMaxAge == nil { return }
         if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge) }
         if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge) }

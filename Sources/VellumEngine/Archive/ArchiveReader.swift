@@ -1,18 +1,18 @@
 internal import Foundation
 internal import VellumCore
 
-/// The rows of one archive, as any connection reads them: a reader's, or the writer's while it has something open that
-/// no reader can see yet.
+/// The tables of one archive, as any connection reads them: that of a reader, or the writer's while it has an open transaction that no reader
+/// can see.
 final class ArchiveReader {
     let id: Int64
     let checksum: Checksum
     let connection: Connection
     private var readEntry: Statement?
-    private var readStamps: Statement?
+    private var readLastUse: Statement?
     private var loadTotals: Statement?
-    // Those of queries; `ArchiveReader+Query` has the rest.
-    var readCoverage: Statement?
-    var readRow: Statement?
+    // Statements of queries, in `ArchiveReader+Query`.
+    var readExtent: Statement?
+    var readByID: Statement?
     private var queries: [String: Statement] = [:]
 
     init(id: Int64, checksum: Checksum, connection: Connection) {
@@ -21,114 +21,93 @@ final class ArchiveReader {
         self.connection = connection
     }
 
-    /// An entry as read, or word that it does not match its checksum.
+    /// An entry, or the fact that it does not match its checksum.
     enum Found {
         case entry(Entry)
         case damaged
     }
 
     func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
-        let read = try prepared(&readEntry, SQL.readEntry(id))
+        let read = try prepared(&readEntry, EntryTable.read(id))
         defer { read.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
             read.bind(bytes, at: 1)
             guard try read.step() else { return nil }
-            return found(read, key: bytes)
+            let entry = EntryRow(read).entry
+            return checksum.of(entry, key: bytes) == entry.revision ? .entry(entry) : .damaged
         }
     }
 
-    private func found(_ row: Statement, key: UnsafeRawBufferPointer) -> Found {
-        let entry = row.entry
-        return checksum.of(entry, key: key) == row.checksum ? .entry(entry) : .damaged
-    }
-
-    /// The number of the entry and the last use that is written down.
+    /// The entry's number and its last use in the file.
     func lastUse(ofKey key: EntryKey) throws(SQLiteError) -> Touch? {
-        let read = try prepared(&readStamps, SQL.entryStamps(id))
+        let read = try prepared(&readLastUse, RecencyTables.lastUse(id))
         defer { read.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
             read.bind(bytes, at: 1)
-            guard try read.step() else { return nil }
-            return Touch(row: read.int(0), stamp: UseStamp(rawValue: max(read.int(1), read.optionalInt(2) ?? 0)))
+            return try RecencyTables.readLastUse(read)
         }
     }
 
     func totals() throws(SQLiteError) -> StorageUsage {
-        let load = try prepared(&loadTotals, SQL.loadTotals)
+        let load = try prepared(&loadTotals, ArchiveTotals.load)
         defer { load.reset() }
         load.bind(id, at: 1)
         guard try load.step() else { return StorageUsage() }
-        return StorageUsage(entries: Int(load.int(0)), bytes: Int(load.int(1)))
+        let totals = ArchiveTotals(load)
+        return StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
     }
 
     // MARK: Listing
 
-    /// The keys of valid entries by last use, newest first: three orders merged, those of the marks, of the tail, and of the
-    /// uses that were not written down yet.
+    /// The keys of valid entries by last use, newest first. Merges three orders: the recency log, the entries above the low-water mark, and
+    /// the uses that are not in the file yet.
     func keysByUse(
         limit: Int, validAt now: WallInstant, under expiration: Expiration, pending: [Touch]
     ) throws(SQLiteError) -> [ListedKey] {
-        let settled = try connection.int(SQL.settled(id)) ?? 0
+        let lowWater = try connection.int(ArchiveTotals.lowWater(id)) ?? 0
         var pending = pending.sorted { $0.stamp > $1.stamp }[...]
-        var marks = try Cursor(connection.prepare(SQL.newestRecency(id)))
-        let tailStatement = try connection.prepare(SQL.newestAboveLowWater(id))
-        tailStatement.bind(settled, at: 1)
-        var tail = try Cursor(tailStatement)
-        let byRow = try connection.prepare(SQL.listedEntry(id))
+        var logged = try Cursor(connection.prepare(RecencyTables.newestRecency(id)))
+        let untouchedStatement = try connection.prepare(RecencyTables.newestAboveLowWater(id))
+        untouchedStatement.bind(lowWater, at: 1)
+        var untouched = try Cursor(untouchedStatement)
+        let byID = try connection.prepare(RecencyTables.listedEntry(id))
 
         var listed = Set<Int64>()
         var keys: [ListedKey] = []
         while keys.count < limit {
-            let next = max(pending.first?.stamp.rawValue ?? 0, marks.stamp, tail.stamp)
+            let next = max(pending.first?.stamp.rawValue ?? 0, logged.stamp, untouched.stamp)
             guard next > 0 else { break }
-            var found: Listed?
-            if let use = pending.first, use.stamp.rawValue == next {
+            var found: ListedEntry?
+            if let touch = pending.first, touch.stamp.rawValue == next {
                 pending.removeFirst()
-                found = try Listed(use, byRow)
-            } else if marks.stamp == next {
-                found = marks.current
-                try marks.advance()
+                found = try Self.listed(touch.row, byID)
+            } else if logged.stamp == next {
+                found = logged.current
+                try logged.advance()
             } else {
-                found = tail.current
-                try tail.advance()
+                found = untouched.current
+                try untouched.advance()
             }
-            // Each entry is met first under its last use, whichever order tells it.
+            // Each entry is met first under its last use, whichever order it comes from.
             let lastUse = UseStamp(rawValue: next)
-            guard let found, listed.insert(found.row).inserted,
+            guard let found, listed.insert(found.id).inserted,
                 found.validity.contains(now, found.key, lastUse: lastUse, under: expiration)
             else { continue }
-            keys.append(ListedKey(key: found.key, lastUse: lastUse, bytes: found.bytes))
+            keys.append(ListedKey(key: found.key, lastUse: lastUse, bytes: found.size))
         }
         return keys
     }
 
-    private struct Listed {
-        var row: Int64
-        var key: EntryKey
-        var validity: Validity
-        var bytes: Int
-
-        init(_ statement: Statement, row: Int64) {
-            self.row = row
-            key = EntryKey(String(decoding: statement.bytes(2), as: UTF8.self))
-            validity = Validity(
-                written: WallInstant(rawValue: statement.int(3)),
-                expires: statement.optionalInt(4).map(WallInstant.init(rawValue:)), idle: statement.optionalInt(5))
-            bytes = Int(statement.int(6))
-        }
-
-        init?(_ use: Touch, _ byRow: Statement) throws(SQLiteError) {
-            defer { byRow.reset() }
-            byRow.bind(use.row, at: 1)
-            guard try byRow.step() else { return nil }
-            self.init(byRow, row: use.row)
-        }
+    private static func listed(_ entryID: Int64, _ byID: Statement) throws(SQLiteError) -> ListedEntry? {
+        defer { byID.reset() }
+        byID.bind(entryID, at: 1)
+        return try byID.step() ? ListedEntry(byID) : nil
     }
 
     private struct Cursor {
         private let statement: Statement
         private(set) var stamp: Int64 = 0
-        private(set) var current: Listed?
+        private(set) var current: ListedEntry?
 
         init(_ statement: Statement) throws(SQLiteError) {
             self.statement = statement
@@ -140,11 +119,14 @@ final class ArchiveReader {
                 (stamp, current) = (0, nil)
                 return
             }
-            // No checksum covers a stamp: one that is damaged must not hide those that come after it.
-            stamp = max(statement.int(0), 1)
-            current = Listed(statement, row: statement.int(1))
+            let entry = ListedEntry(statement)
+            // No checksum covers a stamp: a damaged one must not hide the entries after it.
+            stamp = max(entry.stamp, 1)
+            current = entry
         }
     }
+
+    // MARK: Statements
 
     /// A query, kept prepared until there are many of them.
     func prepared(query sql: String) throws(SQLiteError) -> Statement {
@@ -160,19 +142,5 @@ final class ArchiveReader {
         let new = try connection.prepare(sql())
         statement = new
         return new
-    }
-}
-
-// A row that begins with `SQL.entryColumns`.
-extension Statement {
-    var checksum: UInt32 { UInt32(truncatingIfNeeded: int(3)) }
-
-    /// The key, where it was asked for; valid until the next step.
-    var entryKey: UnsafeRawBufferPointer { bytes(7) }
-
-    var entry: Entry {
-        Entry(
-            bytes: data(4), written: WallInstant(rawValue: int(1)), expires: optionalInt(2).map(WallInstant.init(rawValue:)),
-            idle: optionalInt(5), lastUse: UseStamp(rawValue: int(6)), row: int(0), revision: checksum)
     }
 }

@@ -1,18 +1,18 @@
 public import VellumCore
 
-/// One change of one tier.
+/// One change of one archive.
 @usableFromInline package struct ArchiveWrite: Sendable {
     @usableFromInline package enum Change: Sendable {
-        /// Store the entry under the key, whatever is there. An entry larger than the tier's bytes is not stored, evicts
-        /// nothing, and what was there is removed, so that it cannot come back.
+        /// Stores the entry under the key and replaces the one that is there. An entry larger than the archive's limit is not stored and
+        /// evicts nothing; the one that is there is removed, so that it cannot come back.
         case store(Entry)
-        /// Store the entry under the key if nothing valid is there.
+        /// Stores the entry unless there is a valid one under the key.
         case storeIfAbsent(Entry)
-        /// Remove what is under the key.
+        /// Removes the entry under the key.
         case remove
-        /// Remove the entry of this row if it is still of this revision.
-        case removeUnchanged(row: Int64, revision: UInt32)
-        /// Remove every entry of the tier, whatever the key.
+        /// Removes the entry if it still has this number and this revision.
+        case removeUnchanged(entryID: Int64, revision: UInt32)
+        /// Removes every entry of the archive. The key has no effect.
         case removeAll
     }
 
@@ -20,9 +20,9 @@ public import VellumCore
     @usableFromInline package var key: EntryKey
     @usableFromInline package var change: Change
     @usableFromInline package var stamp: UseStamp
-    /// Whether memory takes what is to be stored, also where it is too large for the tier.
+    /// Whether the memory cache keeps the entry even if it is too large for the archive.
     @usableFromInline package var isKeptInMemory = true
-    /// What must be so, or the tier leaves everything as it is and says ``WriteOutcome/wasDeclined``.
+    /// If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
     @usableFromInline package var condition: WriteCondition?
 
     @usableFromInline package init(archive: DiskArchive, key: EntryKey, change: Change, stamp: UseStamp, condition: WriteCondition? = nil) {
@@ -34,19 +34,18 @@ public import VellumCore
     }
 }
 
-/// What became of a ``ArchiveWrite``.
+/// The result of an ``ArchiveWrite``.
 @usableFromInline package struct WriteOutcome: Sendable {
-    /// Where the entry is now; 0 if this tier does not hold what was to be stored.
-    @usableFromInline package var row: Int64 = 0
-    /// Whether the key was there before.
+    /// The number of the stored entry; 0 if none was stored.
+    @usableFromInline package var entryID: Int64 = 0
+    /// Whether there was an entry under the key before.
     @usableFromInline package var wasPresent = false
-    /// Whether a ``ArchiveWrite/Change/storeIfAbsent(_:)`` found the key taken, a
-    /// ``ArchiveWrite/Change/removeUnchanged(row:revision:)`` found another entry, or the write's condition was not met, and it did
-    /// nothing.
+    /// Whether nothing was changed: ``ArchiveWrite/Change/storeIfAbsent(_:)`` found a valid entry,
+    /// ``ArchiveWrite/Change/removeUnchanged(entryID:revision:)`` found another entry, or the condition was not met.
     @usableFromInline package var wasDeclined = false
-    /// What had to leave for it.
+    /// The entries that were evicted to make room.
     @usableFromInline package var evicted: [EntryKey] = []
-    /// The place of the commit among the changes that others hear of, where they can.
+    /// The number of the commit among the archive's changes, where other processes can see it.
     @usableFromInline package var change: OwnChange?
 
     @usableFromInline package init() {}

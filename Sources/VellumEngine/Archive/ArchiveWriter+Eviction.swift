@@ -1,26 +1,26 @@
 internal import VellumCore
 
-// The order of use on disk, and who leaves first.
+// The eviction order on disk: least recently used first.
 //
-// An entry's last use is the greatest of three stamps: the one it was first written under (in its row), the one in
-// `uses`, and one that only its owner knows yet. Entries are numbered as they come, so up to `settled` each has a row in
-// `uses`, and after it they lie in the order of their first stamps: the tail. `marks` lists uses in their order; a mark
-// that is not the last use of its entry means nothing any more. The coldest entry is therefore at the head of `marks` or
-// at the head of the tail, and whoever was used since is moved on: each step costs O(log n), and each entry is moved
-// at most once for each use that the disk was not told of.
+// The last use of an entry is the greatest of three stamps: that of its insertion (in its own row), its touch (in `touches_N`), and one
+// that only its owner knows yet. Entries are numbered in the order of their insertion. Up to the low-water mark each entry has a touch;
+// above it they are in the order of their first stamps. The recency log (`recency_N`) lists touches in their order; a record that is not
+// the last use of its entry is obsolete. The least recently used entry is therefore either the first of the log or the first above the
+// low-water mark. If it was used since, it moves to its new position: each step costs O(log n), and an entry moves at most once for each
+// use that is not in the file.
 
 extension ArchiveWriter {
-    /// Another archive of the family.
+    /// Another archive of the version group.
     struct Sibling {
         unowned let archive: ArchiveWriter
     }
 
-    /// What the archive and those that it replaces hold, in the open transaction.
+    /// What the archive and its siblings hold, in the open transaction.
     var held: StorageUsage {
-        var held = StorageUsage(entries: Int(row.entries), bytes: Int(row.bytes))
+        var held = StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
         for sibling in siblings {
-            held.entries += Int(sibling.archive.row.entries)
-            held.bytes += Int(sibling.archive.row.bytes)
+            held.entries += Int(sibling.archive.totals.entries)
+            held.bytes += Int(sibling.archive.totals.bytes)
         }
         return held
     }
@@ -31,62 +31,62 @@ extension ArchiveWriter {
         return capacity.isExceeded(byBytes: held.bytes, entries: held.entries)
     }
 
-    /// Removes the coldest entries until the archive keeps its limit.
+    /// Removes the least recently used entries until the archive is within its limit.
     ///
-    /// - Returns: What left this archive, and how many entries left it and its siblings.
+    /// - Returns: The entries that were removed from this archive, and how many were removed from it and its siblings.
     func evict(atMost limit: Int = .max) throws(SQLiteError) -> (removed: [RemovedEntry], count: Int) {
         var removed: [RemovedEntry] = []
         var count = 0
         while isOverLimit, count < limit {
-            if try !evictFromRelative() {
-                guard let entry = try removeColdestEntry(before: UseStamp(rawValue: .max)) else { break }
+            if try !evictFromSibling() {
+                guard let entry = try removeOldestEntry(before: UseStamp(rawValue: .max)) else { break }
                 removed.append(entry)
             }
             count += 1
         }
-        if count > 0, row.limit.isGiven == 0 { hasEvictedByDefault = true }
+        if count > 0, totals.limit.isGiven == 0 { hasEvictedByDefault = true }
         return (removed, count)
     }
 
-    /// Removes the coldest entry of a relative, if there is one.
-    private func evictFromRelative() throws(SQLiteError) -> Bool {
-        guard let sibling = siblings.first(where: { $0.archive.row.entries > 0 })?.archive else { return false }
-        guard let removed = try sibling.removeColdestEntry(before: UseStamp(rawValue: .max)) else { return false }
-        sibling.lostToRelative.append(removed)
+    /// Removes the least recently used entry of a sibling, if there is one.
+    private func evictFromSibling() throws(SQLiteError) -> Bool {
+        guard let sibling = siblings.first(where: { $0.archive.totals.entries > 0 })?.archive else { return false }
+        guard let removed = try sibling.removeOldestEntry(before: UseStamp(rawValue: .max)) else { return false }
+        sibling.lostToSibling.append(removed)
         CrashPoint.reached(.relativeEvicted)
         return true
     }
 
-    /// Removes the coldest entry if its last use was before `bound`, and returns its key.
-    func removeColdest(before bound: UseStamp) throws(SQLiteError) -> EntryKey? {
-        try removeColdestEntry(before: bound)?.key
+    /// Removes the least recently used entry if its last use was before `bound`, and returns its key.
+    func removeOldest(before bound: UseStamp) throws(SQLiteError) -> EntryKey? {
+        try removeOldestEntry(before: bound)?.key
     }
 
-    private func removeColdestEntry(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
+    private func removeOldestEntry(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
         while true {
-            let marked = try oldest(.oldestRecency)
-            let unsettled = try oldest(.oldestAboveLowWater)
-            if let unsettled, unsettled.first <= marked?.first ?? unsettled.first {
-                guard unsettled.first < bound else { return nil }
-                if unsettled.noted != nil {
-                    change { $0.settled = unsettled.row }  // Its use was written before its turn came.
-                } else if let use = latestUse(unsettled), use > unsettled.first {
-                    try addUse(row: unsettled.row, stamp: use)
-                    change { $0.settled = unsettled.row }
+            let logged = try oldest(.oldestRecency)
+            let untouched = try oldest(.oldestAboveLowWater)
+            if let untouched, untouched.stamp <= logged?.stamp ?? untouched.stamp {
+                guard untouched.stamp < bound else { return nil }
+                if untouched.touched != nil {
+                    totals.lowWater = untouched.id  // A use of it was written before the low-water mark reached it.
+                } else if let use = latestUse(untouched), use > untouched.stamp {
+                    try addTouch(untouched.id, at: use)
+                    totals.lowWater = untouched.id
                 } else {
-                    change { $0.settled = unsettled.row }
-                    return try remove(unsettled)
+                    totals.lowWater = untouched.id
+                    return try remove(untouched)
                 }
-            } else if let marked {
-                guard marked.first < bound else { return nil }
-                if marked.noted != marked.first {
-                    try removeMark(marked.first)
-                } else if let use = latestUse(marked), use > marked.first {
-                    try removeMark(marked.first)
-                    try moveUse(row: marked.row, stamp: use)
+            } else if let logged {
+                guard logged.stamp < bound else { return nil }
+                if logged.touched != logged.stamp {
+                    try removeRecency(logged.stamp)
+                } else if let use = latestUse(logged), use > logged.stamp {
+                    try removeRecency(logged.stamp)
+                    try moveTouch(logged.id, to: use)
                 } else {
-                    try removeMark(marked.first)
-                    return try remove(marked)
+                    try removeRecency(logged.stamp)
+                    return try remove(logged)
                 }
             } else {
                 return nil
@@ -94,38 +94,23 @@ extension ArchiveWriter {
         }
     }
 
-    private struct Candidate {
-        var row: Int64
-        /// The stamp that it is sorted by.
-        var first: UseStamp
-        /// The stamp in `uses`.
-        var noted: UseStamp?
-        var key: EntryKey?
-        var bytes: Int64
-    }
-
-    private func oldest(_ kind: StaticStatement) throws(SQLiteError) -> Candidate? {
+    private func oldest(_ kind: StaticStatement) throws(SQLiteError) -> EvictionCandidate? {
         let statement = try statement(kind)
         defer { statement.reset() }
-        let isUnsettled = kind == .oldestAboveLowWater
-        if isUnsettled { statement.bind(row.settled, at: 1) }
-        guard try statement.step() else { return nil }
-        return Candidate(
-            row: statement.int(isUnsettled ? 0 : 1), first: UseStamp(rawValue: statement.int(isUnsettled ? 1 : 0)),
-            noted: statement.optionalInt(2).map(UseStamp.init(rawValue:)),
-            key: statement.isNull(3) ? nil : EntryKey(String(decoding: statement.bytes(3), as: UTF8.self)), bytes: statement.int(4))
+        if kind == .oldestAboveLowWater { statement.bind(totals.lowWater, at: 1) }
+        return try statement.step() ? EvictionCandidate(statement) : nil
     }
 
-    private func latestUse(_ candidate: Candidate) -> UseStamp? {
+    private func latestUse(_ candidate: EvictionCandidate) -> UseStamp? {
         guard let key = candidate.key else { return nil }
-        let told = owner?.latestUse(ofKey: key, row: candidate.row)
-        guard let here = usesInTransaction[candidate.row] else { return told }
-        return told.map { max($0, here) } ?? here
+        let known = owner?.latestUse(ofKey: key, row: candidate.id)
+        guard let here = touchesInTransaction[candidate.id] else { return known }
+        return known.map { max($0, here) } ?? here
     }
 
-    private func remove(_ candidate: Candidate) throws(SQLiteError) -> RemovedEntry? {
+    private func remove(_ candidate: EvictionCandidate) throws(SQLiteError) -> RemovedEntry? {
         guard let key = candidate.key else { return nil }
-        try delete(row: candidate.row, bytes: candidate.bytes, key: key)
-        return RemovedEntry(key: key, row: candidate.row)
+        try delete(candidate.id, size: candidate.size, key: key)
+        return RemovedEntry(key: key, row: candidate.id)
     }
 }

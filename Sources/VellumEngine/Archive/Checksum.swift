@@ -2,8 +2,8 @@ internal import CChecksum
 internal import Foundation
 internal import VellumCore
 
-/// The checksum of an entry: CRC-32C over archive, key, dates and bytes, so that what is read is never
-/// another entry's value, nor an old value under a new date.
+/// The checksum of an entry: CRC-32C over archive, key, dates and bytes, so that neither another entry's value nor an old value under a
+/// new date matches it.
 struct Checksum: Equatable {
     private let ofArchive: UInt32
 
@@ -12,7 +12,7 @@ struct Checksum: Equatable {
         ofArchive = name.withUTF8 { Self.extend(0, UnsafeRawBufferPointer($0)) }
     }
 
-    /// - Parameter key: The bytes of the key's normal form.
+    /// - Parameter key: The bytes of the normalized key.
     func of(
         key: UnsafeRawBufferPointer, written: Int64, expires: Int64?, idle: Int64?, bytes: UnsafeRawBufferPointer
     ) -> UInt32 {

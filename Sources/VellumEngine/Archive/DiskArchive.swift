@@ -2,15 +2,15 @@ internal import Foundation
 internal import Synchronization
 public import VellumCore
 
-/// One archive of an ``DatabaseFile``: the tier that outlives the process.
+/// One archive of a ``DatabaseFile``: entries that outlive the process.
 ///
-/// Made by ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)``, or by
-/// ``DatabaseFile/tier(named:capacity:)`` to stand under a store of one's own.
+/// ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)`` opens one under a
+/// store, ``DatabaseFile/tier(named:capacity:)`` without one.
 ///
-/// Reads run beside writes. A commit is lean: prepared statements, the order of use outside the row's transaction,
-/// checkpoints on a thread of their own.
+/// Reads and writes run at the same time. A commit runs prepared statements only; uses and checkpoints have transactions and threads of
+/// their own.
 @usableFromInline package final class DiskArchive: Sendable {
-    /// The file that the archive lies in.
+    /// The file that holds the archive.
     package let file: DatabaseFile
 
     let number: Int64
@@ -19,19 +19,19 @@ public import VellumCore
     let changes: ArchiveChanges
     private let shape = Locked<IndexShape?>(nil)
     private let closed = Atomic(false)
-    /// Whether the validity of an entry hangs on uses that the owner may not have told yet.
+    /// Whether the validity of an entry depends on uses that may not be in the file yet.
     let hasSlidingUses = Atomic(false)
     private let owner = Locked(WeakOwner())
-    /// The disk limit, which the writer keeps up to date.
+    /// The disk limit, which the writer updates.
     let mirror: LimitMirror
-    /// What happened to the archive while it was opened, for the first owner.
+    /// The outcome of the limit that was set on opening, to report to the first owner.
     private let openingOutcome: Locked<LimitOutcome?> = Locked(nil)
 
     private struct WeakOwner {
         weak var value: (any DiskArchiveDelegate)?
     }
 
-    /// What tests put in the way of calls.
+    /// Intercepts calls in tests.
     let interceptor: (any DiskArchiveInterceptor)?
 
     init(file: DatabaseFile, number: Int64, name: String, entryLimit: Int, interceptor: (any DiskArchiveInterceptor)? = nil) {
@@ -48,25 +48,25 @@ public import VellumCore
 
     @usableFromInline package var capacity: Capacity { mirror.capacity }
 
-    @usableFromInline package func resize(to capacity: Capacity) throws(StoreError) -> [EntryKey] {
+    @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [EntryKey] {
         mirror.update(entries: capacity.entries)
         return try setLimit { _, _ in StoredLimit(given: capacity) }.removed.map(\.key)
     }
 
-    @usableFromInline package func raise(to capacity: Capacity) throws(StoreError) {
-        // Most often it is what the archive has.
+    @usableFromInline package func raise(to capacity: Capacity) throws(VellumError) {
+        // In most calls nothing changes.
         guard capacity != mirror.capacity || !mirror.isGiven else { return }
         mirror.update(entries: max(capacity.entries, mirror.capacity.entries))
         // Decided inside the transaction: another process may have raised it further.
         _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
     }
 
-    @usableFromInline package func currentCapacity() throws(StoreError) -> Capacity {
+    @usableFromInline package func currentCapacity() throws(VellumError) -> Capacity {
         _ = try setLimit { stored, _ in stored }
         return capacity
     }
 
-    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(StoreError) -> LimitOutcome {
+    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(VellumError) -> LimitOutcome {
         try checkOpen()
         let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: self, change) }
         file.finish(outcome, of: self)
@@ -77,8 +77,8 @@ public import VellumCore
 
     // MARK: Reading
 
-    @usableFromInline package func entry(forKey key: EntryKey) throws(StoreError) -> Entry? {
-        try intercepting(.entry(key)) { () throws(StoreError) in
+    @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
+        try intercepting(.entry(key)) { () throws(VellumError) in
             switch try read({ (archive) throws(SQLiteError) in try archive.entry(forKey: key) }) {
             case .entry(let entry):
                 if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }
@@ -89,40 +89,40 @@ public import VellumCore
         }
     }
 
-    @usableFromInline package func lastUse(ofKey key: EntryKey) throws(StoreError) -> UseStamp? {
-        let written = try intercepting(.lastUse(key)) { () throws(StoreError) in
+    @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
+        let written = try intercepting(.lastUse(key)) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }
         }
         guard let written else { return nil }
-        guard let told = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
-        return max(told, written.stamp)
+        guard let known = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
+        return max(known, written.stamp)
     }
 
-    @usableFromInline package func totals() throws(StoreError) -> StorageUsage {
-        try intercepting(.totals) { () throws(StoreError) in
+    @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
+        try intercepting(.totals) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in try archive.totals() }
         }
     }
 
-    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(StoreError)
+    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(VellumError)
         -> [ListedKey]
     {
         let pending = currentOwner?.pendingTouches() ?? []
-        return try intercepting(.keysByUse) { () throws(StoreError) in
+        return try intercepting(.keysByUse) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in
                 try archive.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
             }
         }
     }
 
-    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         try checkOpen()
         let result = try file.withUsableFile { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
         guard let result else { throw .closed }
         return result
     }
 
-    /// What the index is to hold, as far as this process said.
+    /// The index that this process declared, if it did.
     var indexShape: IndexShape? { shape.withLock { $0 } }
 
     func setIndexShape(_ new: IndexShape) { shape.withLock { $0 = new } }
@@ -131,7 +131,7 @@ public import VellumCore
 
     @usableFromInline package var isClosed: Bool { closed.load(ordering: .acquiring) || file.isClosed }
 
-    func checkOpen() throws(StoreError) {
+    func checkOpen() throws(VellumError) {
         guard !closed.load(ordering: .acquiring) else { throw .closed }
     }
 
@@ -139,29 +139,29 @@ public import VellumCore
 
     @usableFromInline package func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         var last: DiskArchive?
         for write in writes where write.archive !== last {
             last = write.archive
             guard write.archive.file === file else {
-                throw StoreError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
+                throw VellumError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
             }
             try write.archive.checkOpen()
         }
         if writes.contains(where: \.isSliding) { hasSlidingUses.store(true, ordering: .relaxed) }
-        try intercepting(.commit(writes: writes.count, durability)) { () throws(StoreError) in
+        try intercepting(.commit(writes: writes.count, durability)) { () throws(VellumError) in
             try file.commit(writes, durability: durability, committed: committed)
         }
     }
 
-    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(StoreError) -> [EntryKey] {
+    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> [EntryKey] {
         try checkOpen()
-        return try intercepting(.removeUnused) { () throws(StoreError) in
+        return try intercepting(.removeUnused) { () throws(VellumError) in
             try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
         }
     }
 
-    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(StoreError) {
+    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(VellumError) {
         try checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
             try file.setRetention(
@@ -169,7 +169,7 @@ public import VellumCore
         }
     }
 
-    // MARK: The order of use
+    // MARK: Uses
 
     @usableFromInline package func attach(to owner: any DiskArchiveDelegate) {
         self.owner.withLock { $0.value = owner }
@@ -193,21 +193,21 @@ public import VellumCore
 
     @usableFromInline package func record(uses: [Touch]) { file.write(uses, of: number) }
 
-    // MARK: Ending
+    // MARK: Closing
 
-    @usableFromInline package func flush() throws(StoreError) {
+    @usableFromInline package func flush() throws(VellumError) {
         try checkOpen()
-        try intercepting(.flush) { () throws(StoreError) in try file.flush() }
+        try intercepting(.flush) { () throws(VellumError) in try file.flush() }
     }
 
-    @usableFromInline package func close() throws(StoreError) {
+    @usableFromInline package func close() throws(VellumError) {
         guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        do throws(StoreError) {
-            // What is suspended was committed.
+        do throws(VellumError) {
+            // A suspended file has no uncommitted writes.
             if file.state != .suspended { try file.flush() }
         } catch {
-            // Of a damaged file nothing more can be written: it must be let go of, so that it can be opened anew.
-            // And after a sync that failed none is believed.
+            // A damaged file cannot be written and is released, so that it can be opened again. The same applies after a failed sync, because
+            // no later sync can be trusted.
             if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }
             throw error
         }

@@ -1,39 +1,39 @@
 public import VellumCore
 
-/// What a tier may ask of the store that owns it, and what it tells it. The tier may call from any thread, and while
-/// it holds a lock of its own, but for the last; an owner answers from memory and calls no tier.
+/// What an archive asks of the store that owns it, and what it reports to it.
+///
+/// The archive calls from any thread, and may hold a lock of its own, except for ``indexed(_:of:)``. An owner answers from memory and does not
+/// call an archive.
 @usableFromInline package protocol DiskArchiveDelegate: AnyObject, Sendable {
-    /// The last use of an entry that the tier may not have been told of yet.
+    /// The last use of an entry, if it may not be in the file yet.
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
 
-    /// Every use from now on must be stamped later than this one, which is the last that the tier knows: the clock may have gone
-    /// back since.
+    /// Makes every use from now on have a later stamp than this one, the last in the file: the clock may have been set back.
     func uses(areLaterThan stamp: UseStamp)
 
-    /// Uses that the tier has not been told of, at most `limit`. The tier writes them down, then calls ``finishTouches(written:)``;
-    /// one taker at a time.
+    /// Takes at most `limit` uses that are not in the file. The archive writes them and then calls ``finishTouches(written:)``; calls do not
+    /// overlap.
     func takeTouches(limit: Int) -> [Touch]
 
-    /// The uses that were taken are committed, or could not be and must be handed out again.
+    /// Ends ``takeTouches(limit:)``. If the uses could not be written, they are handed out again.
     func finishTouches(written: Bool)
 
-    /// All the uses that the tier may not have committed yet, without handing them out. O(uses).
+    /// All uses that may not be in the file yet, without taking them. O(uses).
     func pendingTouches() -> [Touch]
 
-    /// How many uses ``takeTouches(limit:)`` has to hand out by now, or a few more. O(1).
+    /// At least as many as ``takeTouches(limit:)`` could take now. O(1).
     var pendingTouchCount: Int { get }
 
-    /// Something happened that the owner's observers should know.
+    /// Reports an event for the owner's observers.
     func archiveDidReport(_ event: StoreEvent)
 
-    /// Entries left the tier by no write of the owner's: those whose time was over leave memory, too; of others memory may keep
-    /// what it has.
+    /// Reports that entries were removed, but not by a write of the owner. Expired entries must leave memory, too; evicted ones may stay there.
     func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause)
 
-    /// Writes that the tier took under ``Durability/relaxed`` could not be kept: what the owner remembers may be wrong.
-    func archiveDidLoseWrites(_ error: StoreError)
+    /// Reports that writes under ``Durability/relaxed`` were lost, so that the memory cache may differ from the file.
+    func archiveDidLoseWrites(_ error: VellumError)
 
-    /// What an index is to hold of an entry. Decodes it, so a tier asks while it holds no lock.
+    /// The entry's values for the index. Decodes the entry, so the archive calls it without holding a lock.
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome
 }
 
@@ -42,7 +42,7 @@ extension DiskArchiveDelegate {
     @usableFromInline package func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }
 }
 
-/// An entry that is no longer there.
+/// An entry that was removed.
 @usableFromInline package struct RemovedEntry: Hashable, Sendable {
     @usableFromInline package var key: EntryKey
     @usableFromInline package var row: Int64

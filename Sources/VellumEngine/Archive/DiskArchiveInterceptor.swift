@@ -1,18 +1,18 @@
 package import VellumCore
 
-/// Stands before and after the calls that reach an archive on disk: how tests make one fail, or do something in between.
+/// Intercepts the calls that reach an archive on disk, so that tests can make them fail or run code between them.
 ///
-/// Memory hits never come here. In production there is none, and each call of the disk pays for one comparison with `nil`.
+/// Memory hits do not reach it. Without an interceptor each call costs one comparison with `nil`.
 package protocol DiskArchiveInterceptor: AnyObject, Sendable {
-    /// Called before the call is carried out. An error is thrown in its place.
-    func willCarryOut(_ call: DiskArchive.Call) throws(StoreError)
+    /// Called before the call is carried out. If it throws, the call fails with that error.
+    func willCarryOut(_ call: DiskArchive.Call) throws(VellumError)
 
-    /// Called after the call succeeded, before its answer is returned.
+    /// Called after the call succeeded, before its result is returned.
     func didCarryOut(_ call: DiskArchive.Call)
 }
 
 extension DiskArchive {
-    /// What an archive on disk is asked to do.
+    /// A call of an archive on disk.
     package enum Call: Hashable, Sendable {
         case entry(EntryKey)
         case lastUse(EntryKey)
@@ -26,7 +26,7 @@ extension DiskArchive {
         case close
     }
 
-    func intercepting<Result>(_ call: Call, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    func intercepting<Result>(_ call: Call, _ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
         guard let interceptor else { return try body() }
         try interceptor.willCarryOut(call)
         let result = try body()

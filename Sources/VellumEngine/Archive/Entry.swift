@@ -1,40 +1,39 @@
 public import Foundation
 public import VellumCore
 
-/// What a tier keeps under a key: encoded bytes and their dates.
+/// What an archive keeps under a key: encoded bytes and their dates.
 @usableFromInline package struct Entry: Hashable, Sendable {
-    /// The encoded value. Their count is what every limit counts.
+    /// The encoded value. Limits in bytes count these.
     @usableFromInline package var bytes: Data
     /// When the value was recorded.
     @usableFromInline package var written: WallInstant
-    /// When it stops being valid, `WallInstant.never` for never; `nil` leaves that to each reader.
+    /// When it expires, `WallInstant.never` if it does not; `nil` leaves that to each reader.
     @usableFromInline package var expires: WallInstant?
-    /// For how many milliseconds it is valid without being used, where it has such an age.
+    /// For how many milliseconds it stays valid after its last use; `nil` if that does not matter.
     @usableFromInline package var idle: Int64?
-    /// The last use that is known where the entry was read; asked for only where ``idle`` is something.
+    /// The last use in the file, if ``idle`` is not `nil`.
     @usableFromInline package var lastUse: UseStamp
-    /// The tier's own handle on the entry, never used twice; 0 where the tier has none.
+    /// The entry's number in its archive, never used twice; 0 if it is not stored.
     @usableFromInline package var row: Int64
-    /// What an index is to hold of the value, where whoever writes the entry knows.
+    /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?
-    /// What the tier that the entry was read from tells its contents from others' by; 0 where it does not.
+    /// Differs between two contents of one entry; 0 if it was not read from an archive.
     @usableFromInline package var revision: UInt32
 
     @usableFromInline package init(
-        bytes: Data, written: WallInstant, expires: WallInstant? = nil, idle: Int64? = nil, lastUse: UseStamp = .never, row: Int64 = 0,
-        indexed: IndexedValues? = nil, revision: UInt32 = 0
+        bytes: Data, written: WallInstant, expires: WallInstant? = nil, idle: Int64? = nil, indexed: IndexedValues? = nil
     ) {
         self.bytes = bytes
         self.written = written
         self.expires = expires
         self.idle = idle
-        self.lastUse = lastUse
-        self.row = row
+        lastUse = .never
+        row = 0
         self.indexed = indexed
-        self.revision = revision
+        revision = 0
     }
 
-    /// An entry of this age: its own, or that of whoever reads it.
+    /// An entry with its own age, or with that of each reader if `expiration` is `nil`.
     @usableFromInline
     init(bytes: Data, forKey key: EntryKey, written: WallInstant, expiration: Expiration?, indexed: IndexedValues?) {
         self.init(bytes: bytes, written: written, indexed: indexed)
@@ -46,6 +45,6 @@ public import VellumCore
     /// When it is valid.
     @usableFromInline package var validity: Validity { Validity(written: written, expires: expires, idle: idle) }
 
-    /// What tells it from what is under its key before or after it.
+    /// Tells it from the entries under its key before and after it.
     @usableFromInline package var version: EntryVersion { EntryVersion(row: row, written: written, revision: revision) }
 }

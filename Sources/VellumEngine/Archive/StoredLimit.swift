@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import VellumCore
 
-/// The disk limit of an archive as its file has it: it belongs to the archive and not to whoever opens it.
+/// The disk limit of an archive, as its file stores it. It belongs to the archive, not to the process that opens it.
 struct StoredLimit: Equatable, Sendable {
     /// Encoded bytes; `Int64.max` for no limit.
     var bytes: Int64
-    /// 1 once anyone gave the archive a size, 0 while it has one by default.
+    /// 1 once a caller set the archive's size, 0 while it has a default.
     var isGiven: Int64
 
     init(bytes: Int64, isGiven: Int64) {
@@ -15,7 +15,7 @@ struct StoredLimit: Equatable, Sendable {
 
     init(given capacity: Capacity) { self.init(bytes: Int64(capacity.bytes), isGiven: 1) }
 
-    /// That of an archive of which nothing was said yet.
+    /// The limit of an archive before it is first opened.
     static let unknown = StoredLimit(bytes: 1, isGiven: 0)
 
     var isPossible: Bool { bytes > 0 && 0...1 ~= isGiven }
@@ -25,9 +25,9 @@ struct StoredLimit: Equatable, Sendable {
     /// The limit once the archive is opened.
     ///
     /// - Parameters:
-    ///   - given: What the caller says, if anything. It counts, whether it is more or less.
-    ///   - fallback: The limit of an archive without a given size. A later, smaller one evicts nothing.
-    ///   - held: How many bytes the archive holds. A default limit never evicts what is there.
+    ///   - given: The size that the caller sets, if any. It may be more or less than the present one.
+    ///   - fallback: The limit of an archive without a given size. A smaller one than the present limit has no effect.
+    ///   - held: How many bytes the archive holds. A default limit is never less.
     func opened(given: Capacity?, otherwise fallback: Capacity, holding held: Int64) -> StoredLimit {
         if let given { return StoredLimit(given: given) }
         if isGiven == 1 { return self }
@@ -35,18 +35,18 @@ struct StoredLimit: Equatable, Sendable {
     }
 }
 
-/// What became of an archive when its limit was set.
+/// The outcome of setting an archive's limit.
 struct LimitOutcome {
     var before: StoredLimit
     var after: StoredLimit
-    /// What left the archive itself.
+    /// The entries that were evicted from the archive itself.
     var removed: [RemovedEntry] = []
-    /// How much left the archive and those that it replaces.
+    /// How much was evicted from the archive and its siblings.
     var lost = StorageUsage()
-    /// What is to be done outside every lock, for each transaction.
+    /// The state after each transaction, for maintenance outside every lock.
     var states: [DatabaseFile.WriteState] = []
 
-    /// Whether less fits than before. An archive of which nothing was said until now counts as unlimited, if something had to leave it.
+    /// Whether less fits than before. A new archive counts as unlimited if something was evicted.
     var isLowered: Bool { before == .unknown ? lost.entries > 0 : after.bytes < before.bytes }
 
     var change: LimitChange {
@@ -54,7 +54,7 @@ struct LimitOutcome {
     }
 }
 
-/// The disk limit as the last transaction of this process found it, readable outside the writer's lock.
+/// The disk limit as of the last transaction of this process, readable outside the writer's lock.
 final class LimitMirror: Sendable {
     private let bytes = Atomic(Int.max)
     private let given = Atomic(false)
@@ -64,7 +64,7 @@ final class LimitMirror: Sendable {
 
     var capacity: Capacity { Capacity(bytes: bytes.load(ordering: .relaxed), entries: entries.load(ordering: .relaxed)) }
 
-    /// Whether anyone gave the archive its size.
+    /// Whether a caller set the archive's size.
     var isGiven: Bool { given.load(ordering: .relaxed) }
 
     func update(_ limit: StoredLimit) {

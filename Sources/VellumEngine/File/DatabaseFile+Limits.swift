@@ -16,14 +16,14 @@ extension DatabaseFile {
     /// Raises the limits of an open store where more is asked for.
     ///
     /// - Returns: What could not be granted, where `policy` is to share the store all the same.
-    func grant<Value>(_ request: StoreRequest, to store: Store<Value>, _ name: String) throws(StoreError) -> StoreError? {
+    func grant<Value>(_ request: StoreRequest, to store: Store<Value>, _ name: String) throws(VellumError) -> VellumError? {
         let (memory, disk, durability) = (request.memory, request.disk, request.durability)
         // Another process may have raised the limit meanwhile.
         let isKnown = disk == nil || state == .suspended
         let open = isKnown ? store.capacities : try store.currentCapacities()
         let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
         let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
-        var refused: StoreError?
+        var refused: VellumError?
         if !isMemoryGranted || !isDiskGranted || durability != store.durability {
             let asked = (memory: memory ?? open.memory, disk: disk ?? open.disk)
             refused = .openOtherwise(name, path, open, store.durability, asked: asked, durability)
@@ -84,7 +84,7 @@ extension DatabaseFile {
 
         /// The same with what is to be done outside the lock.
         func afterCommit(of writer: WriteConnection) -> LimitStep {
-            writer.tellOfLosses()
+            writer.reportLosses()
             var step = self
             step.outcome.states = [WriteState(writer)]
             return step
@@ -98,14 +98,14 @@ extension DatabaseFile {
         try writer.commitBatch()
         archive.invalidate()
         try archive.load()
-        var outcome = LimitOutcome(before: archive.row.limit, after: archive.row.limit)
+        var outcome = LimitOutcome(before: archive.totals.limit, after: archive.totals.limit)
         outcome.after = change(outcome.before, Int64(archive.held.bytes))
         guard outcome.after != outcome.before || archive.isOverLimit else { return LimitStep(outcome: outcome) }
         return try writer.transaction { () throws(SQLiteError) in
             try archive.load()
-            outcome.before = archive.row.limit
+            outcome.before = archive.totals.limit
             outcome.after = change(outcome.before, Int64(archive.held.bytes))
-            archive.change { $0.limit = outcome.after }
+            archive.totals.limit = outcome.after
             let held = archive.held
             outcome.removed = try archive.evict(atMost: 512).removed
             outcome.lost = StorageUsage(entries: held.entries - archive.held.entries, bytes: held.bytes - archive.held.bytes)
@@ -114,15 +114,15 @@ extension DatabaseFile {
     }
 }
 
-extension StoreError {
+extension VellumError {
     fileprivate static func openOtherwise(
         _ name: String, _ path: String, _ open: (memory: Capacity, disk: Capacity), _ openDurability: Durability,
         asked: (memory: Capacity, disk: Capacity), _ durability: Durability
-    ) -> StoreError {
+    ) -> VellumError {
         func list(_ limits: (memory: Capacity, disk: Capacity), _ durability: Durability) -> String {
             "\(limits.memory) of memory, \(limits.disk) of disk and the durability \(durability)"
         }
-        return StoreError(
+        return VellumError(
             .contradiction,
             """
             The archive \(Log.displayed(name)) in \(path) is open with \(list(open, openDurability)), and was asked for with \

@@ -30,8 +30,8 @@ extension DatabaseFile {
 
     /// What every call that comes to the file asks first.
     ///
-    /// - Throws: ``StoreError/Code/forked``, ``StoreError/Code/suspended`` or ``StoreError/Code/vanished``.
-    func checkUsable() throws(StoreError) {
+    /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or ``VellumError/Code/vanished``.
+    func checkUsable() throws(VellumError) {
         guard forkGuard.isThisProcess else { throw .forked }
         guard state != .suspended else { throw .suspended }
         let now = CoarseClock.milliseconds
@@ -47,7 +47,7 @@ extension DatabaseFile {
     }
 
     /// Looks whether the files are still there.
-    func checkLocation() throws(StoreError) {
+    func checkLocation() throws(VellumError) {
         if state == .vanished { throw .vanished }
         if FileIdentity(path: path) != identity || changes.page.isRetired {
             abandon()
@@ -70,7 +70,7 @@ extension DatabaseFile {
         do {
             try changes.lookAgain()
         } catch {
-            throw StoreError(.cannotOpen, "The file of changes beside the archive cannot be opened.", cause: error)
+            throw VellumError(.cannotOpen, "The file of changes beside the archive cannot be opened.", cause: error)
         }
     }
 

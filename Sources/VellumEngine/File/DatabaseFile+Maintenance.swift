@@ -20,7 +20,7 @@ extension DatabaseFile {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
-            let failure = StoreError(classify(error))
+            let failure = VellumError(classify(error))
             for owner in delegates { owner.archiveDidReport(.failure(failure)) }
         }
     }
@@ -93,7 +93,7 @@ extension DatabaseFile {
                     try writer.connection.restartLog(patience: patience)
                     CrashPoint.reached(.logRestarted)
                     return nil
-                } catch  where StoreError(error).code == .busy {
+                } catch  where VellumError(error).code == .busy {
                     return writer.connection.slotsOfOldestReaders
                 }
             }
@@ -188,7 +188,7 @@ extension DatabaseFile {
             var left = withWriter(of: number) { $1.owner?.pendingTouchCount } ?? 0
             while left > 0, try writeUses(number) { left -= 256 }
         } catch {
-            guard [.diskFull, .busy, .readOnly].contains(StoreError(error).code) else { throw error }
+            guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else { throw error }
             Log.error("The order of use could not be written down before a query.", error)
         }
     }

@@ -5,7 +5,7 @@ package import VellumCore
 extension DatabaseFile {
     /// What to do about a file that is no database.
     package enum ForeignFilePolicy: Sendable {
-        /// Throw ``StoreError/Code/notADatabase`` and leave the file as it is.
+        /// Throw ``VellumError/Code/notADatabase`` and leave the file as it is.
         case refuse
         /// Move it aside under a new name, report ``StoreEvent/setAside(to:salvaged:)`` and begin a new file.
         case setAside
@@ -28,13 +28,13 @@ extension DatabaseFile {
     ///   - original: How to take over the entries of a file of the original MiniCache, which is then kept aside and reported as
     ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` takes it for a database of another program.
     ///   - clock: Where instants come from. The first handle decides.
-    /// - Throws: ``StoreError`` if the file cannot be made or opened, or is one that we must not touch: no database, a
+    /// - Throws: ``VellumError`` if the file cannot be made or opened, or is one that we must not touch: no database, a
     ///   database of another program, or one of a newer version of this package.
     /// - Complexity: O(archives in the file), whatever they hold.
     package static func open(
         at url: URL, kind: FileKind = .archives, ifNotADatabase policy: ForeignFilePolicy = .refuse,
         takingOver original: OriginalCache? = nil, clock: WallClock = .system
-    ) throws(StoreError) -> DatabaseFile {
+    ) throws(VellumError) -> DatabaseFile {
         try open(at: url, kind: kind, ifNotADatabase: policy, takingOver: original, isHeld: false, clock: clock)
     }
 
@@ -42,8 +42,8 @@ extension DatabaseFile {
     static func open(
         at url: URL, kind: FileKind, ifNotADatabase policy: ForeignFilePolicy, takingOver original: OriginalCache?, isHeld: Bool,
         clock: WallClock
-    ) throws(StoreError) -> DatabaseFile {
-        guard url.isFileURL else { throw StoreError(.cannotOpen, "An archive lies in a file of this machine: give a file URL.") }
+    ) throws(VellumError) -> DatabaseFile {
+        guard url.isFileURL else { throw VellumError(.cannotOpen, "The URL does not name a file of this machine. Give a file URL.") }
         var path = ""
         do {
             return try FileRegistry.shared.file {
@@ -57,17 +57,30 @@ extension DatabaseFile {
                     return try open(path, kind, policy, original.map { Takeover(path: path, original: $0) }, clock)
                 }
             } holding: { file in
-                guard file.kind == kind else { throw StoreError.wrongKind(file.kind, wanted: kind, file.path) }
+                guard file.kind == kind else { throw VellumError.wrongKind(file.kind, wanted: kind, file.path) }
                 if isHeld { file.holds.wrappingAdd(1, ordering: .acquiringAndReleasing) }
             }
-        } catch let error as StoreError {
-            throw error
-        } catch let error as SQLiteError {
-            throw StoreError(error)
-        } catch let error as FileError {
-            throw StoreError(error.isDiskFull ? .diskFull : .cannotOpen, error.description, cause: error.underlying)
         } catch {
-            throw StoreError(.cannotOpen, "The archive file cannot be made or opened. Check that its folder can be written.", cause: error)
+            throw openingError(error, url).located(archive: nil, path: path.isEmpty ? url.path : path)
+        }
+    }
+
+    /// What a caller is told of an opening that failed.
+    private static func openingError(_ error: any Error, _ url: URL) -> VellumError {
+        switch error {
+        case let error as VellumError: return error
+        case let error as SQLiteError where error.isCannotOpen:
+            let advice = OpeningProblem(path: url.path).advice
+            return VellumError(.cannotOpen, "The file cannot be opened. \(advice)", sqliteCode: error.code, cause: error)
+        case let error as SQLiteError: return VellumError(error)
+        case let error as FileError where error.isDiskFull:
+            return VellumError(
+                .diskFull, "There is no space left to open the file. Free some space, then try again.", cause: error.underlying)
+        case let error as FileError:
+            let advice = OpeningProblem(path: error.path, error.underlying.code).advice
+            return VellumError(.cannotOpen, "\(error.step.message). \(advice)", path: error.path, cause: error.underlying)
+        default:
+            return VellumError(.cannotOpen, "The file cannot be opened. \(OpeningProblem(path: url.path).advice)", cause: error)
         }
     }
 
@@ -83,19 +96,19 @@ extension DatabaseFile {
             guard !Recovery.isMarkedDamaged(path), !Recovery.isLogWithoutDatabase(path) else { throw SQLiteError.foundDamaged }
             return try open(path, kind, pendingEvents: [], clock)
         } catch let error as SQLiteError where error.isDamage {
-            guard try StoreError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path, kind) else {
-                throw StoreError(error)
+            guard try VellumError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path, kind) else {
+                throw VellumError(error)
             }
             // One damaged byte must not make archives of a cache's file.
-            if let present = try FileHeader.kind(of: path), present != kind { throw StoreError.wrongKind(present, wanted: kind, path) }
-            if StoreError(error).code == .notADatabase, try !Recovery.mayHoldEntries(path, kind) {
+            if let present = try FileHeader.kind(of: path), present != kind { throw VellumError.wrongKind(present, wanted: kind, path) }
+            if VellumError(error).code == .notADatabase, try !Recovery.mayHoldEntries(path, kind) {
                 let aside = try Recovery.setAside(path, at: clock.now())
                 Log.warning("A file that is no database lay at \(path). It was moved to \(aside), and a new file was begun.")
                 return try open(path, kind, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
             }
             if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, pendingEvents: [], clock) }
             return try open(path, kind, pendingEvents: try Recovery.repair(path, kind, at: clock.now()), clock)
-        } catch let error as StoreError where error.code == .foreignFile {
+        } catch let error as VellumError where error.code == .foreignFile {
             if let pendingEvents = try takeover?.run(try identity(of: path), at: clock.now()) {
                 return try open(path, kind, pendingEvents: pendingEvents, clock)
             }

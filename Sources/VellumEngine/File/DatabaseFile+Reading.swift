@@ -10,7 +10,7 @@ extension DatabaseFile {
     ) throws(SQLiteError) -> Result? {
         if openBatch.exists.load(ordering: .acquiring) {
             return try withWriter { (writer) throws(SQLiteError) -> Result? in
-                if let archive = writer.archive(number), writer.batch != nil { try archive.store() }
+                if let archive = writer.archive(number), writer.batch != nil { try archive.writeTotals() }
                 do throws(SQLiteError) {
                     return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
                 } catch {
@@ -28,7 +28,7 @@ extension DatabaseFile {
     }
 
     /// Makes everything acknowledged before it survive power loss, the order of use included.
-    func flush() throws(StoreError) {
+    func flush() throws(VellumError) {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             try writeAllUses()

@@ -7,7 +7,7 @@ package import VellumCore
 extension DatabaseFile {
     /// What to do when an archive is open already, with larger limits than those asked for.
     package enum DifferencePolicy: Sendable {
-        /// Throw ``StoreError/Code/contradiction``.
+        /// Throw ``VellumError/Code/contradiction``.
         case refuse
         /// Share it, with whatever can be granted, and report the rest.
         case share
@@ -46,7 +46,7 @@ extension DatabaseFile {
     ///     nothing, and leaves it.
     ///   - durability: What an acknowledged write survives.
     ///   - policy: What to do when the archive is open with larger limits or another durability.
-    /// - Throws: ``StoreError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
+    /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
     package func store<Value>(
         named name: String,
         codec: any Codec<Value>,
@@ -58,7 +58,7 @@ extension DatabaseFile {
         indexing catalog: IndexCatalog<Value>? = nil,
         durability: Durability = .crashSafe,
         whenDifferent policy: DifferencePolicy = .refuse
-    ) throws(StoreError) -> Store<Value> {
+    ) throws(VellumError) -> Store<Value> {
         try open(
             name, codec, versionGroup, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
             form, catalog, isHeld: false)
@@ -77,7 +77,7 @@ extension DatabaseFile {
         indexing catalog: IndexCatalog<Value>? = nil,
         durability: Durability = .crashSafe,
         whenDifferent policy: DifferencePolicy = .refuse
-    ) throws(StoreError) -> StoreHold<Value> {
+    ) throws(VellumError) -> StoreHold<Value> {
         let store = try open(
             name, codec, versionGroup, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
             form, catalog, isHeld: true)
@@ -87,11 +87,11 @@ extension DatabaseFile {
     private func open<Value>(
         _ name: String, _ codec: any Codec<Value>, _ versionGroup: String?, _ request: StoreRequest, _ policy: CachePolicy<Value>,
         _ catalog: IndexCatalog<Value>?, isHeld: Bool
-    ) throws(StoreError) -> Store<Value> {
+    ) throws(VellumError) -> Store<Value> {
         // Before locks that another thread may have held when this process was forked.
         guard forkGuard.isThisProcess else { throw .forked }
         var isFirst = false
-        let (store, opened) = try stores.opening.withLock { _ throws(StoreError) -> (Store<Value>, (DiskArchive, LimitOutcome)?) in
+        let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, (DiskArchive, LimitOutcome)?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
                 guard let store = open as? Store<Value> else { throw .openForAnotherType(Value.self) }
@@ -107,7 +107,7 @@ extension DatabaseFile {
             if isHeld { _ = stores.hold(store) }
             return (store, (diskArchive, outcome))
         }
-        do throws(StoreError) {
+        do throws(VellumError) {
             try finishOpening(store, name, opened, request, policy, catalog, isFirst: isFirst)
             return store
         } catch {
@@ -120,7 +120,7 @@ extension DatabaseFile {
     private func finishOpening<Value>(
         _ store: Store<Value>, _ name: String, _ opened: (diskArchive: DiskArchive, outcome: LimitOutcome)?, _ request: StoreRequest,
         _ policy: CachePolicy<Value>, _ catalog: IndexCatalog<Value>?, isFirst: Bool
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         if let (diskArchive, outcome) = opened {
             finish(outcome, of: diskArchive)
             if let catalog { try declareIndex(catalog.shape, of: diskArchive, for: store) }
@@ -133,8 +133,8 @@ extension DatabaseFile {
     }
 
     /// Where there is no room to change the index, the archive opens all the same: queries are right without it.
-    private func declareIndex<Value>(_ shape: IndexShape, of diskArchive: DiskArchive, for store: Store<Value>) throws(StoreError) {
-        do throws(StoreError) {
+    private func declareIndex<Value>(_ shape: IndexShape, of diskArchive: DiskArchive, for store: Store<Value>) throws(VellumError) {
+        do throws(VellumError) {
             try diskArchive.declareIndex(shape)
         } catch  where [.diskFull, .busy, .readOnly].contains(error.code) {
             Log.notice("The indexes of an archive could not be changed; its queries do without. \(error)")
@@ -144,8 +144,8 @@ extension DatabaseFile {
 
     /// The store over the archive of that name, if it is open.
     ///
-    /// - Throws: ``StoreError/Code/contradiction`` if it is open for another type.
-    package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(StoreError) -> Store<Value>? {
+    /// - Throws: ``VellumError/Code/contradiction`` if it is open for another type.
+    package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(VellumError) -> Store<Value>? {
         guard forkGuard.isThisProcess else { throw .forked }
         guard let open = stores.open(EntryKey(name)) else { return nil }
         guard let store = open as? Store<Value> else { throw .openForAnotherType(Value.self) }
@@ -158,7 +158,7 @@ extension DatabaseFile {
     package func archive(
         named name: String, inVersionGroup versionGroup: String? = nil, capacity: Capacity,
         interceptedBy interceptor: (any DiskArchiveInterceptor)? = nil
-    ) throws(StoreError) -> DiskArchive {
+    ) throws(VellumError) -> DiskArchive {
         let (diskArchive, outcome) = try openArchive(
             named: name, inVersionGroup: versionGroup, disk: capacity, otherwise: capacity, interceptor)
         finish(outcome, of: diskArchive)
@@ -168,7 +168,7 @@ extension DatabaseFile {
     private func openArchive(
         named name: String, inVersionGroup versionGroup: String?, disk: Capacity?, otherwise fallback: Capacity,
         _ interceptor: (any DiskArchiveInterceptor)? = nil
-    ) throws(StoreError) -> (DiskArchive, LimitOutcome) {
+    ) throws(VellumError) -> (DiskArchive, LimitOutcome) {
         let normal = EntryKey(name).normalized
         let diskArchive = try withUsableFile { () throws(SQLiteError) in
             try withWriter { (writer) throws(SQLiteError) -> DiskArchive? in
@@ -179,7 +179,7 @@ extension DatabaseFile {
                 CrashPoint.reached(.archiveCommitted)
                 let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
                 if let versionGroup { try writer.join(versionGroup, archive, at: clock.now()) }
-                try archive.beginSweeping()
+                try archive.prepareSweep()
                 if archive.versionGroup != nil || archive.sweepMap.hasUnread { scheduleSweep() }
                 // Only once nothing can fail any more: a tier that is let go of takes the writer's lock.
                 let diskArchive = DiskArchive(
@@ -198,7 +198,7 @@ extension DatabaseFile {
     }
 
     /// The names of the archives in the file, in the order they were made.
-    package func archiveNames() throws(StoreError) -> [String] {
+    package func archiveNames() throws(VellumError) -> [String] {
         let names = try withUsableFile { () throws(SQLiteError) in
             try withWriter { (writer) throws(SQLiteError) in try writer.archiveNames() }
         }
@@ -212,7 +212,7 @@ extension DatabaseFile {
                 let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
                     try archive.load()
                     var keys: [EntryKey] = []
-                    while keys.count < limit, let key = try archive.removeColdest(before: stamp) { keys.append(key) }
+                    while keys.count < limit, let key = try archive.removeOldest(before: stamp) { keys.append(key) }
                     return keys
                 }
                 return (keys, WriteState(writer))
@@ -227,7 +227,7 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             let newest = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
                 archive.owner = owner
-                return try writer.connection.int(SQL.newestStamp(diskArchive.number))
+                return try writer.connection.int(RecencyTables.newestStamp(diskArchive.number))
             }
             if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
         } catch {
@@ -247,7 +247,7 @@ extension DatabaseFile {
         stores.remove(identity)
         withWriter(of: diskArchive.number) { writer, archive in
             // The archive may have been opened again meanwhile.
-            guard archive.diskArchive == identity else { return }
+            guard archive.openArchive == identity else { return }
             do throws(SQLiteError) {
                 try writer.commitBatch()  // It may hold writes of this archive, and its totals.
             } catch {
@@ -258,9 +258,9 @@ extension DatabaseFile {
     }
 }
 
-extension StoreError {
-    fileprivate static func openForAnotherType(_ type: Any.Type) -> StoreError {
-        StoreError(.contradiction, "The archive is open for another type than \(type). Give one of the types another name.")
+extension VellumError {
+    fileprivate static func openForAnotherType(_ type: Any.Type) -> VellumError {
+        VellumError(.contradiction, "The archive is open for another type than \(type). Give one of the types another name.")
     }
 }
 
@@ -309,19 +309,13 @@ extension WriteConnection {
     func archiveNumber(
         named name: String, inVersionGroup versionGroup: String? = nil, withLimit limit: StoredLimit = .unknown
     ) throws(SQLiteError) -> Int64 {
-        if let number = try findArchive(name) { return number }
+        if let number = try ArchiveTable.find(name, on: connection) { return number }
         return try transaction { () throws(SQLiteError) in
             // Once more, now that no other process can add it.
-            if let number = try findArchive(name) { return number }
+            if let number = try ArchiveTable.find(name, on: connection) { return number }
             var limit = limit
-            if let versionGroup, let present = try self.limit(ofFamily: versionGroup) { limit = present }
-            let add = try connection.prepare(SQL.addArchive)
-            add.bind(name, at: 1)
-            add.bind(limit.bytes, at: 2)
-            add.bind(limit.isGiven, at: 3)
-            guard try add.step() else { throw .closedArchive }
-            let number = add.int(0)
-            add.reset()
+            if let versionGroup, let present = try self.limit(ofVersionGroup: versionGroup) { limit = present }
+            guard let number = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
             CrashPoint.reached(.archiveAdded)
             for table in SQL.archiveTables(number) { try connection.execute(table) }
             CrashPoint.reached(.archiveCreated)
@@ -329,23 +323,10 @@ extension WriteConnection {
         }
     }
 
-    private func findArchive(_ name: String) throws(SQLiteError) -> Int64? {
-        let find = try connection.prepare(SQL.findArchive)
-        find.bind(name, at: 1)
-        guard try find.step() else { return nil }
-        // The index on names leads to the table, and both must say the same, or another archive would be taken for this one.
-        let confirm = try connection.prepare(SQL.archiveName)
-        confirm.bind(find.int(0), at: 1)
-        guard find.int(0) > 0, try confirm.step(), confirm.isText(name, at: 0) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
-        }
-        return find.int(0)
-    }
-
     func archiveNames() throws(SQLiteError) -> [String] {
-        let list = try connection.prepare(SQL.listArchives)
+        let list = try connection.prepare(ArchiveTable.list)
         var names: [String] = []
-        while try list.step() { names.append(list.text(1) ?? "") }
+        while try list.step() { names.append(ArchiveTable.Listed(list).name ?? "") }
         return names
     }
 }

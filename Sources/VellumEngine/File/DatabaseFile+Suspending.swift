@@ -6,10 +6,10 @@ extension DatabaseFile {
     /// be suspended, because the system kills those that hold a lock then (0xDEAD10CC).
     ///
     /// What memory holds is still found, as long as no other process writes; whoever needs the disk meanwhile gets
-    /// ``StoreError/Code/suspended``. Blocks until those are done who use the file now. Suspending twice is suspending once.
+    /// ``VellumError/Code/suspended``. Blocks until those are done who use the file now. Suspending twice is suspending once.
     ///
-    /// - Throws: ``StoreError`` if what is open cannot be committed; then the file is not suspended.
-    package func suspend() throws(StoreError) {
+    /// - Throws: ``VellumError`` if what is open cannot be committed; then the file is not suspended.
+    package func suspend() throws(VellumError) {
         guard state != .suspended else { return }
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
@@ -34,14 +34,14 @@ extension DatabaseFile {
         } catch {
             readers.resume()
             move(from: .suspended, to: .open)
-            throw StoreError(error)
+            throw VellumError(error)
         }
     }
 
     /// Takes the file up again after ``suspend()``.
     ///
-    /// - Throws: ``StoreError`` if the file cannot be opened again; ``StoreError/Code/vanished`` if it is no longer there.
-    package func resume() throws(StoreError) {
+    /// - Throws: ``VellumError`` if the file cannot be opened again; ``VellumError/Code/vanished`` if it is no longer there.
+    package func resume() throws(VellumError) {
         guard forkGuard.isThisProcess else { throw .forked }
         guard state == .suspended else { return }
         try checkLocation()
@@ -54,7 +54,7 @@ extension DatabaseFile {
                 move(from: .suspended, to: .open)
             }
         } catch {
-            throw StoreError(error)
+            throw VellumError(error)
         }
         scheduleWritingOfUses()
         if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }

@@ -60,7 +60,7 @@ extension DatabaseFile {
     func sweep() throws(SQLiteError) -> Bool {
         var hasMore = false
         var failure: SQLiteError?
-        for number in withWriter({ $0.allArchives.compactMap { $0.diskArchive == nil ? nil : $0.id } }) ?? [] {
+        for number in withWriter({ $0.allArchives.compactMap { $0.openArchive == nil ? nil : $0.id } }) ?? [] {
             do throws(SQLiteError) {
                 if try sweep(number) { hasMore = true }
             } catch {
@@ -79,17 +79,17 @@ extension DatabaseFile {
     private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
         let swept = try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             let now = clock.now()
-            if archive.saysOfItself, !archive.presenceWritten.isRecent(at: now) {
-                if try archive.isPresent(at: now) {
-                    archive.presenceWritten = now
+            if archive.needsHeartbeat, !archive.heartbeatWritten.isRecent(at: now) {
+                if try archive.hasRecentHeartbeat(at: now) {
+                    archive.heartbeatWritten = now
                 } else {
                     try writer.transaction { () throws(SQLiteError) in try archive.writeHeartbeat(at: now) }
                 }
             }
-            var more = try writer.sweepRelatives(of: archive, at: now, limit: Self.batch)
+            var more = try writer.sweepSiblings(of: archive, at: now, limit: Self.batch)
             if archive.sweepMap.earliest <= now || archive.sweepMap.hasUnread {
                 // Others may have said since for how long they want what is here.
-                try archive.beginSweeping()
+                try archive.prepareSweep()
             }
             if let block = archive.sweepMap.takeDue(at: now) {
                 try sweep(block, of: archive, writer, at: now)
@@ -128,8 +128,8 @@ extension DatabaseFile {
             guard !archive.policies.contains(where: { $0.covers(setRetention) }) else { return }
             archive.policies.removeAll { setRetention.covers($0) }
             archive.policies.append(setRetention)
-            try archive.beginSweeping()
-            if try !archive.isPresent(at: now) {
+            try archive.prepareSweep()
+            if try !archive.hasRecentHeartbeat(at: now) {
                 try writer.transaction { () throws(SQLiteError) in try archive.writeHeartbeat(at: now) }
             }
         }

@@ -36,7 +36,7 @@ extension DatabaseFile {
     /// than single entries, the next opening salvages what can be read.
     ///
     /// - Complexity: O(size of the file).
-    package func verify() throws(StoreError) -> VerificationReport {
+    package func verify() throws(VellumError) -> VerificationReport {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             let connection = try Connection(path: path)
@@ -56,25 +56,23 @@ extension DatabaseFile {
         var report = VerificationReport()
         do throws(SQLiteError) {
             try SchemaCheck(connection).run()
-            let check = try connection.prepare(SQL.integrityCheck)
-            while try check.step() {
-                if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
-            }
-            let list = try connection.prepare(SQL.listArchives)
+            try SQL.appendStructuralProblems(of: connection, to: &report.structuralProblems)
+            let list = try connection.prepare(ArchiveTable.list)
             var numbers: [Int64] = []
             while try list.step() {
-                report.archives.append(.init(name: list.text(1) ?? ""))
-                numbers.append(list.int(0))
+                let archive = ArchiveTable.Listed(list)
+                report.archives.append(.init(name: archive.name ?? ""))
+                numbers.append(archive.id)
             }
             list.reset()
-            guard try connection.int(SQL.archiveTableCount) ?? 0 == numbers.count else {
+            guard try connection.int(EntryTable.count) ?? 0 == numbers.count else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "There are archives that the list of archives does not name.")
             }
-            guard try connection.int(SQL.unnamedIndexCount) ?? 0 == 0 else {
+            guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "There are indexes that the list of indexes does not name.")
             }
             for (index, number) in numbers.enumerated() {
-                guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The number of an archive is none.") }
+                guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid number of an archive.") }
                 try verify(&report.archives[index], number, connection)
             }
         } catch  where error.isDamage {
@@ -89,17 +87,18 @@ extension DatabaseFile {
         // What it is described by, as whoever writes reads it.
         let writer = ArchiveWriter(id: number, name: archive.name, connection: connection)
         try writer.load()
-        _ = try writer.claimsInFile()
+        _ = try writer.allPolicies()
 
         let checksum = Checksum(archiveName: archive.name)
-        let entries = try connection.prepare(SQL.entriesAfter(number))
+        let entries = try connection.prepare(EntryTable.after(number))
         entries.bind(.min, at: 1)
         var totals = StorageUsage()
         while try entries.step() {
-            let (entry, key) = (entries.entry, entries.entryKey)
+            let row = EntryRow(entries)
+            let (entry, key) = (row.entry, row.keyBytes)
             totals.entries += 1
             totals.bytes += entry.bytes.count
-            if checksum.of(entry, key: key) == entries.checksum {
+            if checksum.of(entry, key: key) == entry.revision {
                 archive.soundEntries += 1
             } else {
                 archive.damagedEntries.append(EntryKey(String(decoding: key, as: UTF8.self)))
@@ -107,22 +106,7 @@ extension DatabaseFile {
         }
         let written = try ArchiveReader(id: number, checksum: checksum, connection: connection).totals()
         archive.hasRightTotals = totals == written
-        archive.hasRightOrder = try connection.int(SQL.countMisplaced(number)) == 0
-        archive.hasRightIndex = try hasRightIndex(number, connection)
-    }
-
-    private static func hasRightIndex(_ number: Int64, _ connection: Connection) throws(SQLiteError) -> Bool {
-        let load = try connection.prepare(SQL.loadIndex)
-        load.bind(number, at: 1)
-        guard try load.step() else { return true }
-        let (through, until, unindexedRows) = (load.int(3), load.int(4), load.int(6))
-        let covered = try connection.prepare(SQL.countCoveredEntries(number))
-        covered.bind(through, at: 1)
-        covered.bind(until, at: 2)
-        guard try covered.step() else { return false }
-        let columns = try connection.int(SQL.countColumns(number)) ?? 0
-        let listed = try connection.int(SQL.countUnindexed(number))
-        let orphans = try connection.int(SQL.countOrphans(number))
-        return columns + unindexedRows == covered.int(0) && listed == unindexedRows && orphans == 0
+        archive.hasRightOrder = try connection.int(RecencyTables.countMisplaced(number)) == 0
+        archive.hasRightIndex = try IndexTables.agree(of: number, on: connection)
     }
 }

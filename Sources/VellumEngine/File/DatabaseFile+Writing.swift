@@ -7,7 +7,7 @@ extension DatabaseFile {
     /// Carries the writes out and calls `committed` inside the writer's lock, so that memory hears of commits in their order.
     func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         let state = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
                 try withWriter { (writer) throws(SQLiteError) -> WriteState? in
@@ -37,16 +37,16 @@ extension DatabaseFile {
                         }
                         committed(outcomes)
                         CrashPoint.reached(.relaxedWriteHeard)
-                        writer.tellOfLosses()
-                        writer.forgetUsesInTransaction()
+                        writer.reportLosses()
+                        writer.forgetTouchesInTransaction()
                         if writer.batch?.isFull ?? false { try writer.commitBatch() }
                     } else {
                         var outcomes = try writer.transaction(work)
                         for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                         committed(outcomes)
                         CrashPoint.reached(.memoryHeard)
-                        writer.tellOfLosses()
-                        writer.forgetUsesInTransaction()
+                        writer.reportLosses()
+                        writer.forgetTouchesInTransaction()
                     }
                     return WriteState(writer)
                 }

@@ -69,27 +69,27 @@ package final class DatabaseFile: Sendable {
     }
 
     deinit {
-        do throws(StoreError) {
+        do throws(VellumError) {
             try shutDown()
         } catch {
             Log.error("An archive file could not be closed cleanly.", error)
         }
     }
 
-    /// Flushes every archive and lets go of the file, for every handle on it: later calls throw ``StoreError/Code/closed``.
-    package func close() throws(StoreError) {
+    /// Flushes every archive and lets go of the file, for every handle on it: later calls throw ``VellumError/Code/closed``.
+    package func close() throws(VellumError) {
         try shutDown()
     }
 
     /// How many bytes the file takes, without its log.
     package var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
 
-    private func shutDown() throws(StoreError) {
+    private func shutDown() throws(VellumError) {
         // What belongs to another process must not even be closed here (sqlite.org/howtocorrupt.html, 2.6), and what is no longer there
         // was let go of.
         guard forkGuard.isThisProcess, !isClosed else { return }
         if state == .suspended { return releaseAll() }
-        do throws(StoreError) {
+        do throws(VellumError) {
             try checkLocation()
         } catch  where error.code == .vanished {
             return
@@ -144,18 +144,18 @@ package final class DatabaseFile: Sendable {
 
 extension DatabaseFile {
     /// The same for a call that comes to the file, which may not be what it was.
-    func withUsableFile<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    func withUsableFile<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         try checkUsable()
         return try mappingErrors(body)
     }
 
     /// Runs a step of SQLite's and tells its failure in the words of the engine. Damage is written down, so that the next
     /// opening salvages what can be read.
-    func mappingErrors<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    func mappingErrors<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         do throws(SQLiteError) {
             return try body()
         } catch {
-            throw StoreError(classify(error))
+            throw VellumError(classify(error)).located(archive: nil, path: path)
         }
     }
 

@@ -32,7 +32,7 @@ final class FileRegistry: Sendable {
             let identity = try identity()
             // SQLite counts the locks of a file for the whole process, and would count those of the other, also where the file was released
             // here.
-            guard files.withLock({ $0[identity]?.forkGuard.isThisProcess ?? true }) else { throw StoreError.forked }
+            guard files.withLock({ $0[identity]?.forkGuard.isThisProcess ?? true }) else { throw VellumError.forked }
             if let file = files.withLock({ $0[identity]?.file }) {
                 try holding(file)
                 return file

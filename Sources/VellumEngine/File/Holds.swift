@@ -13,7 +13,7 @@ package final class FileHold: Sendable {
     package static func open(
         at url: URL, kind: FileKind, ifNotADatabase policy: DatabaseFile.ForeignFilePolicy = .refuse,
         takingOver original: OriginalCache? = nil, clock: WallClock = .system
-    ) throws(StoreError) -> FileHold {
+    ) throws(VellumError) -> FileHold {
         let file = try DatabaseFile.open(at: url, kind: kind, ifNotADatabase: policy, takingOver: original, isHeld: true, clock: clock)
         return FileHold(file)
     }
@@ -25,10 +25,10 @@ package final class FileHold: Sendable {
     /// Ends the hold and closes the file if there is no other; otherwise everything acknowledged is made to survive power loss. Closing
     /// twice is closing once.
     ///
-    /// - Throws: ``StoreError`` if that fails; then the hold has not ended.
-    package func close() throws(StoreError) {
+    /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
+    package func close() throws(VellumError) {
         guard file.forkGuard.isThisProcess, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        do throws(StoreError) {
+        do throws(VellumError) {
             try FileRegistry.shared.endHold(on: file)
         } catch {
             hasEnded.store(false, ordering: .releasing)
@@ -56,11 +56,11 @@ package final class StoreHold<Value>: Sendable {
     }
 
     /// Opens a store, once more where another process put a new file in the place of a damaged one, or another handle closed the file.
-    package static func open(_ open: () throws(StoreError) -> StoreHold) throws(StoreError) -> StoreHold {
+    package static func open(_ open: () throws(VellumError) -> StoreHold) throws(VellumError) -> StoreHold {
         var triesLeft = 20
         while true {
             triesLeft -= 1
-            do throws(StoreError) {
+            do throws(VellumError) {
                 return try open()
             } catch {
                 guard [.vanished, .closed].contains(error.code), triesLeft > 0 else { throw error }
@@ -72,13 +72,13 @@ package final class StoreHold<Value>: Sendable {
     /// Ends the hold and closes the store if there is no other; otherwise everything acknowledged is made to survive power loss. Closing
     /// twice is closing once.
     ///
-    /// - Throws: ``StoreError`` if that fails; then the hold has not ended.
-    package func close() throws(StoreError) {
+    /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
+    package func close() throws(VellumError) {
         // What belongs to another process is not closed here, and locks may have been held when this one was forked.
         guard file.forkGuard.isThisProcess, !mark.set(true) else { return }
-        do throws(StoreError) {
+        do throws(VellumError) {
             // Inside the lock of openings, so that nobody is given a store that is being closed, or makes a second one beside it.
-            let isLast = try file.stores.opening.withLock { _ throws(StoreError) in
+            let isLast = try file.stores.opening.withLock { _ throws(VellumError) in
                 let isLast = file.stores.isHeldOnce(store)
                 if isLast { try store.closeDisk() }
                 file.stores.endHold(on: store)
@@ -86,7 +86,7 @@ package final class StoreHold<Value>: Sendable {
             }
             // Values are released where no lock is held.
             if isLast { return store.finishClosing() }
-            do throws(StoreError) {
+            do throws(VellumError) {
                 try file.flushForClosing()
             } catch {
                 _ = file.stores.hold(store)
@@ -102,9 +102,9 @@ package final class StoreHold<Value>: Sendable {
 
 extension DatabaseFile {
     /// Flushes for a handle that is closed while others go on.
-    func flushForClosing() throws(StoreError) {
+    func flushForClosing() throws(VellumError) {
         guard isAtWork else { return }
-        do throws(StoreError) {
+        do throws(VellumError) {
             try flush()
         } catch {
             guard error.code != .vanished else { return }
@@ -115,15 +115,15 @@ extension DatabaseFile {
 
 extension FileRegistry {
     /// Ends one hold, and closes the file with the last one: inside the lock of openings, so that nobody is given a file that is being closed.
-    func endHold(on file: DatabaseFile) throws(StoreError) {
-        let isLast = try opening.withLock { _ throws(StoreError) in
+    func endHold(on file: DatabaseFile) throws(VellumError) {
+        let isLast = try opening.withLock { _ throws(VellumError) in
             let isLast = file.holds.load(ordering: .acquiring) == 1
             if isLast { try file.close() }
             file.holds.wrappingSubtract(1, ordering: .acquiringAndReleasing)
             return isLast
         }
         guard !isLast else { return }
-        do throws(StoreError) {
+        do throws(VellumError) {
             try file.flushForClosing()
         } catch {
             file.holds.wrappingAdd(1, ordering: .acquiringAndReleasing)

@@ -8,7 +8,7 @@ enum Schema {
     /// Makes sure that the connection's file is one of ours, of this format and kind, and that nothing in its schema is not ours. Several
     /// processes may do so at once.
     ///
-    /// - Throws: ``SQLiteError``, or ``StoreError`` for a file that is not ours to change; then it was not changed.
+    /// - Throws: ``SQLiteError``, or ``VellumError`` for a file that is not ours to change; then it was not changed.
     static func prepare(_ connection: Connection, _ kind: FileKind) throws {
         // In one transaction, because another process may be making the file.
         try connection.execute(SQL.begin)
@@ -43,9 +43,9 @@ enum Schema {
         let application = Int32(truncatingIfNeeded: try connection.int(SQL.applicationID) ?? 0)
         let version = Int(try connection.int(SQL.formatVersion) ?? 0)
         if let present = FileKind(rawValue: application) {
-            guard present == kind else { throw StoreError.wrongKind(present, wanted: kind, connection.path) }
+            guard present == kind else { throw VellumError.wrongKind(present, wanted: kind, connection.path) }
             guard version <= formatVersion || version >= 1 << 16 else {
-                throw StoreError(
+                throw VellumError(
                     .newerFormat,
                     """
                     The file has format \(version), and this version of the package knows \(formatVersion) at most. \
@@ -55,11 +55,11 @@ enum Schema {
             guard version == formatVersion else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid format version.") }
             return true
         }
-        if 1...formatVersion ~= version, try connection.int(SQL.hasOurTables) ?? 0 > 0 {
+        if 1...formatVersion ~= version, try connection.int(ArchiveTable.isPresent) ?? 0 > 0 {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The mark of an archive file is damaged.")
         }
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {
-            throw StoreError(.foreignFile, "The file is a database of another program. It was left as it is; give another place.")
+            throw VellumError(.foreignFile, "The file is a database of another program. It was left as it is; give another place.")
         }
         return false
     }
@@ -70,9 +70,9 @@ enum Schema {
     }
 }
 
-extension StoreError {
-    static func wrongKind(_ present: FileKind, wanted: FileKind, _ path: String) -> StoreError {
-        StoreError(
+extension VellumError {
+    static func wrongKind(_ present: FileKind, wanted: FileKind, _ path: String) -> VellumError {
+        VellumError(
             .wrongKind,
             """
             The file \(path) holds \(present.name) and cannot hold \(wanted.name), too. It was left as it is; choose another name or folder.

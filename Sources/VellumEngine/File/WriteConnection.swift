@@ -72,26 +72,26 @@ final class WriteConnection {
 
     // MARK: Archives
 
-    /// Adds an archive that is open, or one that is a relative of such.
+    /// Adds an archive that is open, or a sibling of one.
     func add(_ archive: ArchiveWriter) {
         archives[archive.id] = archive
-        settleFamilies()
+        updateSiblings()
     }
 
-    /// Removes an archive whose tier is closed, unless it is a relative of one that is open.
+    /// Removes an archive that was closed, unless it is a sibling of an open one.
     func remove(_ id: Int64, at now: WallInstant) {
         archives[id]?.retire(at: now)
-        let families = Set(archives.values.compactMap { $0.diskArchive == nil ? nil : $0.versionGroup })
-        archives = archives.filter { $0.value.diskArchive != nil || $0.value.versionGroup.map(families.contains) ?? false }
-        settleFamilies()
+        let openGroups = Set(archives.values.compactMap { $0.openArchive == nil ? nil : $0.versionGroup })
+        archives = archives.filter { $0.value.openArchive != nil || $0.value.versionGroup.map(openGroups.contains) ?? false }
+        updateSiblings()
     }
 
-    /// Tells every archive of its siblings, those first that are not open, and of these the one that was opened longest ago.
-    private func settleFamilies() {
+    /// Gives every archive its siblings: first those that are not open, of these first the one that was open longest ago.
+    private func updateSiblings() {
         for archive in archives.values {
             guard let versionGroup = archive.versionGroup else { continue }
             let siblings = archives.values.filter { $0.versionGroup == versionGroup && $0 !== archive }.sorted {
-                ($0.diskArchive == nil ? 0 : 1, $0.seen, $0.id) < ($1.diskArchive == nil ? 0 : 1, $1.seen, $1.id)
+                ($0.openArchive == nil ? 0 : 1, $0.seen, $0.id) < ($1.openArchive == nil ? 0 : 1, $1.seen, $1.id)
             }
             archive.siblings = siblings.map(ArchiveWriter.Sibling.init)
         }
@@ -100,24 +100,24 @@ final class WriteConnection {
     /// Forgets an archive that is no more.
     func forget(_ archive: ArchiveWriter) {
         archives[archive.id] = nil
-        settleFamilies()
+        updateSiblings()
     }
 
     /// When the first entry of all that is known of will not be wanted any more.
     var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
 
-    /// When a sweep should look next; `nil` if there will never be anything to do. What an archive says of itself must be said again
-    /// day by day, and its siblings may have been left by everyone.
+    /// When the next sweep is due; `nil` if there will never be anything to do. An archive with a heartbeat needs a sweep at least once a day,
+    /// which also removes its abandoned siblings.
     var nextSweep: WallInstant? {
         let end = earliestEnd
-        return end != .never || archives.values.contains(where: \.saysOfItself) ? end : nil
+        return end != .never || archives.values.contains(where: \.needsHeartbeat) ? end : nil
     }
 
-    /// Tells owners what left their archives to make room in another.
-    func tellOfLosses() {
-        for archive in archives.values where !archive.lostToRelative.isEmpty {
-            archive.owner?.archiveDidRemove(archive.lostToRelative, .evicted)
-            archive.lostToRelative.removeAll()
+    /// Notifies owners of entries that were evicted to make room in a sibling.
+    func reportLosses() {
+        for archive in archives.values where !archive.lostToSibling.isEmpty {
+            archive.owner?.archiveDidRemove(archive.lostToSibling, .evicted)
+            archive.lostToSibling.removeAll()
         }
     }
 
@@ -192,9 +192,9 @@ final class WriteConnection {
         }
     }
 
-    /// The owners have heard of what was committed: their own word counts from now on.
-    func forgetUsesInTransaction() {
-        for archive in archives.values where !archive.usesInTransaction.isEmpty { archive.usesInTransaction.removeAll() }
+    /// Forgets the uses of a committed transaction, which the owners know by now.
+    func forgetTouchesInTransaction() {
+        for archive in archives.values where !archive.touchesInTransaction.isEmpty { archive.touchesInTransaction.removeAll() }
     }
 
     /// SQLite ends the whole transaction where a read fails for good, also one that another statement began.
@@ -205,7 +205,7 @@ final class WriteConnection {
     private func loseBatch(_ error: SQLiteError) {
         batch = nil
         rollBack()
-        for owner in owners { owner.archiveDidLoseWrites(StoreError(error)) }
+        for owner in owners { owner.archiveDidLoseWrites(VellumError(error)) }
     }
 
     private func beginTransaction() throws(SQLiteError) {
@@ -221,7 +221,7 @@ final class WriteConnection {
     }
 
     private func commitTransaction() throws(SQLiteError) {
-        for archive in archives.values { try archive.store() }
+        for archive in archives.values { try archive.writeTotals() }
         CrashPoint.reached(.totalsStored)
         let announced = try announce()
         CrashPoint.reached(.changesAnnounced)
@@ -243,7 +243,7 @@ final class WriteConnection {
             archive.bytesRemoved = 0
             if archive.hasEvictedByDefault, !archive.hasReportedDefault {
                 archive.hasReportedDefault = true
-                evictionsByDefault.append((archive.name, archive.row.limit.size))
+                evictionsByDefault.append((archive.name, archive.totals.limit.size))
             }
         }
     }

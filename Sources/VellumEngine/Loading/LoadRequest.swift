@@ -21,14 +21,14 @@ struct LoadRequest<Value: Sendable>: Sendable {
     /// Whether the reader takes `nil` for an answer.
     var takesNothing: Bool
     /// What else is recorded with a value, in the same transaction.
-    var additions: (@Sendable (Value, inout StoreTransaction) throws(StoreError) -> Void)?
+    var additions: (@Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void)?
     var load: @Sendable () async throws -> Value?
 
     init(
         key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
-        absence: Tombstone<Value>?, takesNothing: Bool, additions: (@Sendable (Value, inout StoreTransaction) throws(StoreError) -> Void)?,
+        absence: Tombstone<Value>?, takesNothing: Bool, additions: (@Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void)?,
         load: @escaping @Sendable () async throws -> Value?
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         self.key = key
         self.expiration = expiration
         self.staleWhileRevalidate = try Expiration.milliseconds(staleWhileRevalidate)

@@ -23,7 +23,7 @@ extension Store where Value: Sendable {
     /// disk fails, is told to observers as ``StoreEvent/failure(_:)`` and does not spoil the answer.
     ///
     /// A loader may ask for other keys, of any store. One that waits for its own, directly or by way of other loaders, gets
-    /// ``StoreError/Code/recursiveLoad``. That goes by task-local values: whatever a loader starts with `Task { }` counts as part of
+    /// ``VellumError/Code/recursiveLoad``. That goes by task-local values: whatever a loader starts with `Task { }` counts as part of
     /// it, also where it does not wait for that, and a `Task.detached` never does, also where it waits.
     ///
     /// Looking for what is there blocks as ``value(forKey:under:)`` does, and nothing else here blocks. An entry that cannot be decoded, or does not
@@ -39,7 +39,7 @@ extension Store where Value: Sendable {
     ///   - load: Asks the source.
     /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
     /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorMaxAge`` says
-    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``StoreError`` if the disk cannot be read
+    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk cannot be read
     ///   or a duration is negative.
     @inlinable
     package func value(
@@ -95,7 +95,7 @@ extension Store where Value: Sendable {
 
     /// A valid value, without anything that waits. Allocates nothing.
     @inlinable
-    func hit(_ key: EntryKey, _ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(StoreError)
+    func hit(_ key: EntryKey, _ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError)
         -> Value?
     {
         if staleWhileRevalidate != .zero || staleIfError != .zero { try announce(expiration, staleWhileRevalidate, staleIfError) }
@@ -104,7 +104,7 @@ extension Store where Value: Sendable {
 
     /// Says for how long expired entries are of use: also on a hit, so that the entry is still there when it expires.
     @usableFromInline
-    func announce(_ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(StoreError) {
+    func announce(_ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError) {
         let staleWindow = max(try Expiration.milliseconds(staleWhileRevalidate), try Expiration.milliseconds(staleIfError))
         keepExpired(under: expiration, forMilliseconds: staleWindow)
     }

@@ -15,7 +15,7 @@ extension Store where Value: Sendable {
     package func load(
         _ key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
         absence: Tombstone<Value>?, takesNothing: Bool,
-        additions: (@Sendable (Value, inout StoreTransaction) throws(StoreError) -> Void)? = nil,
+        additions: (@Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void)? = nil,
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         try announce(expiration, staleWhileRevalidate, staleIfError)
@@ -29,12 +29,12 @@ extension Store where Value: Sendable {
 
     /// The value under the key, without anything that waits: what a face looks for before it asks for a load.
     ///
-    /// - Throws: ``StoreError`` if the disk cannot be read or a duration is negative. An entry that cannot be read is reported and
+    /// - Throws: ``VellumError`` if the disk cannot be read or a duration is negative. An entry that cannot be read is reported and
     ///   as good as none.
     @inlinable
     package func hit(
         forKey key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration
-    ) throws(StoreError) -> Value? {
+    ) throws(VellumError) -> Value? {
         try hit(key, expiration, staleWhileRevalidate, staleIfError)
     }
 }

@@ -19,7 +19,7 @@ extension Store where Value: Sendable {
             }
             switch await loads.wait(for: request.key, keepsRunning: request.isKept, start: { start($0, request) }) {
             case .cancelled: throw CancellationError()
-            case .recursive: throw StoreError.recursiveLoad
+            case .recursive: throw VellumError.recursiveLoad
             case .finished(.failed(let error, _), let isStarter):
                 let answer = try oldValue(insteadOf: error, request, staleWhileRevalidate: 0, at: clock.now())
                 // Every waiter has an old value now or the error: the one who asked the loader tells of it for all.
@@ -41,7 +41,7 @@ extension Store where Value: Sendable {
     }
 
     /// What the store has for the reader without loading anything. A use.
-    func answerAtHand(_ request: LoadRequest<Value>) throws(StoreError) -> LoadAnswer<Value>? {
+    func answerAtHand(_ request: LoadRequest<Value>) throws(VellumError) -> LoadAnswer<Value>? {
         guard let value = try valueIgnoringCorruption(request.key, under: request.expiration) else { return nil }
         return request.answer(of: value)
     }
@@ -51,7 +51,7 @@ extension Store where Value: Sendable {
         insteadOf error: any Error, _ request: LoadRequest<Value>, staleWhileRevalidate: Int64, at now: WallInstant
     ) throws -> Loaded<Value?> {
         guard request.staleIfError > 0 || staleWhileRevalidate > 0 else { throw error }
-        do throws(StoreError) {
+        do throws(VellumError) {
             if case .found(let value) = try answerAtHand(request) { return Loaded(value, .cached) }
             if let old = try oldValue(for: request, within: staleWhileRevalidate, at: now) { return Loaded(old, .staleWhileRevalidate) }
             if let old = try oldValue(for: request, within: request.staleIfError, at: now) { return Loaded(old, .staleIfError) }
@@ -63,9 +63,9 @@ extension Store where Value: Sendable {
     }
 }
 
-extension StoreError {
-    static var recursiveLoad: StoreError {
-        StoreError(
+extension VellumError {
+    static var recursiveLoad: VellumError {
+        VellumError(
             .recursiveLoad,
             """
             A loader asks for what it is loading itself, directly or by way of other loaders, and would wait forever. \
@@ -73,7 +73,7 @@ extension StoreError {
             """)
     }
 
-    static func loadFailed(_ cause: any Error) -> StoreError {
-        StoreError(.loadFailed, "A loader failed where no caller was told. What was recorded before is still there.", cause: cause)
+    static func loadFailed(_ cause: any Error) -> VellumError {
+        VellumError(.loadFailed, "A loader failed where no caller was told. What was recorded before is still there.", cause: cause)
     }
 }

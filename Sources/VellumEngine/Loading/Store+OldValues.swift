@@ -16,7 +16,7 @@ extension Store {
         // Written down behind the caller, who may have been about to take a hit.
         BlockingPool.start { [weak self] in
             guard let self else { return }
-            do throws(StoreError) {
+            do throws(VellumError) {
                 try self.disk.setRetention(expiration, staleWindow: milliseconds)
             } catch {
                 // Old values may be gone sooner than they are asked for.
@@ -28,7 +28,7 @@ extension Store {
 
 extension Store where Value: Sendable {
     /// The value under the key, if its age ended less than so many milliseconds ago. Not a use: it would prolong an age that slides.
-    func oldValue(for request: LoadRequest<Value>, within staleWindow: Int64, at now: WallInstant) throws(StoreError) -> Value? {
+    func oldValue(for request: LoadRequest<Value>, within staleWindow: Int64, at now: WallInstant) throws(VellumError) -> Value? {
         guard staleWindow > 0, let value = try oldValue(forKey: request.key, within: staleWindow, at: now, request.expiration) else {
             return nil
         }
@@ -38,8 +38,8 @@ extension Store where Value: Sendable {
 
     private func oldValue(
         forKey key: EntryKey, within staleWindow: Int64, at now: WallInstant, _ expiration: Expiration
-    ) throws(StoreError) -> Value? {
-        do throws(StoreError) {
+    ) throws(VellumError) -> Value? {
+        do throws(VellumError) {
             if let item = memory.peek(key) {
                 guard item.validity.hasEnded(within: staleWindow, before: now, key, lastUse: item.stamp, under: expiration) else {
                     return nil

@@ -36,7 +36,7 @@ extension Store where Value: Sendable {
     /// Another load may have ended between the reader's look and the start of this one.
     private func look(_ request: LoadRequest<Value>) -> Look {
         let (key, now) = (request.key, clock.now())
-        do throws(StoreError) {
+        do throws(VellumError) {
             if let value = try valueInMemory(forKey: key, now, request.expiration), let answer = request.answer(of: value) {
                 return .answer(answer)
             }
@@ -96,7 +96,7 @@ extension Store where Value: Sendable {
                 // What is past its age must not be served for stale any more.
                 try await BlockingPool.run { try self.removeOld(request, origin) }
             }
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             report(error)
         } catch {
             report(.loadFailed(error))
@@ -106,7 +106,7 @@ extension Store where Value: Sendable {
     /// Records what was loaded, unless something was written or removed under the key since the loading began.
     private func fill(
         _ value: Value, _ expiration: Expiration?, _ request: LoadRequest<Value>, _ origin: Origin
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: request.key, in: self, expiration: expiration)
         if let add = request.additions { try add(value, &transaction) }
@@ -115,7 +115,7 @@ extension Store where Value: Sendable {
     }
 
     /// Removes what lies under the key and is past its age.
-    private func removeOld(_ request: LoadRequest<Value>, _ origin: Origin) throws(StoreError) {
+    private func removeOld(_ request: LoadRequest<Value>, _ origin: Origin) throws(VellumError) {
         var isThere = memory.peek(request.key) != nil
         if !isThere { isThere = try entryOnDisk(forKey: request.key) != nil }
         guard isThere else { return }

@@ -29,7 +29,7 @@ final class EntryReader<Value> {
     var limit: ReadLimit { ReadLimit(entries: batchSize) }
 
     /// Returns the value of an entry, or `nil` if it has expired or cannot be decoded. A damaged entry is reported.
-    func value(of stored: StoredEntry) throws(StoreError) -> Value? {
+    func value(of stored: StoredEntry) throws(VellumError) -> Value? {
         if isCancelled() { throw .cancelled }
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
         guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
@@ -42,7 +42,7 @@ final class EntryReader<Value> {
     }
 
     private func decodedValue(of bytes: Data, _ key: EntryKey) -> Value? {
-        do throws(StoreError) {
+        do throws(VellumError) {
             decoded += 1
             return try store.decode(bytes, of: key)
         } catch {
@@ -50,7 +50,7 @@ final class EntryReader<Value> {
         }
     }
 
-    private func item(_ stored: StoredEntry) throws(StoreError) -> QueryItem<Value>? {
+    private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
         guard let value = try value(of: stored) else { return nil }
         return QueryItem(value: value, origin: QueryOrigin(key: stored.key, row: stored.entry.row, revision: stored.revision))
     }
@@ -65,7 +65,7 @@ final class EntryReader<Value> {
         _ entries: [StoredEntry], then rows: ArraySlice<Int64>, matching matches: @escaping (Value) throws -> Bool
     ) -> QueryPipeline<Value> {
         var (entries, rows, isLater) = (entries[...], rows, false)
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             while true {
                 while let entry = entries.popFirst() {
                     guard let item = try self.item(entry) else { continue }
@@ -86,7 +86,7 @@ final class EntryReader<Value> {
         var end = rows?.through
         var batch = isLazy ? min(32, batchSize) : batchSize
         var entries: ArraySlice<StoredEntry> = []
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             let through = if let end { end } else { try self.store.disk.lastRow() }
             end = through
             while true {
@@ -103,7 +103,7 @@ final class EntryReader<Value> {
     }
 
     /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value.
-    func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(StoreError) {
+    func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(VellumError) {
         let through = try store.disk.lastRow()
         var last = Int64.min
         while case let entries = try store.disk.entries(after: last, through: through, limit), let newest = entries.last?.entry.row {
@@ -122,7 +122,7 @@ final class EntryReader<Value> {
     /// Returns the values of entries that are only in memory.
     func values(_ memoryOnly: [(key: EntryKey, payload: CachedForm<Value>)]) -> QueryPipeline<Value> {
         var left = memoryOnly[...]
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             while let (key, payload) = left.popFirst() {
                 if self.isCancelled() { throw .cancelled }
                 let value =
@@ -138,7 +138,7 @@ final class EntryReader<Value> {
 }
 
 extension QueryItem {
-    fileprivate func satisfies(_ matches: (Value) throws -> Bool) throws(StoreError) -> Bool {
+    fileprivate func satisfies(_ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
         do {
             return try matches(value)
         } catch {
@@ -147,6 +147,6 @@ extension QueryItem {
     }
 }
 
-extension StoreError {
-    static var cancelled: StoreError { StoreError(.cancelled, "The query was cancelled.") }
+extension VellumError {
+    static var cancelled: VellumError { VellumError(.cancelled, "The query was cancelled.") }
 }

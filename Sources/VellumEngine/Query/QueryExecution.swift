@@ -17,7 +17,7 @@ final class QueryExecution<Value> {
         source = QuerySource(query, in: store, isLazy: isLazy, batchSize: batchSize)
     }
 
-    func next() throws(StoreError) -> QueryItem<Value>? {
+    func next() throws(VellumError) -> QueryItem<Value>? {
         if let pipeline { return try pipeline.next() }
         let pipeline = try source.begin()
         self.pipeline = pipeline
@@ -25,7 +25,7 @@ final class QueryExecution<Value> {
     }
 
     /// Returns all values.
-    func all() throws(StoreError) -> [Value] {
+    func all() throws(VellumError) -> [Value] {
         var values: [Value] = []
         if try source.readAll(into: &values) { return values }
         while let item = try next() { values.append(item.value) }
@@ -33,7 +33,7 @@ final class QueryExecution<Value> {
     }
 
     /// Returns the number of values, or `nil` if it cannot be determined without decoding.
-    func countWithoutDecoding() throws(StoreError) -> Int? { try source.countWithoutDecoding() }
+    func countWithoutDecoding() throws(VellumError) -> Int? { try source.countWithoutDecoding() }
 
     // MARK: Explaining
 

@@ -18,16 +18,16 @@ struct QueryOrigin: Hashable, Sendable {
 struct QueryPipeline<Value> {
     typealias Item = QueryItem<Value>
 
-    let next: () throws(StoreError) -> Item?
+    let next: () throws(VellumError) -> Item?
 
-    init(_ next: @escaping () throws(StoreError) -> Item?) {
+    init(_ next: @escaping () throws(VellumError) -> Item?) {
         self.next = next
     }
 
     /// Returns these values, then those of the other pipeline.
     func followed(by other: QueryPipeline) -> QueryPipeline {
         var isFirst = true
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             if isFirst {
                 if let item = try self.next() { return item }
                 isFirst = false
@@ -64,7 +64,7 @@ struct QueryPipeline<Value> {
     }
 
     func filtered(_ matches: @escaping (Value) throws -> Bool) -> QueryPipeline {
-        QueryPipeline { () throws(StoreError) in
+        QueryPipeline { () throws(VellumError) in
             do {
                 while let item = try self.next() {
                     if try matches(item.value) { return item }
@@ -78,7 +78,7 @@ struct QueryPipeline<Value> {
 
     /// Returns the values of all other rows.
     func without(_ rows: Set<Int64>) -> QueryPipeline {
-        QueryPipeline { () throws(StoreError) in
+        QueryPipeline { () throws(VellumError) in
             while let item = try self.next() {
                 if !rows.contains(item.origin.row) { return item }
             }
@@ -90,7 +90,7 @@ struct QueryPipeline<Value> {
     func window(skip: Int, limit: Int?) -> QueryPipeline {
         var toSkip = skip
         var left = limit ?? .max
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             guard left > 0 else { return nil }
             while toSkip > 0 {
                 toSkip -= 1
@@ -108,7 +108,7 @@ struct QueryPipeline<Value> {
     ///   - breaksTiesByRow: Whether equal values are in the order of their rows, and not in that of the pipeline.
     func sorted(by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByRow: Bool = false) -> QueryPipeline {
         var sorted: ArraySlice<Item>?
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             if sorted == nil {
                 var first = FirstItems(Precedence(orderings: orderings, breaksTiesByRow: breaksTiesByRow), count: count)
                 while let item = try self.next() { try first.add(item) }
@@ -135,7 +135,7 @@ private struct FirstItems<Value> {
         self.count = count
     }
 
-    mutating func add(_ item: QueryItem<Value>) throws(StoreError) {
+    mutating func add(_ item: QueryItem<Value>) throws(VellumError) {
         added += 1
         guard let count else {
             items.append((item, added))
@@ -151,12 +151,12 @@ private struct FirstItems<Value> {
         }
     }
 
-    mutating func sorted() throws(StoreError) -> [QueryItem<Value>] {
+    mutating func sorted() throws(VellumError) -> [QueryItem<Value>] {
         try sort()
         return items.prefix(count ?? .max).map { $0.item }
     }
 
-    private mutating func sort() throws(StoreError) {
+    private mutating func sort() throws(VellumError) {
         do {
             try items.sort { [precedence] left, right in try precedence.puts(left, before: right) }
         } catch {
@@ -172,7 +172,7 @@ private struct Precedence<Value> {
 
     func puts(
         _ left: (item: QueryItem<Value>, number: Int), before right: (item: QueryItem<Value>, number: Int)
-    ) throws(StoreError) -> Bool {
+    ) throws(VellumError) -> Bool {
         do {
             for ordering in orderings {
                 let order = try ordering.compare(left.item.value, right.item.value)
@@ -188,9 +188,9 @@ private struct Precedence<Value> {
 
 extension QueryDescription {
     /// Returns the result of the steps, executed on the values in order: the definition of what a query returns.
-    package func results(of values: [Value]) throws(StoreError) -> [Value] {
+    package func results(of values: [Value]) throws(VellumError) -> [Value] {
         var left = values[...]
-        let all = QueryPipeline<Value> { () throws(StoreError) in
+        let all = QueryPipeline<Value> { () throws(VellumError) in
             left.popFirst().map { QueryItem(value: $0, origin: QueryOrigin(key: "", row: 0, revision: 0)) }
         }
         let pipeline = all.executing(steps)
@@ -200,10 +200,10 @@ extension QueryDescription {
     }
 }
 
-extension StoreError {
-    static func failedQuery(_ cause: any Error) -> StoreError {
-        if let cause = cause as? StoreError { return cause }
-        return StoreError(
+extension VellumError {
+    static func failedQuery(_ cause: any Error) -> VellumError {
+        if let cause = cause as? VellumError { return cause }
+        return VellumError(
             .failedQuery, "A predicate threw an error for an object. Write it so that it can be evaluated on every object.", cause: cause)
     }
 }

@@ -1,29 +1,29 @@
 internal import Foundation
 internal import VellumCore
 
-/// A query as SQL, and what to bind to it.
+/// A query as SQL, and the values to bind to it.
 ///
-/// Holds no value of a user's: each is a `?`, so that statements can be kept prepared by their text.
+/// The text holds no user-supplied value: each is a `?`, so that statements can be kept prepared by their text.
 struct QueryPrinter {
     private(set) var sql = ""
     private(set) var bindings: [Binding] = []
 
-    /// What stands for a `?`.
+    /// The value of a `?`.
     enum Binding {
         case value(IndexValue)
-        /// What comes after every text that begins with this one.
+        /// The end of the range of texts that begin with this one.
         case end(of: String)
     }
 
     enum Purpose {
-        /// The numbers of the rows, in order.
+        /// The numbers of the entries, in order.
         case rows
-        /// How many rows there are.
+        /// How many entries there are.
         case count
     }
 
     private let archive: Int64
-    /// The table whose rows are found, by its short name.
+    /// The alias of the table whose rows are selected.
     private var rows = "c"
 
     /// - Parameter validAt: The moment at which entries must be valid, where some may expire.
@@ -33,11 +33,11 @@ struct QueryPrinter {
         var parts = query.filter.conjuncts
         let hasWindow = query.limit != nil || query.offset > 0
 
-        // A collection's element is looked up in its own table; the other columns are joined to it if they are asked for.
-        let place = parts.firstIndex { $0.element != nil }
-        let element = place.flatMap { parts.remove(at: $0).element }
+        // An element of a collection is looked up in its own table, to which the columns are joined if a condition or the order needs them.
+        let position = parts.firstIndex { $0.element != nil }
+        let element = position.flatMap { parts.remove(at: $0).element }
         if element != nil { rows = "x" }
-        sql += SQL.select(purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)")
+        sql += "SELECT \(purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)") FROM "
         if let (collection, _) = element {
             sql += "elements_\(archive)_\(collection) x"
             if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) {
@@ -55,11 +55,11 @@ struct QueryPrinter {
             write(part)
         }
         if let now {
-            // What ``Validity`` says of an entry.
+            // The same condition as that of ``Validity``.
             write(" AND (coalesce(e.expires, ?)", .integer(.max))
             write(" = ? AND e.idle IS NULL", .integer(.max))
             let slack = IndexValue.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)
-            let isUsed = SQL.isUsed(archive)
+            let isUsed = isUsed
             write(" OR e.written <= ?", slack)
             write(" AND coalesce(e.expires, ?)", .integer(.max))
             write(" > ?", .integer(now.rawValue))
@@ -71,7 +71,13 @@ struct QueryPrinter {
             write(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
             write(" OFFSET ?", .integer(Int64(query.offset)))
         }
-        if purpose == .count, hasWindow { sql = SQL.count(sql) }
+        if purpose == .count, hasWindow { sql = "SELECT count(*) FROM (\(sql))" }
+    }
+
+    /// Whether entry `e` was used within its idle age, in two parts. The first `?` is the end of the slack, the second is now.
+    private var isUsed: (String, String) {
+        let used = "max(e.stamp, coalesce((SELECT u.stamp FROM touches_\(archive) u WHERE u.id = e.id), 0)) >> 20"
+        return ("max(e.written, iif((\(used)) <= ?", ", \(used), 0)) + e.idle > ?")
     }
 
     private mutating func writeOrder(_ order: [ColumnOrder]) {
@@ -94,7 +100,7 @@ struct QueryPrinter {
         case .all(let parts): write(parts, " AND ", "1")
         case .any(let parts): write(parts, " OR ", "0")
         case .not(let part):
-            // What compares with nothing is not known to SQL, and false here.
+            // A comparison with NULL is NULL in SQL, and false here.
             sql += "("
             write(part)
             sql += ") IS NOT TRUE"
@@ -137,16 +143,15 @@ struct QueryPrinter {
         case .beginsWith(let start):
             write(column, beginsWith: start)
         case .hasElement(let values):
-            // A list of rows, and not a question for each row: so that SQLite can begin with it.
-            sql += "\(rows).id IN (\(SQL.select("id"))elements_\(archive)_\(test.column) WHERE value IN ("
+            // A list of entries and not a correlated subquery, so that SQLite can begin with it.
+            sql += "\(rows).id IN (SELECT id FROM elements_\(archive)_\(test.column) WHERE value IN ("
             for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
             sql += "))"
         }
     }
 
-    /// Strings that begin with the bytes are a range. Whether they begin with the characters, too, depends on what comes next: a
-    /// mark would make another character of the last one. No scalar below U+0300 does that, but for a line feed after a
-    /// carriage return.
+    /// Texts that begin with the bytes are a range. Whether they begin with the characters, too, depends on the next scalar: a combining mark
+    /// would change the last character. No scalar below U+0300 does that, except a line feed after a carriage return.
     private mutating func write(_ column: String, beginsWith start: String) {
         guard let last = start.unicodeScalars.last else {
             sql += "\(column) IS NOT NULL"
@@ -168,13 +173,13 @@ extension ColumnCondition {
         return parts.flatMap(\.conjuncts)
     }
 
-    /// The collection and the element, if one is asked for.
+    /// The collection and the element, if the condition asks for exactly one.
     fileprivate var element: (Int, IndexValue)? {
         guard case .test(let test) = self, case .hasElement(let values) = test.relation, values.count == 1 else { return nil }
         return (test.column, values[0])
     }
 
-    /// Whether it asks for a column that is no collection.
+    /// Whether the condition asks for a column that is not a collection.
     fileprivate var asksColumns: Bool {
         switch self {
         case .all(let parts), .any(let parts): parts.contains(where: \.asksColumns)
@@ -184,12 +189,45 @@ extension ColumnCondition {
     }
 }
 
+// MARK: Running
+
+extension QueryPrinter {
+    /// The numbers of the entries that match, in order.
+    func rows(_ archive: ArchiveReader) throws(SQLiteError) -> [Int64] {
+        let find = try archive.prepared(query: sql)
+        defer { find.clear() }
+        find.bind(bindings)
+        var rows: [Int64] = []
+        while try find.step() { rows.append(find.int(0)) }
+        return rows
+    }
+
+    /// How many entries match.
+    func count(_ archive: ArchiveReader) throws(SQLiteError) -> Int {
+        let count = try archive.prepared(query: sql)
+        defer { count.clear() }
+        count.bind(bindings)
+        return try count.step() ? Int(count.int(0)) : 0
+    }
+
+    private enum PlanColumn: Int32 { case id, parent, unused, detail }
+
+    /// How SQLite would run the query, one line per table (sqlite.org/eqp.html).
+    func explain(_ connection: Connection) throws(SQLiteError) -> [String] {
+        let explain = try connection.prepare("EXPLAIN QUERY PLAN \(sql)")
+        explain.bind(bindings)
+        var access: [String] = []
+        while try explain.step() { access.append(explain.text(PlanColumn.detail) ?? "") }
+        return access
+    }
+}
+
 extension Statement {
-    func bind(_ bindings: [QueryPrinter.Binding]) {
+    fileprivate func bind(_ bindings: [QueryPrinter.Binding]) {
         for (index, binding) in bindings.enumerated() {
             switch binding {
             case .value(let value): bind(value, at: Int32(index + 1))
-            // No UTF-8 holds the byte FF.
+            // The byte FF does not occur in UTF-8.
             case .end(let start): bind(text: Array(start.utf8) + [0xFF], at: Int32(index + 1))
             }
         }

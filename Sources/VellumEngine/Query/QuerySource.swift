@@ -35,7 +35,7 @@ final class QuerySource<Value> {
     // MARK: Without a pipeline
 
     /// Returns the number of values, or `nil` if the index does not determine it.
-    func countWithoutDecoding() throws(StoreError) -> Int? {
+    func countWithoutDecoding() throws(VellumError) -> Int? {
         guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0 else { return nil }
         return try store.disk.count(validAt: now) { coverage in
             guard coverage.isWhole else { return nil }
@@ -47,7 +47,7 @@ final class QuerySource<Value> {
     /// Appends all values to the array, if they only have to be read, decoded and filtered.
     ///
     /// - Returns: Whether that was the case. If not, the array is unchanged.
-    func readAll(into values: inout [Value]) throws(StoreError) -> Bool {
+    func readAll(into values: inout [Value]) throws(VellumError) -> Bool {
         guard store.memory.memoryOnlyCount == 0 else { return false }
         if plan.pushed.isScan { return try scanAll(into: &values) }
         guard plan.isFullyPushed else { return false }
@@ -71,7 +71,7 @@ final class QuerySource<Value> {
         return true
     }
 
-    private func scanAll(into values: inout [Value]) throws(StoreError) -> Bool {
+    private func scanAll(into values: inout [Value]) throws(VellumError) -> Bool {
         var conditions: [Condition<Value>] = []
         for step in query.steps {
             guard case .filter(let condition) = step else { return false }
@@ -83,7 +83,7 @@ final class QuerySource<Value> {
 
     // MARK: The pipeline
 
-    func begin() throws(StoreError) -> QueryPipeline<Value> {
+    func begin() throws(VellumError) -> QueryPipeline<Value> {
         let memoryOnly = store.valuesInMemoryAlone(at: now)
         guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
             return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
@@ -105,7 +105,7 @@ final class QuerySource<Value> {
     }
 
     /// Returns the values that the index finds and those that it does not cover, or `nil` without an index.
-    private func indexedRows(isWhole: Bool) throws(StoreError) -> IndexedRows? {
+    private func indexedRows(isWhole: Bool) throws(VellumError) -> IndexedRows? {
         var query = plan.pushed
         var isEverything = isWhole
         let answer = try store.disk.answer(validAt: now, reading: reader.limit) { coverage in
@@ -126,7 +126,7 @@ final class QuerySource<Value> {
         var pipeline = reader.values(answer.entries, then: answer.rows.dropFirst(answer.looked), matching: matches)
         if answer.rows.count == query.limit {
             // There may be more rows. They are needed if the limit was not the caller's, or if some entries cannot be decoded.
-            pipeline = pipeline.followed(by: later { () throws(StoreError) in try self.allRows(but: answer.rows, offset: query.offset) })
+            pipeline = pipeline.followed(by: later { () throws(VellumError) in try self.allRows(but: answer.rows, offset: query.offset) })
             pipeline = pipeline.window(skip: 0, limit: isEverything ? plan.pushed.limit : query.limit)
         }
         guard !isEverything else { return IndexedRows(pipeline: pipeline, others: nil) }
@@ -143,7 +143,7 @@ final class QuerySource<Value> {
         var isReindexed = false
         let unindexedRows = reader.values([], then: answer.uncovered[...], matching: matches)
         let rest = answer.unbuilt.map { unindexedRows.followed(by: reader.scan($0)) } ?? unindexedRows
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             if let item = try rest.next() {
                 self.uncovered += 1
                 if undecodable.contains(item.origin.row) { decodable.append(item.origin.row) }
@@ -158,7 +158,7 @@ final class QuerySource<Value> {
     }
 
     /// Returns the values of all other rows, after the first were not enough.
-    private func allRows(but seen: [Int64], offset: Int) throws(StoreError) -> QueryPipeline<Value> {
+    private func allRows(but seen: [Int64], offset: Int) throws(VellumError) -> QueryPipeline<Value> {
         let seen = Set(seen)
         var query = plan.pushed
         query.limit = nil
@@ -173,9 +173,9 @@ final class QuerySource<Value> {
     }
 
     /// Returns a pipeline that is created at its first call.
-    private func later(_ make: @escaping () throws(StoreError) -> QueryPipeline<Value>) -> QueryPipeline<Value> {
+    private func later(_ make: @escaping () throws(VellumError) -> QueryPipeline<Value>) -> QueryPipeline<Value> {
         var made: QueryPipeline<Value>?
-        return QueryPipeline { () throws(StoreError) in
+        return QueryPipeline { () throws(VellumError) in
             if let made { return try made.next() }
             let pipeline = try make()
             made = pipeline

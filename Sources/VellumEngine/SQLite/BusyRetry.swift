@@ -13,7 +13,7 @@ enum BusyRetry {
                 return try body()
             } catch {
                 triesLeft -= 1
-                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
+                guard VellumError(error).code == .busy, triesLeft > 0 else { throw error }
                 milliseconds(10)
             }
         }

@@ -162,7 +162,7 @@ final class Connection {
         do throws(SQLiteError) {
             try execute(SQL.beginWriting)
         } catch {
-            guard [.busy, .readOnly].contains(StoreError(error).code) else { throw error }
+            guard [.busy, .readOnly].contains(VellumError(error).code) else { throw error }
             return
         }
         try execute(SQL.rollback)

@@ -41,6 +41,9 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     var primaryCode: Int32 { code & 0xFF }
 
+    /// Whether the file could not be opened, for a reason that SQLite does not tell.
+    var isCannotOpen: Bool { !isUnsafePath && [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH].contains(primaryCode) }
+
     /// Whether the file is not what it should be. A read that finds fewer bytes than a page is such, too: the file was cut. So is
     /// a constraint that fails, for no statement of ours breaks one, and a table that is not as we made it.
     var isDamage: Bool {
@@ -64,10 +67,10 @@ struct SQLiteError: Error, CustomStringConvertible {
     var description: String { "SQLite \(code): \(message)" }
 }
 
-extension StoreError {
-    static let vanished = StoreError(
-        .vanished, "The file was deleted, replaced or set aside while it was open. Open the archive again.")
-    static let suspended = StoreError(.suspended, "The archive is suspended. Resume it first.")
+extension VellumError {
+    static let vanished = VellumError(
+        .vanished, "The file was deleted, replaced or renamed while it was open. Open the archive again.")
+    static let suspended = VellumError(.suspended, "The archive is suspended. Resume it first.")
 
     /// The failure in the words of the engine.
     init(_ error: SQLiteError) {
@@ -80,32 +83,42 @@ extension StoreError {
             return
         }
         if error.isUnsafePath {
-            self.init(.cannotOpen, error.message, cause: error)
+            self.init(.cannotOpen, error.message, sqliteCode: error.code, cause: error)
             return
         }
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {
         case SQLITE_FULL:
             self.init(
-                .diskFull, "There is no space left for the archive. Free some, then try again; what was recorded is still there.",
-                cause: error)
+                .diskFull, "There is no space left on the disk. Free some space, then try again. What was recorded before is still there.",
+                sqliteCode: error.code, cause: error)
         case SQLITE_READONLY:
-            self.init(.readOnly, "The archive cannot be written. Check the permissions of the file and its folder.", cause: error)
+            self.init(
+                .readOnly, "The file cannot be written. Check its permissions, and those of its folder: a database needs files beside it.",
+                sqliteCode: error.code, cause: error)
         case SQLITE_BUSY, SQLITE_LOCKED:
-            self.init(.busy, "Another process held the archive for too long. Try again.", cause: error)
+            self.init(.busy, "Another process locked the file for too long. Try again.", sqliteCode: error.code, cause: error)
         case SQLITE_NOTADB:
-            self.init(.notADatabase, "The file is no archive. It was left as it is; give another place.", cause: error)
+            self.init(
+                .notADatabase, "The file is not a database. It was not changed; choose another path.", sqliteCode: error.code, cause: error)
         case SQLITE_CORRUPT:
-            self.init(.damagedFile, "Parts of the file cannot be read. Reopen it to salvage what can be.", cause: error)
+            self.init(
+                .damagedFile, "Parts of the file cannot be read. Close and open it again: what can be read is copied into a new file.",
+                sqliteCode: error.code, cause: error)
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
-            self.init(.cannotOpen, "The file cannot be opened or made. Check that its folder exists and may be written.", cause: error)
+            self.init(
+                .cannotOpen, "The file cannot be opened. Check its permissions, and those of its folder.", sqliteCode: error.code,
+                cause: error)
         case SQLITE_MISUSE:
-            self.init(.closed, "The archive was closed. Open it again.", cause: error)
+            self.init(.closed, "The archive was closed. Open it again.", sqliteCode: error.code, cause: error)
         case SQLITE_TOOBIG:
             self.init(
-                .tooLarge, "The object is larger than every limit, or than SQLite can hold. What was recorded before is still there.",
-                cause: error)
+                .tooLarge,
+                "The object is larger than both limits, or than SQLite can store (1 GB). Raise a limit; what was recorded before is still there.",
+                sqliteCode: error.code, cause: error)
         default:
-            self.init(.inputOutput, "The system failed to read or write the archive (SQLite \(error.code)).", cause: error)
+            self.init(
+                .inputOutput, "The system failed to read or write the file. Check the disk, then try again.", sqliteCode: error.code,
+                cause: error)
         }
     }
 }

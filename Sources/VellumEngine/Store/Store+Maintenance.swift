@@ -9,7 +9,7 @@ extension Store {
     /// - Returns: How many entries left.
     /// - Complexity: O(removed × log n).
     @discardableResult
-    package func removeUnused(since date: Date) throws(StoreError) -> Int {
+    package func removeUnused(since date: Date) throws(VellumError) -> Int {
         let stamp = UseStamp(startOf: WallInstant(date))
         var removed = 0
         while case let keys = try disk.removeUnused(before: stamp, limit: 256), !keys.isEmpty {
@@ -33,8 +33,8 @@ extension Store {
     ///
     /// - Parameter grace: For how long beyond its end an old entry may still be asked for.
     /// - Complexity: O(claims of the store).
-    /// - Throws: ``StoreError`` if the disk fails; then the claim holds for as long as this process has the store.
-    package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(StoreError) {
+    /// - Throws: ``VellumError`` if the disk fails; then the claim holds for as long as this process has the store.
+    package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(VellumError) {
         try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow))
     }
 
@@ -48,7 +48,7 @@ extension Store {
     /// What the store did since it was opened, and what it holds.
     ///
     /// - Complexity: O(1).
-    package func statistics() throws(StoreError) -> StoreStatistics {
+    package func statistics() throws(VellumError) -> StoreStatistics {
         var statistics = StoreStatistics()
         statistics.disk = try disk.totals()
         statistics.memory = memory.totals()
@@ -64,18 +64,18 @@ extension Store {
     }
 
     /// Makes everything acknowledged before it survive power loss, the order of use included. Blocks for the disk.
-    package func flush() throws(StoreError) {
+    package func flush() throws(VellumError) {
         try disk.flush()
     }
 
-    /// Flushes and lets go of the file; every later call throws ``StoreError/Code/closed``. Closing twice is closing once.
-    package func close() throws(StoreError) {
+    /// Flushes and lets go of the file; every later call throws ``VellumError/Code/closed``. Closing twice is closing once.
+    package func close() throws(VellumError) {
         try closeDisk()
         finishClosing()
     }
 
     /// The part of closing that may fail, and runs no code of a user's.
-    package func closeDisk() throws(StoreError) { try disk.close() }
+    package func closeDisk() throws(VellumError) { try disk.close() }
 
     /// The rest, which releases values: where no lock is held.
     package func finishClosing() {
@@ -87,7 +87,7 @@ extension Store {
     package var isClosed: Bool { disk.isClosed }
 
     /// Tells observers of a failure of which no caller was told.
-    package func report(_ error: StoreError) {
+    package func report(_ error: VellumError) {
         owner.archiveDidReport(.failure(error))
     }
 }

@@ -12,20 +12,20 @@ extension Store {
     /// change.
     ///
     /// - Complexity: O(log n + r) for r candidates of an index, O(n) without one; one decode for each candidate.
-    /// - Throws: ``StoreError`` if the disk fails, or a condition throws.
-    package func fetch(_ query: QueryDescription<Value>) throws(StoreError) -> [Value] {
+    /// - Throws: ``VellumError`` if the disk fails, or a condition throws.
+    package func fetch(_ query: QueryDescription<Value>) throws(VellumError) -> [Value] {
         try QueryExecution(query, in: self, isLazy: query.hasLimit).all()
     }
 
     /// The first value that the query asks for. Not a use.
-    package func first(_ query: QueryDescription<Value>) throws(StoreError) -> Value? {
+    package func first(_ query: QueryDescription<Value>) throws(VellumError) -> Value? {
         try QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true).next()?.value
     }
 
     /// Returns how many valid values the query asks for. Counting does not affect the eviction order.
     ///
     /// Values that cannot be decoded are not counted. If an index answers the whole query, nothing is decoded, and they are counted.
-    package func count(_ query: QueryDescription<Value>) throws(StoreError) -> Int {
+    package func count(_ query: QueryDescription<Value>) throws(VellumError) -> Int {
         let execution = QueryExecution(query, in: self, isLazy: false)
         if let count = try execution.countWithoutDecoding() { return count }
         var count = 0
@@ -34,7 +34,7 @@ extension Store {
     }
 
     /// Whether the query asks for any value. Not a use.
-    package func exists(_ query: QueryDescription<Value>) throws(StoreError) -> Bool {
+    package func exists(_ query: QueryDescription<Value>) throws(VellumError) -> Bool {
         let execution = QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true)
         if let count = try execution.countWithoutDecoding() { return count > 0 }
         return try execution.next() != nil
@@ -46,7 +46,7 @@ extension Store {
     ///
     /// - Returns: How many values were removed.
     @discardableResult
-    package func removeAll(_ query: QueryDescription<Value>) throws(StoreError) -> Int {
+    package func removeAll(_ query: QueryDescription<Value>) throws(VellumError) -> Int {
         let execution = QueryExecution(query, in: self, isLazy: false)
         var transaction = StoreTransaction()
         while let item = try execution.next() { transaction.remove(item.origin, in: self) }
@@ -54,7 +54,7 @@ extension Store {
     }
 
     /// Carries the query out, and tells how.
-    package func explain(_ query: QueryDescription<Value>) throws(StoreError) -> QueryExplanation {
+    package func explain(_ query: QueryDescription<Value>) throws(VellumError) -> QueryExplanation {
         let clock = ContinuousClock()
         let start = clock.now
         let execution = QueryExecution(query, in: self, isLazy: query.hasLimit)
@@ -72,7 +72,7 @@ extension Store {
     }
 
     /// How far the index is built.
-    package func indexProgress() throws(StoreError) -> IndexProgress {
+    package func indexProgress() throws(VellumError) -> IndexProgress {
         guard catalog != nil else {
             let count = try count()
             return IndexProgress(indexed: count, total: count, isComplete: true)
@@ -118,8 +118,8 @@ package final class QueryCursor<Value> {
     /// The next few values; none at the end.
     ///
     /// - Parameter isCancelled: Asked for every object that is looked at.
-    /// - Throws: ``StoreError``, with the code ``StoreError/Code/cancelled`` if `isCancelled` says so.
-    package func next(isCancelled: @escaping () -> Bool = { false }) throws(StoreError) -> [Value] {
+    /// - Throws: ``VellumError``, with the code ``VellumError/Code/cancelled`` if `isCancelled` says so.
+    package func next(isCancelled: @escaping () -> Bool = { false }) throws(VellumError) -> [Value] {
         execution.source.reader.isCancelled = isCancelled
         var values: [Value] = []
         while values.count < count, let item = try execution.next() { values.append(item.value) }

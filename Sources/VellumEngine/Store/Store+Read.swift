@@ -10,10 +10,10 @@ extension Store {
     ///
     /// - Parameter expiration: For how long the caller takes entries that have no age of their own.
     /// - Complexity: O(1) in memory, O(log n) on disk.
-    /// - Throws: ``StoreError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be
+    /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be
     ///   decoded. A miss is no error.
     @inlinable
-    package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> Value? {
+    package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
         let now = clock.now()
         if let value = try valueInMemory(forKey: key, now, expiration) { return value }
         return try valueOnDisk(forKey: key, now, expiration)
@@ -21,8 +21,8 @@ extension Store {
 
     /// The valid value under the key. One that cannot be read is as good as none to whoever can load it: it was reported.
     @inlinable
-    func valueIgnoringCorruption(_ key: EntryKey, under expiration: Expiration) throws(StoreError) -> Value? {
-        do throws(StoreError) {
+    func valueIgnoringCorruption(_ key: EntryKey, under expiration: Expiration) throws(VellumError) -> Value? {
+        do throws(VellumError) {
             return try value(forKey: key, under: expiration)
         } catch {
             if error.concernsOneEntry { return nil }
@@ -32,7 +32,7 @@ extension Store {
 
     /// The valid value under the key, where memory has it: nothing here waits for a disk. A use of it.
     @inlinable
-    package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
+    package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
         // Before a lock that another thread may have held when this process was copied.
         guard forkGuard.isThisProcess else { throw .forked }
         var notifiesDisk = false
@@ -49,14 +49,14 @@ extension Store {
     }
 
     @inlinable
-    func value(decoding bytes: Data, of key: EntryKey) throws(StoreError) -> Value {
+    func value(decoding bytes: Data, of key: EntryKey) throws(VellumError) -> Value {
         let value = try decode(bytes, of: key)
         if keepsValues { keep(value, of: bytes, key) }
         return value
     }
 
     @inlinable
-    func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(StoreError) -> Value? {
+    func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
         let ticket = memory.ticket(forMissed: key)
         guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
             owner.counters.withLock { $0.misses += 1 }
@@ -69,7 +69,7 @@ extension Store {
     @inlinable
     func take(
         _ entry: Entry, forKey key: EntryKey, _ ticket: MemoryCache<CachedForm<Value>>.FillTicket, at now: WallInstant
-    ) throws(StoreError) -> Value {
+    ) throws(VellumError) -> Value {
         let value = try decode(entry.bytes, of: key)
         owner.counters.withLock { $0.diskHits += 1 }
         release(
@@ -80,14 +80,14 @@ extension Store {
     }
 
     /// Whether something valid is recorded under the key. Not a use, and decodes nothing.
-    @usableFromInline package func contains(_ key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> Bool {
+    @usableFromInline package func contains(_ key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Bool {
         try metadata(forKey: key, under: expiration) != nil
     }
 
     /// What is known of the entry under the key. Not a use, and decodes nothing.
     ///
     /// - Complexity: O(log n), and reads the entry's bytes to check them.
-    @usableFromInline package func metadata(forKey key: EntryKey, under expiration: Expiration = .never) throws(StoreError)
+    @usableFromInline package func metadata(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError)
         -> EntryMetadata?
     {
         let now = clock.now()
@@ -108,7 +108,7 @@ extension Store {
 
     /// Whether a reader may have what was read from the disk. Memory may know of later uses.
     @inlinable
-    func isValid(_ entry: Entry, of key: EntryKey, at now: WallInstant, _ expiration: Expiration = .never) throws(StoreError) -> Bool {
+    func isValid(_ entry: Entry, of key: EntryKey, at now: WallInstant, _ expiration: Expiration = .never) throws(VellumError) -> Bool {
         let validity = entry.validity
         if validity.isOwn ? validity.idle == .max : expiration.idle == .max {
             return validity.contains(now, key, lastUse: .never, under: expiration)
@@ -119,7 +119,7 @@ extension Store {
     /// The last use of an entry whose validity hangs on it. The disk tells it with an entry whose own age slides, and is asked where the
     /// reader's does.
     @usableFromInline
-    func lastUse(of entry: Entry, _ key: EntryKey) throws(StoreError) -> UseStamp {
+    func lastUse(of entry: Entry, _ key: EntryKey) throws(VellumError) -> UseStamp {
         if entry.validity.isOwn { return max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never) }
         return try disk.lastUse(ofKey: key) ?? .never
     }
@@ -127,12 +127,12 @@ extension Store {
     /// The keys of everything valid, most recently used first; at most `limit` of them. Not a use.
     ///
     /// - Complexity: O(limit × log n), and O(p log p) for p uses that the disk was not told of yet.
-    @usableFromInline package func keys(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [EntryKey] {
+    @usableFromInline package func keys(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [EntryKey] {
         try keysByUse(limit: limit, under: expiration).map(\.key)
     }
 
     /// The same, with the last use and the size of each.
-    @usableFromInline package func keysByUse(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [ListedKey] {
+    @usableFromInline package func keysByUse(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [ListedKey] {
         guard limit > 0 else { return [] }
         let now = clock.now()
         let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration)
@@ -148,11 +148,11 @@ extension Store {
     /// others write meanwhile.
     ///
     /// - Complexity: O(limit × log n), with one decode for each value that memory does not keep as such.
-    @usableFromInline package func values(limit: Int = .max, under expiration: Expiration = .never) throws(StoreError) -> [Value] {
+    @usableFromInline package func values(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [Value] {
         guard limit > 0 else { return [] }
         var values: [Value] = []
         for key in try keys(limit: limit, under: expiration) {
-            do throws(StoreError) {
+            do throws(VellumError) {
                 if let value = try peekValue(forKey: key) { values.append(value) }
             } catch  where error.concernsOneEntry {
                 continue  // Reported where it was found.
@@ -162,9 +162,9 @@ extension Store {
     }
 
     /// The value under the key, valid or not. Not a use.
-    @usableFromInline package func peek(_ key: EntryKey) throws(StoreError) -> Value? { try peekValue(forKey: key) }
+    @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? { try peekValue(forKey: key) }
 
-    func peekValue(forKey key: EntryKey) throws(StoreError) -> Value? {
+    func peekValue(forKey key: EntryKey) throws(VellumError) -> Value? {
         switch memory.peek(key)?.payload {
         case .value(let value): return value
         case .bytes(let bytes): return try decode(bytes, of: key)
@@ -177,7 +177,7 @@ extension Store {
     /// Returns how many entries are stored, including expired entries that were not removed yet and entries that cannot be decoded.
     ///
     /// - Complexity: O(1).
-    @usableFromInline package func count() throws(StoreError) -> Int {
+    @usableFromInline package func count() throws(VellumError) -> Int {
         try disk.totals().entries + memory.memoryOnlyCount
     }
 
@@ -192,7 +192,7 @@ extension Store {
     }
 
     @inlinable
-    func decode(_ bytes: Data, of key: EntryKey) throws(StoreError) -> Value {
+    func decode(_ bytes: Data, of key: EntryKey) throws(VellumError) -> Value {
         do {
             return try codec.decode(bytes)
         } catch {
@@ -201,8 +201,8 @@ extension Store {
     }
 
     @usableFromInline
-    func undecodable(_ key: EntryKey, _ cause: any Error) -> StoreError {
-        let error = StoreError.undecodable(Value.self, cause)
+    func undecodable(_ key: EntryKey, _ cause: any Error) -> VellumError {
+        let error = VellumError.undecodable(Value.self, cause)
         owner.archiveDidReport(.damagedEntry(key, error))
         return error
     }
@@ -214,8 +214,8 @@ extension Store {
 
     /// Reads the disk, and tells observers of a damaged entry: a reader that goes on without it must not be the only one to know.
     @usableFromInline
-    func entryOnDisk(forKey key: EntryKey) throws(StoreError) -> Entry? {
-        do throws(StoreError) {
+    func entryOnDisk(forKey key: EntryKey) throws(VellumError) -> Entry? {
+        do throws(VellumError) {
             return try disk.entry(forKey: key)
         } catch {
             if error.code == .damagedEntry { owner.archiveDidReport(.damagedEntry(key, error)) }
@@ -224,10 +224,10 @@ extension Store {
     }
 }
 
-extension StoreError {
-    static func undecodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
-        if let cause = cause as? StoreError, cause.code == .notDecodable { return cause }
-        return StoreError(
+extension VellumError {
+    static func undecodable(_ type: Any.Type, _ cause: any Error) -> VellumError {
+        if let cause = cause as? VellumError, cause.code == .notDecodable { return cause }
+        return VellumError(
             .notDecodable,
             "The stored bytes cannot be decoded as \(type). The type may have changed; record the object again or delete it.",
             cause: cause)
@@ -235,5 +235,5 @@ extension StoreError {
 
     /// Whether the failure is that of one entry and says nothing of the others.
     @usableFromInline
-    var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
+    package var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
 }

@@ -11,10 +11,10 @@ extension Store {
     ///
     /// - Parameter expiration: How long it is valid, whoever reads; `nil` leaves that to each reader.
     /// - Complexity: O(log n), and O(log n) for each entry that must leave.
-    /// - Throws: ``StoreError`` if the value cannot be encoded, is larger than every limit, or the disk fails. Then the old
+    /// - Throws: ``VellumError`` if the value cannot be encoded, is larger than every limit, or the disk fails. Then the old
     ///   value stays.
     @inlinable
-    package func record(_ value: Value, forKey key: EntryKey, expiration: Expiration? = nil) throws(StoreError) {
+    package func record(_ value: Value, forKey key: EntryKey, expiration: Expiration? = nil) throws(VellumError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
         try transaction.carryOut()
@@ -25,14 +25,14 @@ extension Store {
     /// - Returns: Whether something was there.
     /// - Complexity: O(log n).
     @discardableResult
-    @usableFromInline package func remove(_ key: EntryKey) throws(StoreError) -> Bool {
+    @usableFromInline package func remove(_ key: EntryKey) throws(VellumError) -> Bool {
         var transaction = StoreTransaction()
         transaction.remove(key, in: self)
         return try transaction.commit()[0]
     }
 
     /// Removes everything.
-    @usableFromInline package func removeAll() throws(StoreError) {
+    @usableFromInline package func removeAll() throws(VellumError) {
         var transaction = StoreTransaction()
         transaction.removeAll(in: self)
         try transaction.commit()
@@ -87,12 +87,12 @@ extension Store {
     ///
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to leave a valid value that is there when the transaction commits.
-    /// - Throws: ``StoreError`` if the key is too long, or the value cannot be encoded or is larger than every limit; the transaction is as
+    /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit; the transaction is as
     ///   before.
     @inlinable
     package mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         // Before a lock that another thread may have held when this process was forked.
         guard store.forkGuard.isThisProcess else { throw .forked }
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
@@ -111,7 +111,7 @@ extension Store {
         add(change, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
             let effects = store.memory.store(
-                cachedForm, forKey: key, cost: cost, stamp: stamp, row: outcome.row, validity: validity, wasPresent: outcome.wasPresent,
+                cachedForm, forKey: key, cost: cost, stamp: stamp, row: outcome.entryID, validity: validity, wasPresent: outcome.wasPresent,
                 change: outcome.change)
             let lost = store.memory.markMemoryOnly(outcome.evicted)
             return Settled(didChange: true) {
@@ -130,7 +130,7 @@ extension Store {
     /// Adds the removal of what a query found, if it is still as it was.
     mutating func remove<Value>(_ origin: QueryOrigin, in store: Store<Value>) {
         let isOnDisk = origin.row > 0 && origin.row < .max
-        remove(origin.key, isOnDisk ? .removeUnchanged(row: origin.row, revision: origin.revision) : .remove, in: store)
+        remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.row, revision: origin.revision) : .remove, in: store)
     }
 
     private mutating func remove<Value>(_ key: EntryKey, _ change: ArchiveWrite.Change, in store: Store<Value>) {
@@ -159,16 +159,16 @@ extension Store {
     /// Carries everything out, or nothing. Blocks for the disk.
     ///
     /// - Returns: For each write, in order, whether it changed something: a removal of nothing did not.
-    /// - Throws: ``StoreError`` if the disk fails, or if the stores lie in different files. Then nothing was changed, but where only
+    /// - Throws: ``VellumError`` if the disk fails, or if the stores lie in different files. Then nothing was changed, but where only
     ///   the sync of ``Durability/powerSafe`` failed: then everything was, and is as safe as ``Durability/crashSafe`` makes it.
     @discardableResult
-    @usableFromInline package mutating func commit() throws(StoreError) -> [Bool] {
+    @usableFromInline package mutating func commit() throws(VellumError) -> [Bool] {
         try carryOut().map(\.didChange)
     }
 
     @discardableResult
     @usableFromInline
-    mutating func carryOut() throws(StoreError) -> [Settled] {
+    mutating func carryOut() throws(VellumError) -> [Settled] {
         guard let diskArchive = writes.first?.archive else { return [] }
         for index in writes.indices { writes[index].stamp = steps[index].stamp() }
         var settled: [Settled] = []
@@ -198,7 +198,7 @@ extension Store {
 
 extension Store {
     @inlinable
-    func encode(_ value: Value) throws(StoreError) -> Data {
+    func encode(_ value: Value) throws(VellumError) -> Data {
         do {
             return try codec.encode(value)
         } catch {
@@ -207,11 +207,11 @@ extension Store {
     }
 
     /// Returns how many bytes the value takes when it is recorded.
-    @usableFromInline package func encodedSize(of value: Value) throws(StoreError) -> Int { try encode(value).count }
+    @usableFromInline package func encodedSize(of value: Value) throws(VellumError) -> Int { try encode(value).count }
 
     /// Refuses a value that is larger than every limit, unless another process has raised one.
     @usableFromInline
-    func refuseTooLarge(_ bytes: Data) throws(StoreError) {
+    func refuseTooLarge(_ bytes: Data) throws(VellumError) {
         let (memory, disk) = try currentCapacities()
         guard bytes.count <= max(memory.bytes, disk.bytes) else { throw .tooLarge(bytes.dataSize, memory, disk) }
     }
@@ -233,10 +233,10 @@ extension Store {
     }
 }
 
-extension StoreError {
+extension VellumError {
     @usableFromInline
-    static func tooLarge(_ size: DataSize, _ memory: Capacity, _ disk: Capacity) -> StoreError {
-        StoreError(
+    static func tooLarge(_ size: DataSize, _ memory: Capacity, _ disk: Capacity) -> VellumError {
+        VellumError(
             .tooLarge,
             """
             An object of \(size) is larger than every limit (memory \(DataSize(bytes: memory.bytes)), \
@@ -245,8 +245,8 @@ extension StoreError {
     }
 
     @usableFromInline
-    static func keyTooLong(_ key: EntryKey) -> StoreError {
-        StoreError(
+    static func keyTooLong(_ key: EntryKey) -> VellumError {
+        VellumError(
             .keyTooLong,
             """
             A key of \(key.normalized.utf8.count) bytes is longer than \(EntryKey.maximumLength). Use a shorter one: a hash of it, say, with \
@@ -255,10 +255,10 @@ extension StoreError {
     }
 
     @usableFromInline
-    static func notEncodable(_ type: Any.Type, _ cause: any Error) -> StoreError {
+    static func notEncodable(_ type: Any.Type, _ cause: any Error) -> VellumError {
         // A type that nothing can encode says so itself, and what to write.
-        if let cause = cause as? StoreError, cause.code == .notEncodable { return cause }
-        return StoreError(
+        if let cause = cause as? VellumError, cause.code == .notEncodable { return cause }
+        return VellumError(
             .notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
     }
 }

@@ -79,6 +79,12 @@ public import VellumCore
         events.finish()
     }
 
+    /// The error with the names of this archive and its file.
+    @usableFromInline
+    package func located(_ error: VellumError) -> VellumError {
+        error.located(archive: Log.displayed(disk.name), path: disk.file.path)
+    }
+
     /// The present moment, by the store's clock.
     @usableFromInline package var now: Date { clock.now().date }
 
@@ -88,13 +94,13 @@ public import VellumCore
     /// Changes what memory and the disk may hold, and what memory keeps from now on. What is over a limit leaves now.
     ///
     /// - Parameter disk: `nil` for what it may hold already.
-    @usableFromInline package func reconfigure(memory: Capacity, disk: Capacity?, caching: CachePolicy<Value>) throws(StoreError) {
+    @usableFromInline package func reconfigure(memory: Capacity, disk: Capacity?, caching: CachePolicy<Value>) throws(VellumError) {
         if let disk { try resize(disk: disk) }
         release(self.memory.setCapacity(memory))
         policy.withLock { $0 = caching }
     }
 
-    private func resize(disk capacity: Capacity) throws(StoreError) {
+    private func resize(disk capacity: Capacity) throws(VellumError) {
         let (before, held) = (disk.capacity, try disk.totals())
         let evicted = try disk.resize(to: capacity)
         let lost = memory.markMemoryOnly(evicted)
@@ -113,10 +119,10 @@ public import VellumCore
     @usableFromInline package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity, onlyRaising: true)) }
 
     /// Lets the disk hold no less. The size counts as one that was given.
-    @usableFromInline package func raise(disk capacity: Capacity) throws(StoreError) { try disk.raise(to: capacity) }
+    @usableFromInline package func raise(disk capacity: Capacity) throws(VellumError) { try disk.raise(to: capacity) }
 
     /// What memory and the disk may hold, asked anew where another process may have changed it.
-    @usableFromInline package func currentCapacities() throws(StoreError) -> (memory: Capacity, disk: Capacity) {
+    @usableFromInline package func currentCapacities() throws(VellumError) -> (memory: Capacity, disk: Capacity) {
         (memory.capacity, try disk.currentCapacity())
     }
 

@@ -79,7 +79,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
     }
 
     @usableFromInline
-    func archiveDidLoseWrites(_ error: StoreError) {
+    func archiveDidLoseWrites(_ error: VellumError) {
         // The disk may be calling inside a lock of its own: what memory held is released elsewhere.
         let effects = memory.removeAll()
         DispatchQueue.global().async { withExtendedLifetime(effects) {} }

@@ -13,9 +13,9 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
 
     /// What ``Store/find(_:under:)`` finds.
     @inlinable
-    package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(StoreError) -> Value? {
+    package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
         try reference._withUnsafeGuaranteedRef { store in
-            Result { () throws(StoreError) in try store.value(forKey: key, under: expiration) }
+            Result { () throws(VellumError) in try store.value(forKey: key, under: expiration) }
         }.get()
     }
 }

@@ -19,7 +19,7 @@ struct FailingDiskTests {
     }
 
     /// The errors that plain failures of a disk may be told as.
-    static let clear: Set<StoreError.Code> = [.inputOutput, .diskFull, .cannotOpen]
+    static let clear: Set<VellumError.Code> = [.inputOutput, .diskFull, .cannotOpen]
 
     private func sweep(_ way: Way, isLong: Bool, _ amount: Amount) throws {
         let whole = try FaultScenario(isLong: isLong)

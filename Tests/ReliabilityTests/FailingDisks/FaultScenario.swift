@@ -20,7 +20,7 @@ final class FaultScenario {
     private(set) var problems: [String] = []
     /// How many calls threw.
     private(set) var thrown = 0
-    private(set) var codes: Set<StoreError.Code> = []
+    private(set) var codes: Set<VellumError.Code> = []
     private(set) var neededReopening = false
 
     private let clock = ManualClock()
@@ -54,7 +54,7 @@ final class FaultScenario {
         readEverything("while it is open")
         evict()
         query()
-        attempt("flush") { () throws(StoreError) in try self.stores[.safe]?.flush() }
+        attempt("flush") { () throws(VellumError) in try self.stores[.safe]?.flush() }
         close()
         open()
         readEverything("after closing and opening")
@@ -81,7 +81,7 @@ final class FaultScenario {
         query()
         verify()
         if thrown > thrownBefore { problem("something failed on a disk that works: \(codes)") }
-        attempt("close") { () throws(StoreError) in try self.file?.close() }
+        attempt("close") { () throws(VellumError) in try self.file?.close() }
     }
 
     /// Whether the file was taken for damaged.
@@ -89,7 +89,7 @@ final class FaultScenario {
 
     private func open() {
         for _ in 0..<2 where stores.count < 3 {
-            attempt("open") { () throws(StoreError) in
+            attempt("open") { () throws(VellumError) in
                 let file = try DatabaseFile.open(at: self.folder.file("Archives.sqlite"), clock: self.clock.wallClock)
                 self.file = file
                 for name in Name.allCases where self.stores[name] == nil {
@@ -128,7 +128,7 @@ final class FaultScenario {
     }
 
     private func close() {
-        attempt("close") { () throws(StoreError) in try self.file?.close() }
+        attempt("close") { () throws(VellumError) in try self.file?.close() }
         letGo()
     }
 
@@ -139,7 +139,7 @@ final class FaultScenario {
 
     /// Lets go of everything, however the closing ends, and opens the file anew.
     private func reopen() {
-        attempt("close") { () throws(StoreError) in try self.file?.close() }
+        attempt("close") { () throws(VellumError) in try self.file?.close() }
         letGo()
         open()
         guard stores.count == 3 else { return problem("it does not open on a disk that works: \(codes)") }
@@ -174,8 +174,8 @@ final class FaultScenario {
 extension FaultScenario {
     /// Runs a call and returns whether it succeeded.
     @discardableResult
-    private func attempt(_ name: String, _ body: () throws(StoreError) -> Void) -> Bool {
-        do throws(StoreError) {
+    private func attempt(_ name: String, _ body: () throws(VellumError) -> Void) -> Bool {
+        do throws(VellumError) {
             try body()
             return true
         } catch {
@@ -189,13 +189,13 @@ extension FaultScenario {
         guard let store = stores[name] else { return }
         number += 1
         let value = Item(number, length: length)
-        let succeeded = attempt("record") { () throws(StoreError) in try store.record(value, forKey: EntryKey(key)) }
+        let succeeded = attempt("record") { () throws(VellumError) in try store.record(value, forKey: EntryKey(key)) }
         note(name, key, value, succeeded)
     }
 
     private func remove(_ name: Name, _ key: String) {
         guard let store = stores[name] else { return }
-        let succeeded = attempt("remove") { () throws(StoreError) in try store.remove(EntryKey(key)) }
+        let succeeded = attempt("remove") { () throws(VellumError) in try store.remove(EntryKey(key)) }
         note(name, key, nil, succeeded)
     }
 
@@ -223,7 +223,7 @@ extension FaultScenario {
         guard let main = stores[.main], let safe = stores[.safe] else { return }
         number += 3
         let values = [Item(number, length: 700), Item(number - 1, length: 4100), Item(number - 2, length: 30)]
-        let succeeded = attempt("commit") { () throws(StoreError) in
+        let succeeded = attempt("commit") { () throws(VellumError) in
             var transaction = StoreTransaction()
             try transaction.record(values[0], forKey: "both", in: main)
             try transaction.record(values[1], forKey: "both", in: safe)
@@ -241,7 +241,7 @@ extension FaultScenario {
         for name in [Name.main, .safe] {
             guard let store = stores[name] else { continue }
             for key in expected[name]?.keys ?? [] {
-                attempt("access") { () throws(StoreError) in
+                attempt("access") { () throws(VellumError) in
                     let found = try store.value(forKey: EntryKey(key))
                     if !(self.expected[name]?.allows(key, found) ?? false) {
                         self.problem("\(moment), \(name) answers \(found.map { "\($0.text.prefix(8))…" } ?? "nothing") for \(key)")
@@ -251,7 +251,7 @@ extension FaultScenario {
         }
         guard let store = stores[.small] else { return }
         for (index, entry) in small.enumerated() {
-            attempt("access") { () throws(StoreError) in
+            attempt("access") { () throws(VellumError) in
                 let found = try store.peek(EntryKey(entry.key))
                 if found != entry.value, index >= self.failedInSmall || found != nil { self.problem("\(moment), small lacks \(entry.key)") }
             }
@@ -261,26 +261,26 @@ extension FaultScenario {
     private func query() {
         guard let store = stores[.main], let certain = expected[.main]?.certain else { return }
         for group in ["g0", "g1", "g2"] {
-            attempt("fetch") { () throws(StoreError) in
+            attempt("fetch") { () throws(VellumError) in
                 let found = try store.fetch(Item.inGroup(group)).map(\.text).sorted()
                 let right = certain.values.filter { $0.group == group }.map(\.text).sorted()
                 if found != right { self.problem("the index answers \(found.count) in \(group) instead of \(right.count)") }
             }
         }
-        attempt("count") { () throws(StoreError) in
+        attempt("count") { () throws(VellumError) in
             let count = try store.count(Item.tagged("all"))
             if count != certain.count { self.problem("the index counts \(count) instead of \(certain.count)") }
             let total = try store.count()
             if total != certain.count { self.problem("the totals count \(total) instead of \(certain.count)") }
         }
-        attempt("keys") { () throws(StoreError) in
+        attempt("keys") { () throws(VellumError) in
             let keys = try store.keys().map(\.normalized).sorted()
             if keys != certain.keys.sorted() { self.problem("the keys are \(keys)") }
         }
     }
 
     private func verify() {
-        attempt("verify") { () throws(StoreError) in
+        attempt("verify") { () throws(VellumError) in
             guard let report = try self.file?.verify() else { return }
             if !report.isIntact { self.problem("not sound: \(report)") }
         }

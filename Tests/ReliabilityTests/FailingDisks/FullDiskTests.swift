@@ -18,7 +18,7 @@ struct FullDiskTests {
     /// Records until there is no space left. Returns how many were acknowledged.
     private func fill(_ store: Store<Data>, _ length: Int) -> Int {
         for number in 0..<100_000 {
-            do throws(StoreError) {
+            do throws(VellumError) {
                 try store.record(value(number, length), forKey: EntryKey("\(number)"))
             } catch {
                 #expect(error.code == .diskFull)
@@ -81,11 +81,11 @@ struct FullDiskTests {
             for number in 0..<100 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
             try volume.fill()
             for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
-            let error = #expect(throws: StoreError.self) { for number in 0..<100 { try store.record(value(number, 30_000), forKey: "x") } }
+            let error = #expect(throws: VellumError.self) { for number in 0..<100 { try store.record(value(number, 30_000), forKey: "x") } }
             #expect(error?.code == .diskFull)
-            do throws(StoreError) { try store.close() } catch { #expect(error.code == .diskFull) }
+            do throws(VellumError) { try store.close() } catch { #expect(error.code == .diskFull) }
         }
-        do throws(StoreError) {
+        do throws(VellumError) {
             let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
             let store: Store<Data> = try file.store(
                 named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)

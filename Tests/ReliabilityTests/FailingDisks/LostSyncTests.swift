@@ -26,13 +26,13 @@ struct LostSyncTests {
         try store?.flush()
         try store?.record(Data([2]), forKey: "b")
         script.fail(.failure, at: 0, lasting: true)
-        #expect(throws: StoreError.self) { try store?.flush() }
+        #expect(throws: VellumError.self) { try store?.flush() }
         script.heal()
-        let error = #expect(throws: StoreError.self) { try store?.flush() }
+        let error = #expect(throws: VellumError.self) { try store?.flush() }
         #expect(error?.code == .inputOutput)
         // It can be closed all the same, and the next one is believed.
-        #expect(throws: StoreError.self) { try store?.close() }
-        #expect(throws: StoreError.self) { try store?.count() }
+        #expect(throws: VellumError.self) { try store?.close() }
+        #expect(throws: VellumError.self) { try store?.count() }
         store = nil
         try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()
         let again = try open()

@@ -23,9 +23,9 @@ struct ReadOnlyVolumeTests {
         do {
             let store = try open(volume)
             #expect(try store.value(forKey: "7") == Data(repeating: 1, count: 1000))
-            let error = #expect(throws: StoreError.self) { try store.record(Data(count: 10), forKey: "x") }
+            let error = #expect(throws: VellumError.self) { try store.record(Data(count: 10), forKey: "x") }
             #expect(error?.code == .readOnly)
-        } catch let error as StoreError {
+        } catch let error as VellumError {
             #expect([.readOnly, .cannotOpen].contains(error.code), "\(String(reflecting: error))")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path) == before)
@@ -39,7 +39,7 @@ struct ReadOnlyVolumeTests {
     @Test func aNewArchiveOnAVolumeThatCannotBeWrittenIsAnError() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         #expect(volume.allowWriting(false, megabytes: 4))
-        let error = #expect(throws: StoreError.self) { try DatabaseFile.open(at: volume.file("Archives.sqlite")) }
+        let error = #expect(throws: VellumError.self) { try DatabaseFile.open(at: volume.file("Archives.sqlite")) }
         #expect(error?.code == .cannotOpen)
         #expect(volume.allowWriting(true, megabytes: 4))
         #expect(try open(volume).count() == 0)

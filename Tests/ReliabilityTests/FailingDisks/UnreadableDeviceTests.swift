@@ -31,7 +31,7 @@ struct UnreadableDeviceTests {
         try fill()
         script.fail(.shortRead, at: 0, lasting: true)
         for _ in 0..<2 {
-            let error = #expect(throws: StoreError.self) { try open() }
+            let error = #expect(throws: VellumError.self) { try open() }
             #expect(error?.code == .inputOutput)
         }
         script.heal()
@@ -43,7 +43,7 @@ struct UnreadableDeviceTests {
         try fill()
         let store = try open()
         script.fail(.shortRead, at: 0, lasting: true)
-        let error = #expect(throws: StoreError.self) { try store.value(forKey: "77") }
+        let error = #expect(throws: VellumError.self) { try store.value(forKey: "77") }
         #expect(error?.code == .inputOutput)
         #expect(try !folder.names().contains { $0.contains("damaged") })
         script.heal()
@@ -57,7 +57,7 @@ struct UnreadableDeviceTests {
             let store = try open()
             #expect(try store.value(forKey: "2") != nil)
             script.fail(.shortRead, at: 0)
-            let error = #expect(throws: StoreError.self) { try store.value(forKey: "277") }
+            let error = #expect(throws: VellumError.self) { try store.value(forKey: "277") }
             #expect(error?.code == .damagedFile)
             #expect(try folder.names().contains("Archives.sqlite-damaged"))
             try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()

@@ -42,7 +42,7 @@ struct LRUStorageTests {
         ]
         for error in errors {
             #expect(error?.code == .invalidLimit && error?.layer == "lru-storage-String:Data")
-            #expect((error?.cause as? StoreError)?.code == .invalidLimit)
+            #expect((error?.cause as? VellumError)?.code == .invalidLimit)
         }
     }
 

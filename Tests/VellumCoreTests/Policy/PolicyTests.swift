@@ -8,31 +8,31 @@ struct PolicyTests {
     /// P9: a limit that holds nothing is an error, not a switch that turns limits off.
     @Test(arguments: [0, -1, Int.min])
     func aLimitOfNothingIsRefused(_ limit: Int) {
-        #expect(throws: StoreError.self) { try Capacity(DataSize(bytes: limit)) }
-        #expect(throws: StoreError.self) { try Capacity(1.megaByte, entries: limit) }
+        #expect(throws: VellumError.self) { try Capacity(DataSize(bytes: limit)) }
+        #expect(throws: VellumError.self) { try Capacity(1.megaByte, entries: limit) }
     }
 
     /// P20: durations that are negative or not a number.
     @Test(arguments: [-1.0, -Double.infinity, Double.nan, -Double.leastNonzeroMagnitude])
     func anInvalidAgeIsRefused(_ seconds: Double) {
-        let error = #expect(throws: StoreError.self) { try Expiration(validatingSeconds: seconds) }
+        let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: seconds) }
         #expect(error?.code == .invalidDuration)
     }
 
     @Test func anInvalidPartOfAnAgeIsRefused() {
-        func code(_ make: () throws(StoreError) -> Expiration) -> StoreError.Code? {
-            do throws(StoreError) {
+        func code(_ make: () throws(VellumError) -> Expiration) -> VellumError.Code? {
+            do throws(VellumError) {
                 _ = try make()
                 return nil
             } catch {
                 return error.code
             }
         }
-        #expect(code { () throws(StoreError) in try Expiration(validating: .seconds(-1)) } == .invalidDuration)
-        #expect(code { () throws(StoreError) in try Expiration(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
+        #expect(code { () throws(VellumError) in try Expiration(validating: .seconds(-1)) } == .invalidDuration)
+        #expect(code { () throws(VellumError) in try Expiration(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
         for jitter in [-0.1, 1.1, .nan] {
-            #expect(code { () throws(StoreError) in try Expiration(validating: .seconds(1), jitter: jitter) } == .invalidDuration)
-            #expect(code { () throws(StoreError) in try Expiration(validatingSeconds: 1, jitter: jitter) } == .invalidDuration)
+            #expect(code { () throws(VellumError) in try Expiration(validating: .seconds(1), jitter: jitter) } == .invalidDuration)
+            #expect(code { () throws(VellumError) in try Expiration(validatingSeconds: 1, jitter: jitter) } == .invalidDuration)
         }
     }
 

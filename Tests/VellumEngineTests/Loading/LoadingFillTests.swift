@@ -91,8 +91,8 @@ struct LoadingFillTests {
 
     @Test func aWriteThatFailedStopsNothing() async throws {
         try await load {
-            setup.faults.fail(.commit, with: StoreError(.diskFull, "Full."))
-            #expect(throws: StoreError.self) { try store.record("newer", forKey: "a") }
+            setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
+            #expect(throws: VellumError.self) { try store.record("newer", forKey: "a") }
             setup.faults.heal()
         }
         #expect(try store.value(forKey: "a") == "loaded")

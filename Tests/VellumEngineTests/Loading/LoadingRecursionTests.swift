@@ -21,7 +21,7 @@ struct LoadingRecursionTests {
             _ = try await body()
             return false
         } catch {
-            return (error as? StoreError)?.code == .recursiveLoad
+            return (error as? VellumError)?.code == .recursiveLoad
         }
     }
 
@@ -60,7 +60,7 @@ struct LoadingRecursionTests {
         let value = try await store.value(forKey: "a") { [store] in
             do {
                 return try await store.value(forKey: "a") { "never" }
-            } catch let error as StoreError where error.code == .recursiveLoad {
+            } catch let error as VellumError where error.code == .recursiveLoad {
                 return "recovered"
             }
         }

@@ -169,7 +169,7 @@ struct LoadingStampedeConcurrencyTests {
             }
             return true
         } catch {
-            if !(error is Outage), (error as? StoreError)?.code != .recursiveLoad { Issue.record(error) }
+            if !(error is Outage), (error as? VellumError)?.code != .recursiveLoad { Issue.record(error) }
             return false
         }
     }

@@ -142,8 +142,8 @@ struct LoadingTests {
     }
 
     @Test func aFailingDiskIsNoMissAndRunsNoLoader() async throws {
-        setup.faults.fail(.read, with: StoreError(.inputOutput, "Broken."))
-        let error = await #expect(throws: StoreError.self) { try await store.value(forKey: "a") { "loaded" } }
+        setup.faults.fail(.read, with: VellumError(.inputOutput, "Broken."))
+        let error = await #expect(throws: VellumError.self) { try await store.value(forKey: "a") { "loaded" } }
         #expect(error?.code == .inputOutput)
     }
 
@@ -159,13 +159,13 @@ struct LoadingTests {
     @Test func negativeDurationsAreRefused() async throws {
         try store.record("there", forKey: "a")
         for (stale, safe) in [(Duration.seconds(-1), Duration.zero), (.zero, .seconds(-1))] {
-            let error = await #expect(throws: StoreError.self) {
+            let error = await #expect(throws: VellumError.self) {
                 try await store.value(forKey: "a", staleWhileRevalidate: stale, staleIfError: safe) { "loaded" }
             }
             #expect(error?.code == .invalidDuration)
         }
         for options in [LoadOptions(negativeMaxAge: .seconds(-1)), LoadOptions(errorMaxAge: .seconds(-1))] {
-            let error = await #expect(throws: StoreError.self) { try await store.value(forKey: "b", options: options) { "loaded" } }
+            let error = await #expect(throws: VellumError.self) { try await store.value(forKey: "b", options: options) { "loaded" } }
             #expect(error?.code == .invalidDuration)
         }
     }
@@ -185,7 +185,7 @@ struct LoadingTests {
 
     @Test func aDiskThatIsFullSpoilsNoAnswerAndIsReported() async throws {
         let events = store.events.events()
-        setup.faults.fail(.commit, with: StoreError(.diskFull, "Full."))
+        setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
         #expect(try await store.value(forKey: "a") { "loaded" } == "loaded")
         var iterator = events.makeAsyncIterator()
         guard case .failure(let error) = await iterator.next() else { throw Unexpected() }

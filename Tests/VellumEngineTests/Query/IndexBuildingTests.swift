@@ -21,7 +21,8 @@ struct IndexBuildingTests {
 
     private func expectRightAnswers(_ store: Store<Person>, _ people: [Person]) throws {
         for steps in IndexedStoreTests.questions {
-            #expect(try store.fetch(QueryDescription(steps)) == people.answering(steps), "\(QueryDescription(steps).steps.map(\.description))")
+            #expect(
+                try store.fetch(QueryDescription(steps)) == people.answering(steps), "\(QueryDescription(steps).steps.map(\.description))")
             #expect(try store.count(QueryDescription(steps)) == people.answering(steps).count)
         }
     }

@@ -23,7 +23,7 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record(Person.crowd(50).map { Person($0.name, age: 1) })
         let tier = store.disk
-        let answer = try tier.file.readers.withoutLeases { () throws(StoreError) in
+        let answer = try tier.file.readers.withoutLeases { () throws(VellumError) in
             try tier.answer(validAt: setup.clock.now, reading: ReadLimit(entries: 100)) { _ in
                 try? store.record(Person("late", age: 1), forKey: "late")
                 var query = ColumnQuery()

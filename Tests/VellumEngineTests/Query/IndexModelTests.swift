@@ -48,7 +48,8 @@ struct IndexModelTests {
             for steps in IndexedStoreTests.questions {
                 let answer = try store.fetch(QueryDescription(steps))
                 #expect(
-                    try answer == everyone.answering(steps), "seed \(seed), step \(step), \(QueryDescription(steps).steps.map(\.description))")
+                    try answer == everyone.answering(steps),
+                    "seed \(seed), step \(step), \(QueryDescription(steps).steps.map(\.description))")
                 #expect(try store.count(QueryDescription(steps)) == answer.count, "seed \(seed), step \(step)")
             }
         }

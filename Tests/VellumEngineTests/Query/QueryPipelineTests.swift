@@ -13,7 +13,7 @@ struct QueryPipelineTests {
         init(_ numbers: [Int]) { left = numbers[...] }
 
         var pipeline: QueryPipeline<Int> {
-            QueryPipeline { () throws(StoreError) in
+            QueryPipeline { () throws(VellumError) in
                 self.left.popFirst().map {
                     self.taken += 1
                     return QueryItem(value: $0, origin: QueryOrigin(key: "", row: Int64($0), revision: 0))
@@ -61,6 +61,6 @@ struct QueryPipelineTests {
     @Test func aConditionThatThrowsIsAnErrorOfTheQuery() {
         struct Odd: Error {}
         let throwing = Condition<Int>.test(Test { _ in throw Odd() })
-        #expect(throws: StoreError.self) { try all(Numbers([1]).pipeline.executing([.filter(throwing)])) }
+        #expect(throws: VellumError.self) { try all(Numbers([1]).pipeline.executing([.filter(throwing)])) }
     }
 }

@@ -63,7 +63,7 @@ struct ArchiveStreamTests {
             return false
         }
         let cursor = QueryCursor(QueryDescription([.filter(.test(noMatch))]), in: store.store, atOnce: 64)
-        let error = #expect(throws: StoreError.self) { try cursor.next { asked.value >= 100 } }
+        let error = #expect(throws: VellumError.self) { try cursor.next { asked.value >= 100 } }
         #expect(error?.code == .cancelled)
         #expect(asked.value == 100)
 

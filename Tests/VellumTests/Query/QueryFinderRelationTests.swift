@@ -90,7 +90,7 @@ struct QueryFinderRelationTests {
     @Test func errorsOfConditionsAreThrown() throws {
         let failing = QueryDescription<Sample>([.filter(Condition(#Predicate { $0.small! > 0 }))])
 
-        let error = #expect(throws: StoreError.self) { try failing.results(of: [Sample()]) }
+        let error = #expect(throws: VellumError.self) { try failing.results(of: [Sample()]) }
         #expect(error?.code == .failedQuery)
         #expect(error?.cause is PredicateError)
     }

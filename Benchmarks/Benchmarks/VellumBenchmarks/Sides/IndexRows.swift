@@ -1,6 +1,6 @@
 import Foundation
 
-/// The statements of `Sources/TiersSQLite/Statements+Index.swift` that a record under a new key makes, by hand.
+/// The statements of `Sources/VellumEngine/Archive/Tables/IndexTables.swift` that a record under a new key makes, by hand.
 ///
 /// What Vellum does besides is left out: no normal form of strings, no sorting of tags, no kinds.
 final class IndexRows {

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// The statements of `Sources/TiersSQLite/Statements.swift` that records of one archive make, through the C API, by hand.
+/// The statements of `Sources/VellumEngine/Archive/Tables` that records of one archive make, through the C API, by hand.
 ///
 /// Works on a file of Vellum's. What Vellum does besides is left out: no checksum, no recency, no memory.
 final class SameSchema<Value: Archivable> {

@@ -1,36 +1,36 @@
 internal import Synchronization
 internal import VellumCore
 
-// Building an index from the stored entries, a few at a time, behind the callers' backs.
+// Builds an index from the stored entries, a batch at a time, in the background.
 //
-// Each step reads entries from a snapshot, lets their owner decode them while nothing is locked, and takes in what it found
-// out in one small transaction, together with how far it came: a killed process goes on where it was.
+// Each step reads entries from a snapshot, lets their owner decode them while no lock is held, and inserts their values in one small
+// transaction together with how far it came. After a crash the next process continues there.
 
 extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of diskArchive: DiskArchive) throws(SQLiteError) {
         diskArchive.setIndexShape(shape)
-        let settled = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> Bool in
+        let declared = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> Bool in
             archive.index.shape = shape
-            let coverage = try ArchiveReader(id: diskArchive.number, checksum: archive.checksum, connection: writer.connection).coverage(
-                of: shape)
-            return shape.isEmpty ? !coverage.hasIndex : coverage.index.isWhole
+            let reader = ArchiveReader(id: diskArchive.number, checksum: archive.checksum, connection: writer.connection)
+            let extent = try reader.extent(of: shape)
+            return shape.isEmpty ? !extent.hasIndex : extent.coverage.isWhole
         }
-        let isSettled = settled ?? true
-        let mustBegin = if isSettled { try disagrees(shape, diskArchive) } else { true }
-        if mustBegin { try beginIndex(of: diskArchive, anew: isSettled) }
+        let isDeclared = declared ?? true
+        let mustBegin = if isDeclared { try isOutdated(shape, diskArchive) } else { true }
+        if mustBegin { try beginIndex(of: diskArchive, anew: isDeclared) }
         if !shape.isEmpty { scheduleBuilding() }
     }
 
-    /// Whether the newest rows say that the index does not hold what it should, although its definition is the same: the
-    /// meaning of a computed property changed, or two of them changed places.
-    private func disagrees(_ shape: IndexShape, _ diskArchive: DiskArchive) throws(SQLiteError) -> Bool {
+    /// Whether the newest entries have other values than the index holds, although its definition is the same: a computed property has
+    /// another meaning, or two properties were exchanged.
+    private func isOutdated(_ shape: IndexShape, _ diskArchive: DiskArchive) throws(SQLiteError) -> Bool {
         guard !shape.isEmpty, let owner = diskArchive.currentOwner else { return false }
         let newest = try read(archive: diskArchive.number, diskArchive.checksum) { (archive) throws(SQLiteError) in
             try archive.newestIndexed(8, shape)
         }
-        return (newest ?? []).contains { entry, held in
+        return (newest ?? []).contains { entry, indexed in
             guard entry.isIntact, case .values(let values) = owner.indexed(entry.entry, of: entry.key) else { return false }
-            return values != held
+            return values != indexed
         }
     }
 
@@ -38,7 +38,7 @@ extension DatabaseFile {
         let state = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> WriteState in
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                try archive.index.declare(last: archive.row.next - 1, isEmpty: archive.row.entries == 0, anew: anew)
+                try archive.index.declare(last: archive.totals.nextID - 1, isEmpty: archive.totals.entries == 0, anew: anew)
                 CrashPoint.reached(.indexDeclared)
             }
             return WriteState(writer)
@@ -46,12 +46,12 @@ extension DatabaseFile {
         if let state { scheduleMaintenance(state) }
     }
 
-    /// Rows that could not be decoded can be now.
-    func indexAgain(_ rows: [Int64], of number: Int64) throws(SQLiteError) {
+    /// Indexes entries that could not be decoded before and can be now.
+    func indexAgain(_ entryIDs: [Int64], of number: Int64) throws(SQLiteError) {
         try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                try archive.index.lookAgain(at: rows)
+                try archive.index.markUnknown(entryIDs)
             }
         }
         scheduleBuilding()
@@ -65,7 +65,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Builds a little of each index that is not whole. Returns whether there is more to do.
+    /// Builds one batch of each index that is not whole. Returns whether there is more to do.
     private func buildIndexes() throws(SQLiteError) -> Bool {
         let archives = withWriter { writer in
             writer.allArchives.compactMap { archive in archive.index.shape.map { (archive.id, archive.checksum, $0) } }
@@ -77,103 +77,110 @@ extension DatabaseFile {
 
     private func buildIndex(_ number: Int64, _ checksum: Checksum, _ shape: IndexShape) throws(SQLiteError) -> Bool {
         guard let owner = withWriter(of: number, { $1.owner }) else { return false }
-        let limit = ReadLimit(entries: 256, bytes: 1 << 20)
-        let work = try read(archive: number, checksum) { (archive) throws(SQLiteError) -> BuildingWork? in
-            let coverage = try archive.coverage(of: shape)
-            guard coverage.isUsable else { return nil }
-            if let unbuilt = coverage.unbuilt {
-                return BuildingWork(
-                    after: unbuilt.after, entries: try archive.entries(after: unbuilt.after, through: unbuilt.through, limit))
-            }
-            guard coverage.unindexedRows > 0 else { return nil }
-            let rows = try archive.unknownStrays(limit: limit.entries)
-            return rows.isEmpty ? nil : BuildingWork(after: nil, entries: try archive.entries(of: rows[...], limit).entries)
-        }
-        guard let work = work ?? nil else { return false }
+        let batch = try read(archive: number, checksum) { (archive) throws(SQLiteError) in try archive.nextBatch(of: shape) }
+        guard let batch = batch ?? nil else { return false }
         CrashPoint.reached(.indexBatchRead)
 
-        // No lock is held here: the owner runs a codec. It may be slow, so that what is found is taken in now and then.
-        var after = work.after
-        var found: [BuiltRow] = []
+        // No lock is held here, because the owner runs a codec. It may be slow, so the values are inserted from time to time.
+        var after = batch.after
+        var built: [BuiltEntry] = []
         let clock = ContinuousClock()
         var begun = clock.now
-        for (index, entry) in work.entries.enumerated() {
+        for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            found.append(BuiltRow(row: entry.entry.row, revision: entry.revision, outcome: outcome))
-            let isLast = index == work.entries.count - 1
-            guard isLast || found.reduce(0, { $0 + $1.weight(shape) }) >= Self.largestStep || clock.now - begun > .milliseconds(50) else {
+            built.append(BuiltEntry(id: entry.entry.row, revision: entry.revision, outcome: outcome))
+            let isLast = index == batch.entries.count - 1
+            guard isLast || built.reduce(0, { $0 + $1.weight(shape) }) >= Self.largestStep || clock.now - begun > .milliseconds(50) else {
                 continue
             }
-            // A bite that was ended by its bytes may not be the last.
-            try take(found, for: shape, after: after, isAtEnd: false, of: number, owner)
+            // There may be more entries: the batch may have ended at its limit of bytes.
+            try insertBuilt(built, for: shape, after: after, isAtEnd: false, of: number, owner)
             if after != nil { after = entry.entry.row }
-            found = []
+            built = []
             begun = clock.now
         }
-        if work.entries.isEmpty { try take([], for: shape, after: after, isAtEnd: true, of: number, owner) }
+        if batch.entries.isEmpty { try insertBuilt([], for: shape, after: after, isAtEnd: true, of: number, owner) }
         return true
     }
 
-    /// Tells SQLite how selective the indexes are, once each has something to tell of: it chooses between two by their order of
-    /// declaration otherwise.
+    /// Lets SQLite count the values of the indexes, once each has enough of them. Without statistics SQLite chooses between two indexes by the
+    /// order of their declaration.
     private func analyseIndexes() throws(SQLiteError) {
         try withWriter { (writer) throws(SQLiteError) in
             guard writer.batch == nil else { return }
             let connection = writer.connection
             for archive in writer.allArchives {
                 guard let shape = archive.index.shape, !shape.isEmpty else { continue }
-                let coverage = try ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection).coverage(of: shape)
-                guard coverage.isUsable, coverage.entries >= 1000 else { continue }
-                if try connection.int(SQL.hasStatistics) ?? 0 > 0, try connection.int(SQL.isAnalysed(archive.id)) ?? 0 > 0 { continue }
-                try connection.execute(SQL.analyse(archive.id, collections: shape.collections.count))
+                let extent = try ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection).extent(of: shape)
+                guard extent.isUsable, extent.entries >= 1000 else { continue }
+                if try connection.int(IndexTables.hasStatistics) ?? 0 > 0, try connection.int(IndexTables.isAnalysed(archive.id)) ?? 0 > 0 {
+                    continue
+                }
+                try connection.execute(IndexTables.analyse(archive.id, collections: shape.collections.count))
                 CrashPoint.reached(.indexesAnalysed)
             }
         }
     }
 
-    /// How many rows of an index are written in one transaction: each may be on a page of its own, and the log is bounded.
+    /// How many rows of an index are written in one transaction: each may be on another page, and the log is bounded.
     private static var largestStep: Int { 512 }
 
-    private func take(
-        _ found: [BuiltRow], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any DiskArchiveDelegate
+    private func insertBuilt(
+        _ built: [BuiltEntry], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any DiskArchiveDelegate
     ) throws(SQLiteError) {
-        let taken = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (WriteState, IndexProgress?)? in
-            // The archive may have been closed meanwhile, and opened with another index, which has another place for what was found.
+        let inserted = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (WriteState, IndexProgress?)? in
+            // The archive may have been closed meanwhile, and opened with another index, where these values have other columns.
             guard archive.index.shape == shape else { return nil }
             try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                try archive.index.take(found, after: after, isAtEnd: isAtEnd)
+                try archive.index.insertBuilt(built, after: after, isAtEnd: isAtEnd)
             }
-            let progress = archive.index.row.map { row in
-                IndexProgress(
-                    indexed: Int(row.through == .max ? archive.row.entries : min(row.built, archive.row.entries)),
-                    total: Int(archive.row.entries), isComplete: row.through == .max)
+            let progress = archive.index.state.map { state in
+                let isComplete = state.through == .max
+                return IndexProgress(
+                    indexed: Int(isComplete ? archive.totals.entries : min(state.built, archive.totals.entries)),
+                    total: Int(archive.totals.entries), isComplete: isComplete)
             }
             return (WriteState(writer), progress)
         }
-        if let state = taken?.0 { scheduleMaintenance(state) }
+        if let state = inserted?.0 { scheduleMaintenance(state) }
         CrashPoint.reached(.indexBatchCommitted)
-        if let progress = taken?.1 { owner.archiveDidReport(.indexed(progress)) }
+        if let progress = inserted?.1 { owner.archiveDidReport(.indexed(progress)) }
     }
 }
 
-/// What the builder found out about a row.
-struct BuiltRow: Sendable {
-    var row: Int64
-    /// What the entry was when it was read.
+/// An entry as the builder has read and decoded it.
+struct BuiltEntry: Sendable {
+    var id: Int64
+    /// The entry's revision when it was read.
     var revision: UInt32
     var outcome: IndexedOutcome
 
-    /// How many rows it is written to.
+    /// How many rows it takes in the index.
     fileprivate func weight(_ shape: IndexShape) -> Int {
         guard case .values(let values) = outcome else { return 1 }
         return 1 + shape.indexes.count + values.elements.reduce(0) { $0 + $1.count }
     }
 }
 
-/// What the builder looks at next.
-private struct BuildingWork: Sendable {
-    /// The row after which the entries come; nothing where they are strays.
+/// The entries that the builder reads next.
+private struct BuildBatch: Sendable {
+    /// The entry after which they come; `nil` if they are unindexed ones.
     var after: Int64?
     var entries: [StoredEntry]
+}
+
+extension ArchiveReader {
+    /// The next entries to index; `nil` if there are none.
+    fileprivate func nextBatch(of shape: IndexShape) throws(SQLiteError) -> BuildBatch? {
+        let limit = ReadLimit(entries: 256, bytes: 1 << 20)
+        let extent = try extent(of: shape)
+        guard extent.isUsable else { return nil }
+        if let unbuilt = extent.unbuilt {
+            return BuildBatch(after: unbuilt.after, entries: try entries(after: unbuilt.after, through: unbuilt.through, limit))
+        }
+        guard extent.unindexedRows > 0 else { return nil }
+        let ids = try IndexTables.unindexed(.unknown, of: id, limit: limit.entries, on: connection)
+        return ids.isEmpty ? nil : BuildBatch(after: nil, entries: try entries(of: ids[...], limit).entries)
+    }
 }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import VellumCore
 
-/// The elements of a collection in one value, so that they can be found in their table again without a second index there.
+/// The elements of a collection encoded in one value, so that their rows can be found in `elements_N_M` without a second index there.
 ///
-/// For each element its kind in one byte, then an integer in eight bytes, or a length and so many bytes. A length takes a byte for
-/// each seven bits (LEB128).
+/// Each element is one byte for its kind, then either an integer in eight bytes, or a length and that many bytes. A length takes one byte
+/// per seven bits (LEB128).
 enum ElementList {
     static func encode(_ elements: [IndexValue]) -> Data {
         var bytes: [UInt8] = []
@@ -29,7 +29,7 @@ enum ElementList {
         return Data(bytes)
     }
 
-    /// The elements; nothing if the bytes are no such list.
+    /// The elements, or `nil` if the bytes are not a valid list.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> [IndexValue]? {
         var rest = bytes[...]
         var elements: [IndexValue] = []
@@ -86,15 +86,5 @@ extension Statement {
         case .text(let text): bind(text, at: index)
         case .bytes(let data): bind(copying: data, at: index)
         }
-    }
-
-    /// A row of the table of columns.
-    func indexedValues(columns: Int, collections: Int) -> IndexedValues? {
-        var values = IndexedValues(columns: (0..<columns).map { indexValue(Int32($0)) })
-        for collection in 0..<collections {
-            guard let elements = ElementList.decode(bytes(Int32(columns + collection))) else { return nil }
-            values.elements.append(elements)
-        }
-        return values
     }
 }

@@ -1,35 +1,35 @@
 internal import VellumCore
 
-/// Where in an archive something will be unwanted, and when: for each block of rows the earliest end in it.
+/// When the first entry of each block of an archive expires.
 ///
-/// A pure value. It costs a write nothing but a look into a dictionary, and the file nothing at all: what a process has not
-/// seen itself it reads once, block by block, after it has opened the archive. Rows are numbered as they come, so entries of
-/// one age end in the order of the blocks.
+/// A pure value. It costs a write one lookup in a dictionary, and the file nothing: a process reads the entries that it did not write itself
+/// once, block by block, after it has opened the archive. Entries are numbered in the order of their insertion, so those of one age expire
+/// in the order of the blocks.
 struct SweepMap: Equatable {
-    /// Rows of a block.
+    /// Entries per block.
     static let blockSize: Int64 = 256
 
     private var ends: [Int64: WallInstant] = [:]
-    /// Blocks that were not read yet.
+    /// Blocks that have not been read yet.
     private var unread: Range<Int64> = 0..<0
-    /// The earliest end of all.
+    /// The earliest end in the archive.
     private(set) var earliest = WallInstant.never
 
     static func block(of row: Int64) -> Int64 { row / blockSize }
 
     static func rows(of block: Int64) -> Range<Int64> { block * blockSize..<(block + 1) * blockSize }
 
-    /// Forgets everything, and wants every block up to this row read anew.
+    /// Forgets everything, and schedules every block up to this row to be read again.
     mutating func readAnew(through row: Int64) {
         ends = [:]
         earliest = .never
         unread = 0..<Self.block(of: row) + 1
     }
 
-    /// Whether a block waits to be read for the first time.
+    /// Whether a block has yet to be read for the first time.
     var hasUnread: Bool { !unread.isEmpty }
 
-    /// Notes that something in the block of the row ends then.
+    /// Notes that an entry in the block of the row expires at `end`.
     mutating func note(row: Int64, end: WallInstant) { note(block: Self.block(of: row), end: end) }
 
     mutating func note(block: Int64, end: WallInstant) {
@@ -38,8 +38,7 @@ struct SweepMap: Equatable {
         if end < earliest { earliest = end }
     }
 
-    /// A block to look at now, if there is one: something in it has ended, or it was never read. What is in it must be noted
-    /// again.
+    /// Takes a block to read now, if there is one: an entry in it has expired, or it was never read. The caller notes its next end again.
     mutating func takeDue(at now: WallInstant) -> Int64? {
         if earliest <= now, let block = ends.filter({ $0.value <= now }).keys.min() {
             ends[block] = nil

@@ -19,7 +19,7 @@ extension DatabaseFile {
     /// - Complexity: O(log n) if there are no such entries, and O(k log n) for k of them.
     package func renameEntries(
         ofArchive name: String, withKeyPrefix prefix: String, to newKey: (EntryKey) -> EntryKey?
-    ) throws(StoreError) {
+    ) throws(VellumError) {
         var rest = try withUsableFile { () throws(SQLiteError) in try keys(ofArchive: name, beginningWith: prefix) }[...]
         while !rest.isEmpty {
             let batch = rest.prefix(256).compactMap { old in newKey(old).map { (old: old, new: $0) } }
@@ -64,24 +64,24 @@ extension WriteConnection {
 
 extension ArchiveWriter {
     fileprivate func keys(beginningWith prefix: String) throws(SQLiteError) -> [EntryKey] {
-        let list = try connection.prepare(SQL.keysBetween(id))
+        let list = try connection.prepare(EntryTable.keysBetween(id))
         list.bind(copying: Data(prefix.utf8), at: 1)
         // ASCII and every other byte of UTF-8 sorts before 0xFF.
         list.bind(copying: Data(prefix.utf8) + [0xFF], at: 2)
         var keys: [EntryKey] = []
-        while try list.step() { keys.append(EntryKey(String(decoding: list.bytes(0), as: UTF8.self))) }
+        while try list.step() { keys.append(KeyRow(list).key) }
         return keys
     }
 
     /// Gives entries other keys. Removes an entry if there is one under its new key already. In a transaction.
     fileprivate func rename(_ keys: [(old: EntryKey, new: EntryKey)]) throws(SQLiteError) {
         let reader = ArchiveReader(id: id, checksum: checksum, connection: connection)
-        let rename = try connection.prepare(SQL.renameEntry(id))
+        let rename = try connection.prepare(EntryTable.rename(id))
         for (old, new) in keys {
             // Another process may have been faster. A damaged entry stays where it is.
             guard case .entry(let entry)? = try reader.entry(forKey: old) else { continue }
             if try reader.lastUse(ofKey: new) != nil {
-                try delete(row: entry.row, bytes: Int64(entry.bytes.count), key: old)
+                try delete(entry.row, size: Int64(entry.bytes.count), key: old)
             } else {
                 try new.withBytes { (key) throws(SQLiteError) in
                     rename.bind(entry.row, at: 1)

@@ -21,7 +21,7 @@ struct Takeover {
             var events = [StoreEvent.setAside(to: URL(fileURLWithPath: aside), salvaged: taken)]
             if skipped > 0 {
                 events.append(
-                    .failure(StoreError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
+                    .failure(VellumError(.notDecodable, "\(skipped) entries of the original file could not be read. It was kept aside.")))
             }
             return events
         }
@@ -45,7 +45,7 @@ struct Takeover {
     }
 
     private func takeOver(_ identity: FileIdentity, at now: WallInstant) throws -> Outcome? {
-        guard try Connection(path: path).int(SQL.originalColumnCount) == 5 else { return nil }
+        guard try Connection(path: path).int(OriginalTable.columnCount) == 5 else { return nil }
         // If another process was faster, its file is there now.
         guard let source = try openAlone(identity) else { return Outcome() }
         CrashPoint.reached(.originalLocked)
@@ -71,12 +71,12 @@ struct Takeover {
         while FileIdentity(path: path) == identity {
             do throws(SQLiteError) {
                 let source = try Connection(path: path)
-                try source.execute(SQL.endLog)
+                try source.execute(OriginalTable.endLog)
                 try source.execute(SQL.beginWriting)
                 return FileIdentity(path: path) == identity ? source : nil
             } catch {
                 triesLeft -= 1
-                guard StoreError(error).code == .busy, triesLeft > 0 else { throw error }
+                guard VellumError(error).code == .busy, triesLeft > 0 else { throw error }
             }
             BusyRetry.milliseconds(.random(in: 2...60))
         }
@@ -90,7 +90,7 @@ struct Takeover {
         let writer = try WriteConnection(target)
         var archives: [String: ArchiveWriter] = [:]
         var outcome = Outcome()
-        let rows = OriginalRows(try source.prepare(SQL.originalEntries))
+        let rows = OriginalRows(try source.prepare(OriginalTable.entries))
         while let batch = rows.next(512) {
             let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
             for case (_, let place?) in placed where archives[place.archive] == nil {
@@ -123,37 +123,22 @@ struct Takeover {
 
 /// The rows of an original file that can be read.
 private final class OriginalRows {
-    struct Row {
-        var entry: OriginalCache.Entry?
-        var written: WallInstant
-    }
-
     private let statement: Statement
     private var isAtEnd = false
 
     init(_ statement: Statement) { self.statement = statement }
 
     /// Returns the next rows, or `nil` at the end.
-    func next(_ count: Int) -> [Row]? {
-        var rows: [Row] = []
+    func next(_ count: Int) -> [OriginalRow]? {
+        var rows: [OriginalRow] = []
         while !isAtEnd, rows.count < count {
             do throws(SQLiteError) {
-                if try statement.step() { rows.append(row) } else { isAtEnd = true }
+                if try statement.step() { rows.append(OriginalRow(statement)) } else { isAtEnd = true }
             } catch {
                 Log.error("A file of the original MiniCache cannot be read to its end.", error)
                 isAtEnd = true
             }
         }
         return rows.isEmpty ? nil : rows
-    }
-
-    private var row: Row {
-        // Core Data counts seconds from 2001.
-        let date = Date(timeIntervalSinceReferenceDate: statement.double(4))
-        guard
-            let cache = statement.text(0), let version = statement.text(1), let key = statement.text(2), let value = statement.text(3),
-            !statement.isNull(4)
-        else { return Row(entry: nil, written: WallInstant(date)) }
-        return Row(entry: OriginalCache.Entry(cache: cache, version: version, key: key, value: value), written: WallInstant(date))
     }
 }

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import VellumCore
 
-/// A file that is made beside another and takes its place once it is complete.
+/// A file that is written beside another and replaces it once it is complete.
 ///
-/// It is made under one name, and gets a second one when it is complete; then the old file is moved aside, and the new one to its place.
-/// Whoever is killed in between leaves either the old file where it was, and the next opening begins anew, or a complete file, which the
-/// next opening moves to its place.
+/// It is written under one name and renamed when it is complete; then the old file is moved aside, and the new one to its place. A process
+/// that is killed in between leaves either the old file in its place, and the next opening begins again, or a complete file, which the next
+/// opening moves to its place.
 struct Replacement {
     let path: String
-    /// Where it is made.
+    /// Its path while it is written.
     let partial: String
-    /// Where it lies once it is complete.
+    /// Its path once it is complete.
     let complete: String
 
     init(of path: String, making: String, made: String) {
@@ -19,17 +19,17 @@ struct Replacement {
         complete = path + made
     }
 
-    /// Whether there is a complete one that is not in its place yet.
+    /// Whether there is a complete file that is not in its place yet.
     var isWaiting: Bool { FileIdentity(path: complete) != nil }
 
-    /// Removes what a killed process left, and makes an empty file.
+    /// Removes the files that a killed process left, and creates an empty one.
     func begin() throws {
         try discard()
         _ = try FileSystem.createIfMissing(partial)
         CrashPoint.reached(.replacementBegins)
     }
 
-    /// Removes what was made.
+    /// Removes both files.
     func discard() throws {
         for name in [partial, complete] {
             for suffix in ["", "-wal", "-shm"] where FileIdentity(path: name + suffix) != nil {
@@ -38,7 +38,7 @@ struct Replacement {
         }
     }
 
-    /// Nothing is missing any more.
+    /// Marks the file as complete.
     func finish() throws {
         guard FileSystem.size(partial + "-wal") == 0 else { throw POSIXError(.EIO) }
         try FileSystem.move(partial, to: complete)
@@ -46,7 +46,7 @@ struct Replacement {
         try FileSystem.syncFolder(of: path)
     }
 
-    /// Moves the complete file to its place, where there must be none any more.
+    /// Moves the complete file to its place. The old file must have been moved aside.
     func moveToPlace() throws {
         // Another process may have been faster.
         guard try FileSystem.moveIfPresent(complete, to: path) else { return }

@@ -1,22 +1,23 @@
 internal import Foundation
 internal import VellumCore
 
-/// The readable entries of one archive of a damaged file: forward to a place that cannot be read, over it, back to it from the
-/// other side, and on.
+/// Reads the entries of one archive of a damaged file: forward to a part that cannot be read, past it, back to it from the other side, and
+/// on from there.
 final class Salvage {
     private let source: Connection
     private let archive: Int64
     private let checksum: Checksum
     private var state = State.forward
-    /// The last entry met on the way forward.
+    /// The last entry that was read forward.
     private var first: Int64 = .min
-    /// How many bytes were found for the next answer, and how many it may hold.
+    /// How many bytes the current batch has.
     private var bytes = 0
+    /// How many bytes a batch may have.
     private static let mostBytes = 4 << 20
 
     private enum State {
         case forward
-        /// Behind what cannot be read: back from here to `first`, then on from `resume`.
+        /// Past the unreadable part: backward from `from` to `first`, then forward from `resume`.
         case back(from: Int64, resume: Int64)
         case finished
     }
@@ -29,7 +30,7 @@ final class Salvage {
         self.checksum = checksum
     }
 
-    /// The next few entries; `nil` when there are no more.
+    /// The next entries, about `count`; `nil` when there are no more.
     func next(_ count: Int) -> [Found]? {
         var found: [Found] = []
         bytes = 0
@@ -56,59 +57,59 @@ final class Salvage {
         return found
     }
 
-    /// Looks for an entry behind what cannot be read, farther and farther: as many steps as a number has bits.
+    /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as an entry's number has bits.
     private func leap() -> State {
         let start = max(first, 0)
         var step: Int64 = 1
         while step > 0, start <= .max - step {
             do throws(SQLiteError) {
-                // The whole of it, so that the way forward meets it, too.
-                let statement = try source.prepare(SQL.entriesAfter(archive))
+                // The whole entry, so that reading forward meets it, too.
+                let statement = try source.prepare(EntryTable.after(archive))
                 statement.bind(start + step - 1, at: 1)
                 guard try statement.step() else { break }
-                let number = statement.int(0)
-                // A tree that is out of order may lead anywhere.
+                let number = EntryRow(statement).id
+                // A B-tree that is out of order may lead anywhere.
                 if number >= start + step { return .back(from: number, resume: number - 1) }
             } catch {
-                // Still in what cannot be read.
+                // Still in the unreadable part.
             }
             step = step &* 2
         }
-        // All that is left lies between here and the end.
+        // All remaining entries are between here and the end.
         return first == .max ? .finished : .back(from: .max, resume: .max)
     }
 
     /// - Returns: Whether the end was reached.
     private func readForward(_ count: Int, _ found: inout [Found]) throws(SQLiteError) -> Bool {
-        let statement = try source.prepare(SQL.entriesAfter(archive))
+        let statement = try source.prepare(EntryTable.after(archive))
         statement.bind(first, at: 1)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
-            let number = statement.int(0)
+            let number = EntryRow(statement).id
             guard number > first else { throw SQLiteError(code: SQLiteError.corrupt, message: "Entries are out of order.") }
             first = number
-            take(statement, &found)
+            append(EntryRow(statement), to: &found)
         }
         return false
     }
 
-    /// - Returns: Whether the place was reached where the way forward ended.
+    /// - Returns: Whether it reached the entry at which reading forward ended.
     private func readBack(_ from: inout Int64, _ count: Int, _ found: inout [Found]) throws(SQLiteError) -> Bool {
-        let statement = try source.prepare(SQL.entriesBefore(archive))
+        let statement = try source.prepare(EntryTable.before(archive))
         statement.bind(from, at: 1)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
-            let number = statement.int(0)
+            let number = EntryRow(statement).id
             guard number > first, number < from else { return true }
             from = number
-            take(statement, &found)
+            append(EntryRow(statement), to: &found)
         }
         return false
     }
 
-    private func take(_ row: Statement, _ found: inout [Found]) {
-        let (entry, key) = (row.entry, row.entryKey)
-        guard checksum.of(entry, key: key) == row.checksum else { return }
+    private func append(_ row: EntryRow, to found: inout [Found]) {
+        let (entry, key) = (row.entry, row.keyBytes)
+        guard checksum.of(entry, key: key) == entry.revision else { return }
         bytes += entry.bytes.count
         found.append((EntryKey(String(decoding: key, as: UTF8.self)), entry))
     }

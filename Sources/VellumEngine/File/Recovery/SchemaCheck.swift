@@ -1,76 +1,61 @@
 internal import VellumCore
 
-/// Judges what a file's schema holds: the tables and indexes that this package makes, exactly as it writes them, and what SQLite adds by
-/// itself. Anything else makes the file a damaged one, because a file is data and nothing in it is ever run (C15): no trigger, no view,
-/// no generated column, no expression in an index or a constraint.
+/// Checks that a file's schema contains only the tables and indexes that this package creates, exactly as it writes them, and those that SQLite
+/// adds. Anything else makes the file a damaged one, because no code in a file is ever run (C15): no trigger, no view, no generated column,
+/// no expression in an index or a constraint.
 struct SchemaCheck {
-    /// A row of `sqlite_schema`.
-    struct Item {
-        var type: String
-        var name: String
-        var table: String
-        var sql: String?
-    }
-
-    let items: [Item]
+    let items: [SQL.SchemaItem]
     /// How many columns and collections the index of an archive has.
     private let indexSizes: [Int64: (columns: Int, collections: Int)]
 
-    /// Reads the schema. One statement after the other, so `connection` should be in a transaction.
+    /// Reads the schema in two statements, so `connection` should be in a transaction.
     init(_ connection: Connection) throws(SQLiteError) {
         let list = try connection.prepare(SQL.schema)
-        var items: [Item] = []
-        while try list.step() {
-            items.append(Item(type: list.text(0) ?? "", name: list.text(1) ?? "", table: list.text(2) ?? "", sql: list.text(3)))
-        }
+        var items: [SQL.SchemaItem] = []
+        while try list.step() { items.append(SQL.SchemaItem(list)) }
         self.items = items
-        var sizes: [Int64: (columns: Int, collections: Int)] = [:]
-        if items.contains(where: { $0.name.hasPrefix("columns_") }) {
-            let read = try connection.prepare(SQL.indexSizes)
-            while try read.step() { sizes[read.int(0)] = (Int(read.int(1)), Int(read.int(2))) }
-        }
-        indexSizes = sizes
+        indexSizes = try items.contains { $0.name.hasPrefix("columns_") } ? IndexTables.sizes(on: connection) : [:]
     }
 
-    /// - Throws: ``SQLiteError`` for damage if anything in the schema is not ours.
+    /// - Throws: ``SQLiteError`` for damage if the schema contains anything else.
     func run() throws(SQLiteError) {
         guard items.allSatisfy(isOurs) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The schema of the file holds something that this package did not write.")
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The schema of the file contains foreign definitions.")
         }
     }
 
-    func isOurs(_ item: Item) -> Bool {
+    func isOurs(_ item: SQL.SchemaItem) -> Bool {
         switch item.type {
         case "table": return item.name == item.table && item.sql != nil && item.sql == definition(ofTable: item.name)
         case "index":
-            // SQLite makes one for each UNIQUE constraint, and gives it no SQL.
+            // SQLite creates one for each UNIQUE constraint, without SQL.
             guard let sql = item.sql else { return item.name.hasPrefix("sqlite_autoindex_\(item.table)_") }
             return sql == definition(ofIndex: item.name, on: item.table, as: sql)
         default: return false
         }
     }
 
-    /// The SQL by which this package, or SQLite, makes the table of that name; `nil` if neither makes such a table.
+    /// The SQL with which this package, or SQLite, creates the table of that name; `nil` if neither creates such a table.
     func definition(ofTable name: String) -> String? {
         switch name {
-        case "archives": return SQL.archivesTable
-        case "indexes": return SQL.indexesTable
-        case "retention": return SQL.retentionTable
-        case "sqlite_stat1": return SQL.statisticsTable
-        case "sqlite_stat4": return SQL.samplesTable
+        case "archives": return ArchiveTable.create
+        case "indexes": return IndexTables.create
+        case "retention": return RetentionTable.create
+        case "sqlite_stat1": return IndexTables.statisticsTable
+        case "sqlite_stat4": return IndexTables.samplesTable
         default: break
         }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count >= 2, let archive = Self.number(parts[1]), archive > 0 else { return nil }
         switch (parts[0], parts.count) {
-        case ("entries", 2): return SQL.entriesTable(archive)
-        case ("touches", 2): return SQL.touchesTable(archive)
-        case ("recency", 2): return SQL.recencyTable(archive)
-        case ("unindexed", 2): return SQL.unindexedTable(archive)
+        case ("entries", 2): return EntryTable.create(archive)
+        case ("touches", 2): return RecencyTables.createTouches(archive)
+        case ("recency", 2): return RecencyTables.createRecency(archive)
+        case ("unindexed", 2): return IndexTables.createUnindexed(archive)
         case ("columns", 2):
             guard let size = indexSizes[archive], 0...2000 ~= size.columns, 0...2000 ~= size.collections else { return nil }
-            return SQL.columnsTable(archive, size.columns, size.collections)
-        case ("elements", 3): return Self.number(parts[2]).map { SQL.elementsTable(archive, Int($0)) }
+            return IndexTables.createColumns(archive, size.columns, size.collections)
+        case ("elements", 3): return Self.number(parts[2]).map { IndexTables.createElements(archive, Int($0)) }
         default: return nil
         }
     }
@@ -81,16 +66,16 @@ struct SchemaCheck {
             parts.count == 3, parts[0] == "index", let archive = Self.number(parts[1]), let number = Self.number(parts[2]),
             table == "columns_\(archive)"
         else { return nil }
-        // Which columns it orders by stands in its SQL alone.
+        // Only its SQL has the columns by which it orders.
         var columns: [Int] = []
         for name in sql.split(separator: "(").last?.dropLast().split(separator: ", ") ?? [] {
             guard name.first == "c", let column = Self.number(name.dropFirst()) else { return nil }
             columns.append(Int(column))
         }
-        return SQL.index(archive, Int(number), columns: columns)
+        return IndexTables.createOrder(archive, Int(number), columns: columns)
     }
 
-    /// A number as this package writes it, with nothing before or behind it.
+    /// A number as this package writes it: no sign and no leading zero.
     private static func number(_ text: Substring) -> Int64? {
         guard let number = Int64(text), number >= 0, String(number) == text else { return nil }
         return number

@@ -1,13 +1,13 @@
 internal import VellumCore
 
-/// Makes the schema of a copy ours, so that its rows can be read without running anything that stands there.
+/// Replaces the schema of a copied file by this package's own, so that reading its rows runs no code of the file.
 enum SchemaRepair {
-    /// Gives every table under a name of ours its definition, and takes everything else out of the schema. Rows that do not fit do not
-    /// match their checksums.
+    /// Gives every table with a name that this package uses its own definition, and removes everything else from the schema. Rows that do not
+    /// fit do not match their checksums.
     ///
     /// - Parameters:
-    ///   - copy: A file that nobody else has open. It must be opened anew afterwards.
-    ///   - check: What its schema holds.
+    ///   - copy: A file that is not open elsewhere. It must be opened again afterwards.
+    ///   - check: Its schema.
     static func run(_ copy: String, _ check: SchemaCheck) throws(SQLiteError) {
         let connection = try Connection(path: copy, isDefensive: false)
         try connection.execute(SQL.salvageSettings)

@@ -1,17 +1,18 @@
-internal import Foundation
+public import Foundation
 
-/// The one error of the engine: what went wrong, what to do about it, and what lay below.
+/// The error of archives, caches and SQLite storages: what failed, what to do about it, and where.
 ///
 /// ```swift
 /// do {
-///     try store.record(user, forKey: "ann")
-/// } catch where error.code == .tooLarge {
-///     // larger than every limit; the old value is still there
+///     try users.record(user)
+/// } catch let error as VellumError where error.code == .tooLarge {
+///     // The object is larger than every limit. The old object is still there.
 /// }
 /// ```
 ///
-/// Its `description` holds no key and no value of a user; `String(reflecting:)` adds the cause.
-public struct StoreError: EngineError {
+/// Its `description` names the archive or cache, the file, and SQLite's result code where there is one. It contains no key and no value;
+/// `String(reflecting:)` adds the cause, which may.
+public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
@@ -79,29 +80,62 @@ public struct StoreError: EngineError {
     }
 
     public var code: Code
-    /// What went wrong and what to do about it, in a sentence.
+    /// What failed and what to do about it, in a sentence or two.
     public var message: String
-    /// The error below this one, where there is one. It may name data of a user.
+    /// The name of the archive or cache, where one is concerned.
+    public var archive: String?
+    /// The path of the file, where one is concerned.
+    public var path: String?
+    /// SQLite's extended result code (sqlite.org/rescode.html), where SQLite failed.
+    public var sqliteCode: Int32?
+    /// The underlying error, where there is one. It may contain keys and values.
     public var cause: (any Error)?
 
-    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    package init(_ code: Code, _ message: String, path: String? = nil, sqliteCode: Int32? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
+        self.path = path
+        self.sqliteCode = sqliteCode
         self.cause = cause
     }
+
+    /// The error with the archive and the file it is about, where it does not name others.
+    package func located(archive: String?, path: String?) -> VellumError {
+        var error = self
+        error.archive = self.archive ?? archive
+        error.path = self.path ?? path
+        return error
+    }
+
+    /// The code, the message, and where it happened.
+    public var description: String { "\(code): \(located)" }
+
+    /// The message, and where it happened.
+    package var located: String {
+        let location = [archive.map { "archive \($0)" }, path.map { "file \($0)" }, sqliteCode.map { "SQLite \($0)" }].compactMap(\.self)
+        return location.isEmpty ? message : "\(message) (\(location.joined(separator: ", ")))"
+    }
+
+    /// The description and the cause.
+    public var debugDescription: String {
+        guard let cause else { return "VellumError(\(description))" }
+        return "VellumError(\(description) Cause: \(String(reflecting: cause)))"
+    }
+
+    public var errorDescription: String? { description }
 }
 
-extension StoreError {
+extension VellumError {
     /// What a face tells of ``StoreEvent/onNetwork``.
-    package static let onNetwork = StoreError(
+    package static let onNetwork = VellumError(
         .networkFileSystem, "The file lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
 
     /// What a handle that was closed answers.
-    public static let closed = StoreError(.closed, "The archive was closed. Open it again.")
+    public static let closed = VellumError(.closed, "The archive was closed. Open it again.")
 
     /// An entry whose bytes are not those that were written.
-    public static var corruptEntry: StoreError {
-        StoreError(
+    public static var corruptEntry: VellumError {
+        VellumError(
             .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")
     }
 }

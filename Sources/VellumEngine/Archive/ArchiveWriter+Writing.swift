@@ -1,0 +1,183 @@
+internal import Foundation
+internal import VellumCore
+
+// Writes and removals of single entries, each with its place in the index, the totals and the sweep map.
+
+extension ArchiveWriter {
+    func apply(_ write: ArchiveWrite) throws(SQLiteError) -> WriteOutcome {
+        var outcome = WriteOutcome()
+        if let condition = write.condition, try !isMet(condition, write.key) {
+            outcome.wasDeclined = true
+            return outcome
+        }
+        switch write.change {
+        case .store(let entry):
+            try put(entry, write, onlyIfAbsent: false, &outcome)
+        case .storeIfAbsent(let entry):
+            try put(entry, write, onlyIfAbsent: true, &outcome)
+        case .remove:
+            if let present = try find(write.key) {
+                outcome.wasPresent = true
+                try delete(present.id, size: present.size, key: write.key)
+            } else {
+                changed.insert(write.key)  // Another process may have it in memory only.
+            }
+        case .removeUnchanged(let entryID, let revision):
+            if let present = try find(write.key), present.id == entryID, present.revision == revision {
+                outcome.wasPresent = true
+                try delete(entryID, size: present.size, key: write.key)
+            } else {
+                outcome.wasDeclined = true
+            }
+        case .removeAll:
+            outcome.wasPresent = totals.entries > 0
+            try removeAll()
+        }
+        return outcome
+    }
+
+    private func isMet(_ condition: WriteCondition, _ key: EntryKey) throws(SQLiteError) -> Bool {
+        guard let present = try find(key) else { return condition.isMet(by: nil, isValid: false) }
+        let version = EntryVersion(row: present.id, written: present.validity.written, revision: present.revision)
+        var lastUse = present.lastUse
+        if !present.validity.isOwn, condition.expiration.idle != .max {
+            lastUse = try latestUse(of: RemovedEntry(key: key, row: present.id))
+        }
+        return condition.isMet(
+            by: version, isValid: present.validity.contains(condition.now, key, lastUse: lastUse, under: condition.expiration))
+    }
+
+    // MARK: Storing
+
+    private func put(
+        _ entry: Entry, _ write: ArchiveWrite, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) {
+        // The store has compared the sizes; another process may have lowered the limit since.
+        guard entry.bytes.count <= capacity.bytes || write.isKeptInMemory else { throw .tooLarge }
+        try put(entry, write.key, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
+    }
+
+    private func put(
+        _ entry: Entry, _ key: EntryKey, _ stamp: UseStamp, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) {
+        let present = try find(key)
+        outcome.wasPresent = present != nil
+        if onlyIfAbsent, let present, present.validity.contains(entry.written, key, lastUse: present.lastUse) {
+            outcome.wasDeclined = true
+            return
+        }
+        guard entry.bytes.count <= capacity.bytes else {
+            // It is not stored and evicts nothing, but the entry that it replaces must not come back.
+            if let present { try delete(present.id, size: present.size, key: key) } else { changed.insert(key) }
+            return
+        }
+        changed.insert(key)
+        if let present {
+            try update(present.id, key, entry)
+            CrashPoint.reached(.entryUpdated)
+            totals.bytes += Int64(entry.bytes.count) - present.size
+            touchesInTransaction[present.id] = stamp
+            outcome.entryID = present.id
+            try index.didStore(present.id, entry.indexed, isNew: false)
+        } else {
+            outcome.entryID = totals.nextID
+            try insert(outcome.entryID, key, entry, stamp)
+            CrashPoint.reached(.entryInserted)
+            totals.nextID += 1
+            totals.entries += 1
+            totals.bytes += Int64(entry.bytes.count)
+            try index.didStore(outcome.entryID, entry.indexed, isNew: true)
+        }
+        if entry.validity.isOwn { totals.expiring = 1 }
+        noteEnd(outcome.entryID, entry, lastUse: stamp)
+        CrashPoint.reached(.entryIndexed)
+        outcome.evicted = try evict().removed.map(\.key)
+        CrashPoint.reached(.roomMade)
+    }
+
+    /// Copies an entry of a damaged or foreign file.
+    func salvage(_ entry: Entry, _ key: EntryKey, at now: WallInstant) throws(SQLiteError) {
+        // Not later than now: every use from now on has a later stamp than the last.
+        let last = min(max(UseStamp(startOf: entry.written), entry.lastUse), UseStamp(startOf: now))
+        let stamp = UseStamp(rawValue: (last.rawValue & ~0xFFFFF) + totals.nextID & 0xFFFFF)
+        var outcome = WriteOutcome()
+        try put(entry, key, stamp, onlyIfAbsent: false, &outcome)
+    }
+
+    /// The entry under the key, with the last use that the file or the owner knows.
+    private func find(_ key: EntryKey) throws(SQLiteError) -> EntryHead? {
+        let find = try statement(.findEntry)
+        defer { find.reset() }
+        return try key.withBytes { (bytes) throws(SQLiteError) in
+            find.bind(bytes, at: 1)
+            guard try find.step() else { return nil }
+            var head = EntryHead(find)
+            if head.validity.idle != .max { head.lastUse = max(head.lastUse, owner?.latestUse(ofKey: key, row: head.id) ?? .never) }
+            return head
+        }
+    }
+
+    private func insert(_ entryID: Int64, _ key: EntryKey, _ entry: Entry, _ stamp: UseStamp) throws(SQLiteError) {
+        let insert = try statement(.insertEntry)
+        try withContent(key, entry) { (content) throws(SQLiteError) in
+            try EntryTable.runInsert(insert, entryID, content, stamp: stamp)
+        }
+    }
+
+    private func update(_ entryID: Int64, _ key: EntryKey, _ entry: Entry) throws(SQLiteError) {
+        let update = try statement(.updateEntry)
+        try withContent(key, entry) { (content) throws(SQLiteError) in try EntryTable.runUpdate(update, entryID, content) }
+    }
+
+    /// Calls `body` with the bytes of key and value in place, and their checksum.
+    private func withContent(
+        _ key: EntryKey, _ entry: Entry, _ body: (EntryContent) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        let (written, expires, idle) = (entry.written.rawValue, entry.expires?.rawValue, entry.idle)
+        try key.withBytes { (keyBytes) throws(SQLiteError) in
+            let result = entry.bytes.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
+                let content = EntryContent(
+                    key: keyBytes, bytes: bytes, written: written, expires: expires, idle: idle,
+                    checksum: checksum.of(key: keyBytes, written: written, expires: expires, idle: idle, bytes: bytes))
+                return Result { () throws(SQLiteError) in try body(content) }
+            }
+            try result.get()
+        }
+    }
+
+    // MARK: Removing
+
+    func delete(_ entryID: Int64, size: Int64, key: EntryKey) throws(SQLiteError) {
+        changed.insert(key)
+        let delete = try statement(.deleteEntry)
+        delete.bind(entryID, at: 1)
+        try delete.run()
+        CrashPoint.reached(.entryDeleted)
+        let deleteTouch = try statement(.deleteTouch)
+        deleteTouch.bind(entryID, at: 1)
+        try deleteTouch.run()
+        CrashPoint.reached(.useDeleted)
+        try index.didRemove(entryID)
+        CrashPoint.reached(.deletionIndexed)
+        touchesInTransaction[entryID] = nil
+        totals.entries -= 1
+        totals.bytes -= size
+        bytesRemoved += size
+    }
+
+    private func removeAll() throws(SQLiteError) {
+        for sql in [EntryTable.deleteAll(id), RecencyTables.deleteAllTouches(id), RecencyTables.deleteAllRecency(id)] {
+            try connection.execute(sql)
+        }
+        CrashPoint.reached(.allDeleted)
+        try index.didRemoveAll()
+        changed.insertAll()
+        touchesInTransaction.removeAll()
+        bytesRemoved += totals.bytes
+        totals.entries = 0
+        totals.bytes = 0
+        totals.lowWater = totals.nextID - 1
+        totals.recencyRecords = 0
+        totals.expiring = 0
+    }
+}

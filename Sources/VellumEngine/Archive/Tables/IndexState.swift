@@ -1,0 +1,98 @@
+internal import VellumCore
+
+/// The index of an archive as its row in `indexes` describes it.
+struct IndexState: Equatable {
+    var definition: String
+    var columns: Int
+    var collections: Int
+    /// The builder has read the entries up to this number; `Int64.max` once it has read all.
+    var through: Int64
+    /// The last entry that there was when the index was begun. Later ones are indexed when they are written.
+    var until: Int64
+    /// How many entries the builder has read.
+    var built: Int64
+    var unindexedRows: Int64
+
+    /// Whether statements and sums can be made of these.
+    func isPossible(for shape: IndexShape?) -> Bool {
+        if let shape, shape.definition == definition, (shape.columns.count, shape.collections.count) != (columns, collections) {
+            return false
+        }
+        let possible = 0...Int64(1) << 48
+        return 0...2000 ~= columns && 0...2000 ~= collections && [until, built, unindexedRows].allSatisfy(possible.contains)
+            && (through == .max || possible.contains(through))
+    }
+
+    /// Whether the builder has yet to read the entry.
+    func awaitsBuilder(_ entryID: Int64) -> Bool { entryID > through && entryID <= until }
+}
+
+extension IndexState {
+    static let load = "SELECT definition, columns, collections, through, until, built, unindexedRows FROM indexes WHERE archive = ?1"
+
+    private enum Column: Int32 { case definition, columns, collections, through, until, built, unindexedRows }
+
+    init(_ row: Statement) {
+        self.init(
+            definition: row.text(Column.definition) ?? "", columns: Int(row.int(Column.columns)),
+            collections: Int(row.int(Column.collections)), through: row.int(Column.through), until: row.int(Column.until),
+            built: row.int(Column.built), unindexedRows: row.int(Column.unindexedRows))
+    }
+
+    static let store = """
+        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, built, unindexedRows)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+
+    func runStore(_ store: Statement, _ archive: Int64) throws(SQLiteError) {
+        store.bind(archive, at: 1)
+        store.bind(definition, at: 2)
+        store.bind(Int64(columns), at: 3)
+        store.bind(Int64(collections), at: 4)
+        store.bind(through, at: 5)
+        store.bind(until, at: 6)
+        store.bind(built, at: 7)
+        store.bind(unindexedRows, at: 8)
+        try store.run()
+    }
+}
+
+/// What a query must know of an archive before it is planned.
+struct IndexExtent {
+    /// Whether there ever was an entry with an age of its own.
+    var hasExpiring = true
+    /// Whether there is an index, of whatever definition.
+    var hasIndex = false
+    /// Whether it is of the definition that was asked for.
+    var isUsable = false
+    var through: Int64 = 0
+    var until: Int64 = 0
+    var unindexedRows: Int64 = 0
+    var entries: Int64 = 0
+    var built: Int64 = 0
+    /// The number of the last entry that was inserted.
+    var lastRow: Int64 = 0
+
+    /// The entries that the builder has yet to read.
+    var unbuilt: UnbuiltRows? { through == .max ? nil : UnbuiltRows(after: through, through: until) }
+
+    var coverage: IndexCoverage { IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && unindexedRows == 0) }
+}
+
+extension IndexExtent {
+    static let load = """
+        SELECT a.expiring, i.definition, i.through, i.until, i.unindexedRows, a.entries, i.built, a.next
+        FROM archives a LEFT JOIN indexes i ON i.archive = a.id WHERE a.id = ?1
+        """
+
+    private enum Column: Int32 { case expiring, definition, through, until, unindexedRows, entries, built, nextID }
+
+    /// - Parameter shape: The index that is asked for.
+    init(_ row: Statement, of shape: IndexShape?) {
+        self.init(
+            hasExpiring: row.int(Column.expiring) != 0, hasIndex: !row.isNull(Column.definition),
+            isUsable: shape.map { row.isText($0.definition, at: Column.definition) } ?? false, through: row.int(Column.through),
+            until: row.int(Column.until), unindexedRows: row.int(Column.unindexedRows), entries: row.int(Column.entries),
+            built: row.int(Column.built), lastRow: row.int(Column.nextID) - 1)
+    }
+}

@@ -1,0 +1,238 @@
+internal import VellumCore
+
+/// The table `indexes`, and the tables of an archive's index: `columns_N` with SQLite's own indexes over it, `elements_N_M` for each
+/// collection, and `unindexed_N`.
+enum IndexTables {
+    static let create = """
+        CREATE TABLE indexes(
+            archive INTEGER PRIMARY KEY,
+            definition TEXT NOT NULL,
+            columns INTEGER NOT NULL,
+            collections INTEGER NOT NULL,
+            through INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            built INTEGER NOT NULL,
+            unindexedRows INTEGER NOT NULL
+        )
+        """
+
+    static let delete = "DELETE FROM indexes WHERE archive = ?1"
+
+    /// How many archives have the tables of an index that `indexes` does not list.
+    static let unlistedCount = """
+        SELECT count(*) FROM sqlite_schema
+        WHERE type = 'table' AND name GLOB 'columns_[0-9]*' AND CAST(substr(name, 9) AS INTEGER) NOT IN (SELECT archive FROM indexes)
+        """
+
+    // MARK: Sizes
+
+    private static let selectSizes = "SELECT archive, columns, collections FROM indexes"
+
+    private enum SizeColumn: Int32 { case archive, columns, collections }
+
+    /// How many columns and collections each index has, by the number of its archive.
+    static func sizes(on connection: Connection) throws(SQLiteError) -> [Int64: (columns: Int, collections: Int)] {
+        let read = try connection.prepare(selectSizes)
+        var sizes: [Int64: (columns: Int, collections: Int)] = [:]
+        while try read.step() {
+            sizes[read.int(SizeColumn.archive)] = (Int(read.int(SizeColumn.columns)), Int(read.int(SizeColumn.collections)))
+        }
+        return sizes
+    }
+
+    // MARK: The tables of one index
+
+    static func createIndex(_ n: Int64, _ shape: IndexShape) -> String {
+        let tables = [createColumns(n, shape.columns.count, shape.collections.count)]
+        let orders = shape.indexes.enumerated().map { createOrder(n, $0.offset, columns: $0.element) }
+        let elements = (0..<shape.collections.count).map { createElements(n, $0) }
+        return (tables + orders + elements + [createUnindexed(n)]).joined(separator: ";\n")
+    }
+
+    static func createColumns(_ n: Int64, _ columns: Int, _ collections: Int) -> String {
+        "CREATE TABLE columns_\(n)(\((["id INTEGER PRIMARY KEY"] + columnNames(columns, collections)).joined(separator: ", ")))"
+    }
+
+    static func createOrder(_ n: Int64, _ number: Int, columns: [Int]) -> String {
+        "CREATE INDEX index_\(n)_\(number) ON columns_\(n)(\(columns.map { "c\($0)" }.joined(separator: ", ")))"
+    }
+
+    static func createElements(_ n: Int64, _ collection: Int) -> String {
+        "CREATE TABLE elements_\(n)_\(collection)(value, id INTEGER NOT NULL, PRIMARY KEY(value, id)) WITHOUT ROWID"
+    }
+
+    static func createUnindexed(_ n: Int64) -> String { "CREATE TABLE unindexed_\(n)(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL)" }
+
+    static func dropIndex(_ n: Int64, collections: Int) -> String {
+        tables(n, collections).map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n")
+    }
+
+    static func emptyIndex(_ n: Int64, collections: Int) -> String {
+        tables(n, collections).map { "DELETE FROM \($0);" }.joined(separator: "\n")
+    }
+
+    private static func tables(_ n: Int64, _ collections: Int) -> [String] {
+        ["columns_\(n)", "unindexed_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
+    }
+
+    // MARK: Columns
+
+    /// The columns of the indexed values, without `id`, which comes first in the table.
+    private static func columnNames(_ columns: Int, _ collections: Int) -> [String] {
+        (0..<columns).map { "c\($0)" } + (0..<collections).map { "e\($0)" }
+    }
+
+    static func insertColumns(_ n: Int64, _ columns: Int, _ collections: Int) -> String {
+        let parameters = (0...(columns + collections)).map { "?\($0 + 1)" }.joined(separator: ", ")
+        return "INSERT INTO columns_\(n) VALUES (\(parameters))"
+    }
+
+    static func runInsertColumns(_ insert: Statement, _ entryID: Int64, _ values: IndexedValues) throws(SQLiteError) {
+        insert.bind(entryID, at: 1)
+        for (index, value) in values.columns.enumerated() { insert.bind(value, at: Int32(index + 2)) }
+        for (index, elements) in values.elements.enumerated() {
+            insert.bind(IndexValue.bytes(ElementList.encode(elements)), at: Int32(values.columns.count + index + 2))
+        }
+        try insert.run()
+    }
+
+    static func selectColumns(_ n: Int64, _ columns: Int, _ collections: Int) -> String {
+        "SELECT \(columnNames(columns, collections).joined(separator: ", ")) FROM columns_\(n) WHERE id = ?1"
+    }
+
+    /// The values that ``selectColumns(_:_:_:)`` selects; `nil` if the entry has none, or its elements cannot be decoded.
+    static func readColumns(
+        _ read: Statement, _ entryID: Int64, columns: Int, collections: Int
+    ) throws(SQLiteError) -> IndexedValues? {
+        defer { read.reset() }
+        read.bind(entryID, at: 1)
+        guard try read.step() else { return nil }
+        var values = IndexedValues(columns: (0..<columns).map { read.indexValue(Int32($0)) })
+        for collection in 0..<collections {
+            guard let elements = ElementList.decode(read.bytes(Int32(columns + collection))) else { return nil }
+            values.elements.append(elements)
+        }
+        return values
+    }
+
+    static func deleteColumns(_ n: Int64) -> String { "DELETE FROM columns_\(n) WHERE id = ?1" }
+
+    private static func newest(_ n: Int64) -> String { "SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1" }
+
+    /// The newest entries that have columns, the newest first.
+    static func newest(_ count: Int, of n: Int64, on connection: Connection) throws(SQLiteError) -> [Int64] {
+        let newest = try connection.prepare(newest(n))
+        newest.bind(Int64(count), at: 1)
+        var ids: [Int64] = []
+        while try newest.step() { ids.append(newest.int(0)) }
+        return ids
+    }
+
+    // MARK: Elements
+
+    static func insertElement(_ n: Int64, _ collection: Int) -> String {
+        "INSERT INTO elements_\(n)_\(collection)(value, id) VALUES (?1, ?2)"
+    }
+
+    static func deleteElement(_ n: Int64, _ collection: Int) -> String {
+        "DELETE FROM elements_\(n)_\(collection) WHERE value = ?1 AND id = ?2"
+    }
+
+    /// Runs ``insertElement(_:_:)`` or ``deleteElement(_:_:)`` for each element.
+    static func run(_ statement: Statement, _ elements: [IndexValue], of entryID: Int64) throws(SQLiteError) {
+        for element in elements {
+            statement.bind(element, at: 1)
+            statement.bind(entryID, at: 2)
+            try statement.run()
+        }
+    }
+
+    // MARK: Unindexed rows
+
+    /// Why an entry is in `unindexed_N`.
+    enum UnindexedKind: Int64 {
+        /// The builder has not read it yet.
+        case unknown = 0
+        /// One of its values cannot be ordered.
+        case noPlace = 1
+        /// It could not be decoded.
+        case undecodable = 2
+    }
+
+    static func insertUnindexed(_ n: Int64) -> String { "INSERT OR REPLACE INTO unindexed_\(n)(id, kind) VALUES (?1, ?2)" }
+    static func updateUnindexed(_ n: Int64) -> String { "UPDATE unindexed_\(n) SET kind = ?2 WHERE id = ?1" }
+
+    /// Runs ``insertUnindexed(_:)`` or ``updateUnindexed(_:)``.
+    static func run(_ statement: Statement, _ entryID: Int64, _ kind: UnindexedKind) throws(SQLiteError) {
+        statement.bind(entryID, at: 1)
+        statement.bind(kind.rawValue, at: 2)
+        try statement.run()
+    }
+
+    static func deleteUnindexed(_ n: Int64) -> String { "DELETE FROM unindexed_\(n) WHERE id = ?1" }
+
+    private static func selectUnindexed(_ n: Int64) -> String { "SELECT id, kind FROM unindexed_\(n) ORDER BY id" }
+
+    private enum UnindexedColumn: Int32 { case id, kind }
+
+    static func unindexed(of n: Int64, on connection: Connection) throws(SQLiteError) -> [(id: Int64, kind: UnindexedKind)] {
+        let list = try connection.prepare(selectUnindexed(n))
+        var found: [(id: Int64, kind: UnindexedKind)] = []
+        while try list.step() {
+            found.append((list.int(UnindexedColumn.id), UnindexedKind(rawValue: list.int(UnindexedColumn.kind)) ?? .unknown))
+        }
+        return found
+    }
+
+    private static func selectUnindexedOfKind(_ n: Int64) -> String { "SELECT id FROM unindexed_\(n) WHERE kind = ?1 LIMIT ?2" }
+
+    static func unindexed(
+        _ kind: UnindexedKind, of n: Int64, limit: Int, on connection: Connection
+    ) throws(SQLiteError) -> [Int64] {
+        let find = try connection.prepare(selectUnindexedOfKind(n))
+        find.bind(kind.rawValue, at: 1)
+        find.bind(Int64(limit), at: 2)
+        var ids: [Int64] = []
+        while try find.step() { ids.append(find.int(0)) }
+        return ids
+    }
+
+    // MARK: Statistics
+
+    /// The tables that ANALYZE creates (sqlite.org/fileformat2.html, 2.6.3 and 2.6.5).
+    static let statisticsTable = "CREATE TABLE sqlite_stat1(tbl,idx,stat)"
+    static let samplesTable = "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
+    static let hasStatistics = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'"
+    static func isAnalysed(_ n: Int64) -> String { "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'columns_\(n)'" }
+
+    /// Reads some hundreds of rows of each index (sqlite.org/lang_analyze.html, 4.1).
+    static func analyse(_ n: Int64, collections: Int) -> String {
+        let tables = ["columns_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
+        return "PRAGMA analysis_limit = 400;\n" + tables.map { "ANALYZE \($0);" }.joined(separator: "\n")
+    }
+
+    // MARK: Checking
+
+    private static func countColumns(_ n: Int64) -> String { "SELECT count(*) FROM columns_\(n)" }
+    private static func countUnindexed(_ n: Int64) -> String { "SELECT count(*) FROM unindexed_\(n)" }
+    private static func countCovered(_ n: Int64) -> String { "SELECT count(*) FROM entries_\(n) WHERE id <= ?1 OR id > ?2" }
+    private static func countOrphans(_ n: Int64) -> String {
+        "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries_\(n) e WHERE e.id = c.id)"
+    }
+
+    /// Whether the tables hold one row for each entry that the index covers, and no other. True for an archive without an index.
+    static func agree(of n: Int64, on connection: Connection) throws(SQLiteError) -> Bool {
+        let load = try connection.prepare(IndexState.load)
+        load.bind(n, at: 1)
+        guard try load.step() else { return true }
+        let state = IndexState(load)
+        let covered = try connection.prepare(countCovered(n))
+        covered.bind(state.through, at: 1)
+        covered.bind(state.until, at: 2)
+        guard try covered.step() else { return false }
+        let columns = try connection.int(countColumns(n)) ?? 0
+        let listed = try connection.int(countUnindexed(n))
+        let orphans = try connection.int(countOrphans(n))
+        return columns + state.unindexedRows == covered.int(0) && listed == state.unindexedRows && orphans == 0
+    }
+}

@@ -1,0 +1,126 @@
+internal import VellumCore
+
+/// SQL that belongs to no table: settings, transactions, and statements about the file as a whole.
+///
+/// Each table has a file of its own in this folder, with its statements and the structs that read their rows. The tables of one archive
+/// carry its number, so that dropping it takes one statement. Numbers come from the table `archives`, never from user-supplied text.
+enum SQL {
+    // MARK: The file
+
+    static let applicationID = "PRAGMA application_id"
+    static let formatVersion = "PRAGMA user_version"
+    static let startLog = "PRAGMA journal_mode = WAL"
+    static let startPageReuse = "PRAGMA auto_vacuum = INCREMENTAL"
+
+    static func setApplicationID(_ id: Int32) -> String { "PRAGMA application_id = \(id)" }
+    static func setFormatVersion(_ version: Int) -> String { "PRAGMA user_version = \(version)" }
+
+    static let pageCount = "PRAGMA page_count"
+    static let freePageCount = "PRAGMA freelist_count"
+    static func freePages(_ count: Int) -> String { "PRAGMA incremental_vacuum(\(count))" }
+
+    private static let integrityCheck = "PRAGMA integrity_check(100)"
+
+    /// Appends what SQLite finds wrong with the structure of the file, also what it finds before an error ends the check.
+    static func appendStructuralProblems(of connection: Connection, to problems: inout [String]) throws(SQLiteError) {
+        let check = try connection.prepare(integrityCheck)
+        while try check.step() {
+            if let problem = check.text(0), problem != "ok" { problems.append(problem) }
+        }
+    }
+
+    // MARK: Connections
+
+    /// Settings of the connection that writes. A commit survives a killed process; the engine syncs the log itself where a write must
+    /// survive power loss.
+    static let writerSettings = """
+        PRAGMA synchronous = NORMAL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = 4194304;
+        PRAGMA cache_size = -8192;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA secure_delete = OFF;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        """
+
+    static let readerSettings = """
+        PRAGMA query_only = ON;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA cache_size = -4096;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        """
+
+    /// Settings that read as much as possible of a truncated file, a damaged schema and a page with a bad cell.
+    static let salvageSettings = """
+        PRAGMA writable_schema = ON;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = OFF;
+        """
+
+    // MARK: Transactions
+
+    static let begin = "BEGIN"
+    static let beginWriting = "BEGIN IMMEDIATE"
+    static let commit = "COMMIT"
+    static let rollback = "ROLLBACK"
+
+    // MARK: Schema
+
+    /// The tables of a file without archives.
+    static let fileTables = [ArchiveTable.create, IndexTables.create, RetentionTable.create]
+
+    /// The tables of an archive without an index.
+    static func archiveTables(_ n: Int64) -> [String] {
+        [EntryTable.create(n), RecencyTables.createTouches(n), RecencyTables.createRecency(n)]
+    }
+
+    static func dropArchiveTables(_ n: Int64) -> String { "DROP TABLE entries_\(n); DROP TABLE touches_\(n); DROP TABLE recency_\(n);" }
+
+    /// How many tables and indexes there are: reading it makes a connection open the log.
+    static let tableCount = "SELECT count(*) FROM sqlite_schema"
+    static let forgetSchemaItem = "DELETE FROM sqlite_schema WHERE type = ?1 AND name = ?2"
+    static let redefineTable = "UPDATE sqlite_schema SET sql = ?3 WHERE type = ?1 AND name = ?2"
+
+    static let schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+
+    /// A row of `sqlite_schema`, as ``schema`` selects it.
+    struct SchemaItem {
+        var type: String
+        var name: String
+        var table: String
+        var sql: String?
+
+        private enum Column: Int32 { case type, name, table, sql }
+
+        init(_ row: Statement) {
+            type = row.text(Column.type) ?? ""
+            name = row.text(Column.name) ?? ""
+            table = row.text(Column.table) ?? ""
+            sql = row.text(Column.sql)
+        }
+    }
+}
+
+/// A statement has one enum of columns beside it, in the order in which it selects them.
+extension Statement {
+    func isNull(_ column: some RawRepresentable<Int32>) -> Bool { isNull(column.rawValue) }
+    func int(_ column: some RawRepresentable<Int32>) -> Int64 { int(column.rawValue) }
+    func optionalInt(_ column: some RawRepresentable<Int32>) -> Int64? { optionalInt(column.rawValue) }
+    func double(_ column: some RawRepresentable<Int32>) -> Double { double(column.rawValue) }
+    func text(_ column: some RawRepresentable<Int32>) -> String? { text(column.rawValue) }
+    func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool { isText(text, at: column.rawValue) }
+    func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer { bytes(column.rawValue) }
+
+    func instant(_ column: some RawRepresentable<Int32>) -> WallInstant { WallInstant(rawValue: int(column)) }
+    func optionalInstant(_ column: some RawRepresentable<Int32>) -> WallInstant? {
+        optionalInt(column).map(WallInstant.init(rawValue:))
+    }
+    func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp { UseStamp(rawValue: int(column)) }
+    func key(_ column: some RawRepresentable<Int32>) -> EntryKey { EntryKey(String(decoding: bytes(column), as: UTF8.self)) }
+    func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 { UInt32(truncatingIfNeeded: int(column)) }
+}

@@ -1,0 +1,147 @@
+internal import Foundation
+internal import VellumCore
+
+// Copies the readable entries of a damaged file.
+
+extension Recovery {
+    /// Copies every entry that can be read and matches its checksum from the damaged file `aside` into a new file at `path`.
+    ///
+    /// - Returns: How many entries were copied.
+    static func salvage(_ aside: String, into path: String, _ kind: FileKind, at now: WallInstant) throws -> Int {
+        let target = try Connection(path: path)
+        try Schema.prepare(target, kind)
+        let writer = try WriteConnection(target)
+        var copy = try FileHeader.mendedCopy(of: aside, kind)
+        defer { forget(copy) }
+        guard let source = try openSource(aside, &copy) else { return 0 }
+        CrashPoint.reached(.salvageBegins)
+        var salvaged = 0
+        for (archive, found) in try archives(in: source) {
+            let number = try writer.archiveNumber(named: archive.name, withLimit: found.limit ?? .unknown)
+            let rows = ArchiveWriter(id: number, name: archive.name, connection: target)
+            rows.isUnlimited = true
+            rows.versionGroup = found.versionGroup
+            try writer.transaction { () throws(SQLiteError) in try rows.writeHeartbeat(at: now) }
+            writer.add(rows)
+            prepareForSalvage(archive.number, source)
+            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum)
+            while let found = entries.next(512) {
+                try writer.transaction { () throws(SQLiteError) in
+                    try rows.load()
+                    for (key, entry) in found { try rows.salvage(entry, key, at: now) }
+                }
+                CrashPoint.reached(.salvageBatchCommitted)
+                salvaged += found.count
+            }
+        }
+        // Closing would not report that there is no room for the rest of the log.
+        try target.restartLog()
+        CrashPoint.reached(.salvaged)
+        return salvaged
+    }
+
+    /// Opens the file from which entries are read: the damaged one, or a copy whose header or schema was repaired. Reading a table could run
+    /// code that a foreign schema contains.
+    private static func openSource(_ aside: String, _ copy: inout String?) throws -> Connection? {
+        if let check = try foreignSchema(of: copy ?? aside) {
+            Log.warning("The schema of a damaged archive file contains definitions that this package did not write. None of them is run.")
+            let place = try copy ?? FileHeader.copy(of: aside)
+            copy = place
+            try SchemaRepair.run(place, check)
+        }
+        return try openForReading(copy ?? aside)
+    }
+
+    /// The schema of the file, if it contains anything that this package does not write; `nil` also if it cannot be read. The file is closed
+    /// again.
+    ///
+    /// It is read with the settings of salvage: a definition that SQLite cannot parse must not hide one that salvage would run.
+    private static func foreignSchema(of path: String) throws(SQLiteError) -> SchemaCheck? {
+        guard let source = try openForReading(path) else { return nil }
+        do throws(SQLiteError) {
+            let check = try SchemaCheck(source)
+            return check.items.allSatisfy(check.isOurs) ? nil : check
+        } catch {
+            guard error.isDamage else { throw error }
+            return nil
+        }
+    }
+
+    private static func forget(_ copy: String?) {
+        guard let copy else { return }
+        do {
+            try FileHeader.removeCopy(copy)
+        } catch {
+            Log.warning("A copy of a damaged archive file could not be removed.")
+        }
+    }
+
+    /// Opens the file with the settings of salvage; `nil` if nothing of it can be read.
+    ///
+    /// - Throws: ``SQLiteError`` if the cause is not the file: the process may have no descriptor or no memory left.
+    private static func openForReading(_ path: String) throws(SQLiteError) -> Connection? {
+        do throws(SQLiteError) {
+            let connection = try Connection(path: path, isDefensive: false)
+            try connection.execute(SQL.salvageSettings)
+            do throws(SQLiteError) {
+                _ = try connection.int(SQL.tableCount)
+            } catch {
+                guard error.isDamage else { throw error }
+                Log.error("The list of tables is damaged.", error)  // The tables that could be read are used.
+            }
+            return connection
+        } catch {
+            guard error.isDamage else { throw error }
+            Log.error("Nothing can be read of a damaged archive file.", error)
+            return nil
+        }
+    }
+
+    /// Creates an empty table of touches where there is none: the statements that read entries use it, and must not fail for that.
+    private static func prepareForSalvage(_ number: Int64, _ source: Connection) {
+        do throws(SQLiteError) {
+            _ = try source.prepare(EntryTable.after(number))
+        } catch {
+            Log.error("The order of use of an archive cannot be read.", error)
+            do throws(SQLiteError) {
+                try source.execute(RecencyTables.createEmptyTouches(number))
+            } catch {
+                Log.error("The entries of an archive cannot be read.", error)
+            }
+        }
+    }
+
+    private struct Archive: Hashable {
+        var number: Int64
+        var name: String
+    }
+
+    private struct Description {
+        var versionGroup: String?
+        var limit: StoredLimit?
+    }
+
+    /// The archives of the file, by each of three ways to list them. If they disagree, all are used: no entry matches its checksum under the
+    /// name of another archive.
+    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: Archive, description: Description)] {
+        var archives: [Archive: Description] = [:]
+        for sql in [ArchiveTable.listByName, ArchiveTable.listBackwards, ArchiveTable.list] {
+            do throws(SQLiteError) {
+                let list = try source.prepare(sql)
+                while try list.step() {
+                    let listed = ArchiveTable.Listed(list)
+                    guard let name = listed.name, listed.id > 0 else { continue }
+                    let archive = Archive(number: listed.id, name: name)
+                    var description = archives[archive] ?? Description()
+                    description.versionGroup = listed.versionGroup ?? description.versionGroup
+                    if listed.limit.isPossible { description.limit = listed.limit }
+                    archives[archive] = description
+                }
+            } catch {
+                guard error.isDamage else { throw error }
+                Log.error("The list of archives is damaged.", error)
+            }
+        }
+        return archives.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value) }
+    }
+}
