@@ -23,7 +23,7 @@ let package = Package(
         .target(name: "CBORCoding"),
 
         // What every face shares. No database.
-        .target(name: "VellumCore", dependencies: ["CBORCoding", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "VellumCore", dependencies: [.product(name: "Logging", package: "swift-log")]),
         // The engine: memory over disk. Nothing of it is public.
         .target(
             name: "VellumEngine",
@@ -66,21 +66,24 @@ let package = Package(
         .testTarget(
             name: "VellumEngineTests",
             dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase"]),
-        .testTarget(name: "VellumTests", dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+        .testTarget(
+            name: "VellumTests",
+            dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "MiniCacheTests", dependencies: ["MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
-            name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"], path: "Tests/ParityTests/Swift6"
+            name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
+            path: "Tests/ParityTests/Swift6"
         ),
         .testTarget(
-            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
+            name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite"],
+            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         // Clocks, faults, counting codecs and temporary folders for tests.

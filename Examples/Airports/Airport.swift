@@ -20,7 +20,7 @@ extension Airport: IndexedArchivable {
     static var archiveIndexes: [ArchiveIndex<Airport>] { [.index(\.country, \.elevation), .index(\.name), .index(\.timeZone)] }
 }
 
-/// An airport in an archive without indexes, to compare with.
+/// An airport in an archive without indexes, for comparison.
 struct PlainAirport: ArchiveCodable {
     static var archiveName: String { "Airports without indexes" }
 
@@ -29,10 +29,10 @@ struct PlainAirport: ArchiveCodable {
 }
 
 extension Airport {
-    /// A plain airport is recorded as a whole, and its airport not once more by itself.
+    /// The airport of a `PlainAirport` is not recorded separately.
     static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
 
-    /// An airport from a row of the list: icao, iata, name, city, subd, country, elevation, lat, lon, tz, lid.
+    /// Creates an airport from a row of the list: icao, iata, name, city, subd, country, elevation, lat, lon, tz, lid.
     init?(row: [String]) {
         guard row.count >= 10, let elevation = Double(row[6]), let latitude = Double(row[7]), let longitude = Double(row[8]) else {
             return nil

@@ -1,4 +1,4 @@
-/// Rows of comma-separated values with quoted fields (RFC 4180).
+/// Parses comma-separated values with quoted fields (RFC 4180).
 enum CommaSeparatedValues {
     static func rows(of text: String) -> [[String]] {
         var rows: [[String]] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// The steps of the main job, in order.
+/// Records, queries and evicts airports, and prints each step.
 struct Demonstration {
     let folder: URL
     let report: Report
@@ -27,8 +27,8 @@ struct Demonstration {
 
         report.title("The same airports in an archive bounded to 1 MB of disk")
         try boundedArchive(airports)
-        try report.step { ("flush and close both", try factory.close()) }
-        report.title("Run it again: everything is still there.  (--fresh begins anew.)")
+        try report.step { ("close both archives", try factory.close()) }
+        report.title("Run it again: everything is still stored.  (--fresh deletes it first.)")
     }
 
     private static func list() throws -> [Airport] {
@@ -43,10 +43,10 @@ struct Demonstration {
     private func fill(_ archives: ArchiveManager<Airport>, with airports: [Airport]) throws {
         let present = try archives.store.count()
         guard present < airports.count else {
-            report.line("everything is there from an earlier run: \(present) airports, nothing to record")
+            report.line("all \(present) airports are stored from an earlier run, nothing to record")
             return
         }
-        if present > 0 { report.line("\(present) airports are there from an earlier run") }
+        if present > 0 { report.line("\(present) airports are stored from an earlier run") }
         try report.step {
             for start in stride(from: 0, to: airports.count, by: 1000) {
                 let end = min(start + 1000, airports.count)
@@ -57,7 +57,7 @@ struct Demonstration {
         }
         report.step {
             for airport in airports.prefix(1000) { archives.record(airport) }
-            return ("record a thousand of them again, one by one, each safe from kill -9", ())
+            return ("record a thousand of them again, one by one; each survives kill -9", ())
         }
     }
 
@@ -73,29 +73,29 @@ struct Demonstration {
             let found = airports.count { archives.access(archiveWithKey: $0.icao) != nil }
             return ("access every airport once: \(found) found", ())
         }
-        if archives.access(archiveWithKey: "NOWHERE") == nil { report.line("an airport that is not there: nil") }
+        if archives.access(archiveWithKey: "NOWHERE") == nil { report.line("an airport that is not in the archive: nil") }
     }
 
     private func describe(_ archives: ArchiveManager<Airport>, _ code: String, _ origin: String) {
         if origin.hasPrefix("from disk") { archives.store.trimMemory(to: .zero) }
         report.step {
             let airport = archives.access(archiveWithKey: code)
-            return ("\(origin)  \(code)  \(airport.map { "\($0.name), \($0.city), \($0.country)" } ?? "is not there")", ())
+            return ("\(origin)  \(code)  \(airport.map { "\($0.name), \($0.city), \($0.country)" } ?? "not found")", ())
         }
     }
 
-    // MARK: Deleting, and the property
+    // MARK: Deleting, and the property wrapper
 
     private func delete(_ archives: ArchiveManager<Airport>) throws {
         report.title("Delete and record again")
         guard let airport = archives.access(archiveWithKey: "LOWI") else { return }
         report.step {
             archives.delete(airport)
-            return ("delete LOWI: \(archives.access(archiveWithKey: "LOWI") == nil ? "gone" : "still there")", ())
+            return ("delete LOWI: \(archives.access(archiveWithKey: "LOWI") == nil ? "deleted" : "still there")", ())
         }
         report.step {
             archives.record(airport)
-            return ("record it again: \(archives.access(archiveWithKey: "LOWI") == airport ? "back" : "not there")", ())
+            return ("record it again: \(archives.access(archiveWithKey: "LOWI") == airport ? "found" : "not found")", ())
         }
     }
 
@@ -119,13 +119,13 @@ struct Demonstration {
     // MARK: Limits
 
     private func show(_ archives: ArchiveManager<Airport>) throws {
-        report.title("What the archive holds and did")
+        report.title("Statistics of the archive")
         let statistics = try archives.store.statistics()
         let limits = archives.store.limits
         report.line("memory  \(DataSize(bytes: statistics.memory.bytes)) of \(limits.memory), \(statistics.memory.entries) airports")
         report.line("disk    \(DataSize(bytes: statistics.disk.bytes)) of \(limits.disk), \(statistics.disk.entries) airports")
         report.line("hits    \(statistics.memoryHits) in memory, \(statistics.diskHits) on disk; misses \(statistics.misses)")
-        report.line("left memory to keep its limit: \(statistics.memoryEvictions); left the archive: \(statistics.removals.evicted)")
+        report.line("evicted from memory: \(statistics.memoryEvictions); evicted from the archive: \(statistics.removals.evicted)")
     }
 
     private func boundedArchive(_ airports: [Airport]) throws {
@@ -135,20 +135,20 @@ struct Demonstration {
             try archives.store.record(contentsOf: airports.prefix(2000))
             for code in airports.prefix(10) { _ = archives.access(archiveWithKey: code.icao) }
             for start in stride(from: 2000, to: airports.count, by: 1000) {
-                // The first ten are accessed all the time, so they never become the least recently used.
+                // The first ten are accessed before each transaction, so they are never the least recently used.
                 for airport in airports.prefix(10) { _ = archives.access(archiveWithKey: airport.icao) }
                 try archives.store.record(contentsOf: airports[start..<min(start + 1000, airports.count)])
             }
-            return ("record all \(airports.count), while the first ten are accessed all the time", ())
+            return ("record all \(airports.count), and access the first ten before each thousand", ())
         }
         let statistics = try archives.store.statistics()
         let kept = Set(try archives.store.keys())
         let tail = airports.reversed().prefix { kept.contains($0.icao) }.count
         report.line(
-            "disk    \(DataSize(bytes: statistics.disk.bytes)) of \(archives.store.limits.disk), \(kept.count) airports are left; \(statistics.removals.evicted) left"
+            "disk    \(DataSize(bytes: statistics.disk.bytes)) of \(archives.store.limits.disk), \(kept.count) airports are kept; \(statistics.removals.evicted) were evicted"
         )
         report.line(
-            "left are the last \(tail) that were recorded, and \(airports.prefix(10).count { kept.contains($0.icao) }) of the ten that were accessed"
+            "kept are the last \(tail) that were recorded, and \(airports.prefix(10).count { kept.contains($0.icao) }) of the ten that were accessed"
         )
         try factory.close()
     }

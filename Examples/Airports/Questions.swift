@@ -1,13 +1,13 @@
 import Foundation
 import Vellum
 
-/// What one may ask of the airports, with the index and without it.
+/// Queries of the airports, with indexes and without.
 struct Questions {
     let archives: ArchiveManager<Airport>
     let plain: ArchiveStore<PlainAirport>
     let report: Report
 
-    /// - Parameter list: Recorded in the archive without indexes, unless it is there.
+    /// - Parameter list: Recorded in the archive without indexes, unless it has all airports.
     init(_ archives: ArchiveManager<Airport>, _ factory: ArchivesFactory, _ list: [Airport], _ report: Report) throws {
         self.archives = archives
         self.report = report
@@ -59,18 +59,18 @@ struct Questions {
         report.explanation(try airports.explain(where: isNamed, sortedBy: [SortDescriptor(\.name)]))
     }
 
-    /// In the words of Vellum 1.x; no index knows a regular expression.
+    /// A finder. Regular expressions use no index.
     private func matching(_ expression: String) throws {
         report.title("Airports of the United States whose name matches \(expression)")
         let query = archives.findWhere { $0.country(.isEqual("US")).name(.matches(regex: expression)) }.sorted { $0.name(.ascending) }
         for airport in query.limitResults(by: 5).getResults() { report.line("\(airport.icao)  \(airport.name)") }
         let explanation = query.explain()
-        report.line("… \(explanation.results) in all")
+        report.line("… \(explanation.results) in total")
         report.explanation(explanation)
     }
 
     private func timeZones() throws {
-        report.title("How many airports there are in a time zone")
+        report.title("Number of airports in a time zone")
         for zone in ["America/Chicago", "America/Sao_Paulo", "Europe/Berlin", "Asia/Kathmandu"] {
             let isThere = #Predicate<Airport> { $0.timeZone == zone }
             try report.step { ("\(Self.number(Double(try airports.count(where: isThere))))  \(zone)", ()) }
@@ -84,9 +84,9 @@ struct Questions {
         report.explanation(try airports.explain(where: #Predicate { $0.timeZone == zone }))
     }
 
-    /// A condition of which an index knows a part.
+    /// A condition that an index covers in part.
     private func ranches() throws {
-        report.title("Ranches of the United States above 7,000 ft: the index finds country and height, the name is asked of each")
+        report.title("Ranches of the United States above 7,000 ft: the index finds country and elevation, the name is tested for each")
         let isHighRanch = #Predicate<Airport> { $0.country == "US" && $0.elevation > 7000 && $0.name.contains("Ranch") }
         let highest = [SortDescriptor(\Airport.elevation, order: .reverse)]
         for airport in try airports.fetch(where: isHighRanch, sortedBy: highest, limit: 5) {
@@ -102,7 +102,7 @@ struct Questions {
         let (slow, other) = try Self.fastest(of: 3, without)
         let factor = String(format: "%.0f", slow / fast)
         report.line("with the index \(Self.time(fast)), without it \(Self.time(slow)): \(factor) times as long")
-        if count != other { report.line("The answers differ: \(count) and \(other). That must not be.") }
+        if count != other { report.line("The results differ: \(count) and \(other). This is a defect.") }
     }
 
     private static func fastest(of times: Int, _ work: () throws -> Int) throws -> (microseconds: Double, result: Int) {

@@ -1,20 +1,20 @@
 import Foundation
 import Vellum
 
-/// What the program prints: steps with their times, and a bar where someone watches.
+/// Prints steps with their times, and a progress bar on a terminal.
 struct Report {
-    private let watched = isatty(STDOUT_FILENO) == 1
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
 
     func title(_ text: String) { print("\n\(text)") }
 
     func line(_ text: String) { print("  \(text)") }
 
-    /// How a query was answered.
+    /// Prints how a query was executed.
     func explanation(_ explanation: QueryExplanation) {
         for line in explanation.description.split(separator: "\n") { self.line("  │ \(line)") }
     }
 
-    /// Runs a step and prints what it says of itself, with its time.
+    /// Runs a step and prints its description and its time.
     func step<Value>(_ work: () throws -> (String, Value)) rethrows -> Value {
         let clock = ContinuousClock()
         let start = clock.now
@@ -24,7 +24,7 @@ struct Report {
     }
 
     func progress(_ done: Int, of all: Int) {
-        if watched {
+        if isTerminal {
             let filled = all == 0 ? 40 : done * 40 / all
             let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 40 - filled)
             print("\r  \(bar) \(done) of \(all)", terminator: done == all ? "\r\u{1B}[K" : "")

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-// The main job: 28,298 airports of the world in an archive of bounded size.
+// Records 28,298 airports of the world in an archive of bounded size, and queries them.
 //
 //     swift run -c release Airports [--fresh] [FOLDER]
 
@@ -9,8 +9,8 @@ let arguments = CommandLine.arguments.dropFirst()
 let folder =
     arguments.first { !$0.hasPrefix("-") }.map { URL(fileURLWithPath: $0) }
     ?? FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0].appendingPathComponent("Airports")
-if arguments.contains("--fresh") {
-    try? FileManager.default.removeItem(at: folder)
+if arguments.contains("--fresh"), FileManager.default.fileExists(atPath: folder.path) {
+    try FileManager.default.removeItem(at: folder)
 }
 
 let report = Report()

@@ -38,9 +38,9 @@ static int has_instruction(void) { return 1; }
 
 #ifdef STEP8
 
-// The instruction takes three cycles and can begin anew every cycle, so long input is read at three places at once. What
-// the first two yield is then moved over the bytes that follow it, which for a fixed length is a table look-up: the
-// checksum is linear.
+// The instruction takes three cycles, and a new one can start every cycle, so long input is read as three interleaved streams.
+// The checksums of the first two streams are then advanced over the bytes that follow them. A checksum is linear, so for a fixed
+// length this is a table look-up.
 #define STRIDE 2048
 
 static uint32_t moved[4][256];

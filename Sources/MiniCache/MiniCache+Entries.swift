@@ -20,7 +20,7 @@ extension MiniCache {
     /// Returns how many entries are stored, including expired values that were not removed yet, values that cannot be decoded, entries of an
     /// original MiniCache file with keys of another type, and remembered misses.
     ///
-    /// ``keys(limitedBy:)`` returns the keys of valid values only. Counting does not affect the eviction order.
+    /// ``keys(limit:)`` returns the keys of valid values only. Counting does not affect the eviction order.
     ///
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
@@ -34,10 +34,10 @@ extension MiniCache {
     /// A key that is not a `Key`, because a handle of another type set it, is reported once and left out. Listing does not affect the eviction
     /// order.
     ///
-    /// - Parameter limit: The largest number of keys to return.
+    /// - Parameter limit: The maximum number of keys. Zero or a negative number returns none.
     /// - Complexity: O(n log n).
     /// - Throws: ``MiniCacheError`` if the disk fails.
-    public func keys(limitedBy limit: Int = .max) throws(MiniCacheError) -> [Key] {
+    public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
         let store = try openStore()
         var keys: [Key] = []
         for use in try core.locatingErrors({ () throws(VellumError) in try store.keysByUse(under: expiration) }) {
@@ -65,9 +65,9 @@ extension MiniCache {
     }
 
     /// The limits of memory and disk, in bytes of encoded values.
-    public var limits: (memory: DataSize, disk: DataSize) {
+    public var limits: StorageLimits {
         let (memory, disk) = core.limits
-        return (DataSize(bytes: memory.bytes), DataSize(bytes: disk.bytes))
+        return StorageLimits(memory: DataSize(bytes: memory.bytes), disk: DataSize(bytes: disk.bytes))
     }
 
     /// Removes the least recently used values from memory until it holds at most `size`. They stay on disk.

@@ -40,7 +40,9 @@ extension MiniCache where Value: Sendable {
     ) async throws -> Value {
         let options = try checked(options, maxAge)
         if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(key) { return value }
-        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load).value
+        return try await loaded(
+            key, (staleWhileRevalidate, staleIfError), options, hasLooked: staleWhileRevalidate == .zero && staleIfError == .zero, load
+        ).value
     }
 
     /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -55,7 +57,9 @@ extension MiniCache where Value: Sendable {
     ) async throws -> Value? {
         let options = try checked(options, maxAge)
         if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(key) { return value }
-        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load).value
+        return try await loadedIfAny(
+            key, (staleWhileRevalidate, staleIfError), options, hasLooked: staleWhileRevalidate == .zero && staleIfError == .zero, load
+        ).value
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one.
@@ -66,7 +70,7 @@ extension MiniCache where Value: Sendable {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try await loaded(key, staleWhileRevalidate, staleIfError, try checked(options, maxAge), load)
+        try await loaded(key, (staleWhileRevalidate, staleIfError), try checked(options, maxAge), hasLooked: false, load)
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -76,7 +80,7 @@ extension MiniCache where Value: Sendable {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loadedIfAny(key, staleWhileRevalidate, staleIfError, try checked(options, maxAge), load)
+        try await loadedIfAny(key, (staleWhileRevalidate, staleIfError), try checked(options, maxAge), hasLooked: false, load)
     }
 
     // MARK: Steps
@@ -117,24 +121,24 @@ extension MiniCache where Value: Sendable {
 
     @usableFromInline
     func loaded(
-        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
+        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, hasLooked: Bool,
         _ loader: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await answer(key, staleWhileRevalidate, staleIfError, options, acceptsNil: false, loader)
+        let answer = try await answer(key, stale, options, acceptsNil: false, hasLooked: hasLooked, loader)
         guard let value = answer.value else { preconditionFailure("The store must not return nil to a reader that does not accept it.") }
         return Loaded(value, answer.source)
     }
 
     @usableFromInline
     func loadedIfAny(
-        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
+        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, hasLooked: Bool,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await answer(key, staleWhileRevalidate, staleIfError, options, acceptsNil: true, loader)
+        try await answer(key, stale, options, acceptsNil: true, hasLooked: hasLooked, loader)
     }
 
     private func answer(
-        _ key: Key, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions, acceptsNil: Bool,
+        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool, hasLooked: Bool,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let entryKey = try CacheKey.of(key)
@@ -150,17 +154,17 @@ extension MiniCache where Value: Sendable {
         }
         let (keepsDecoded, format) = (keepsDecoded, core.format)
         do {
-            let answer = try await store.load(
-                entryKey, under: expiration, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options,
-                absence: absence, takesNothing: acceptsNil
-            ) {
+            let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+            var request = try LoadRequest<CachedValue>(key: entryKey, under: expiration, staleness: staleness, options: options) {
                 guard let value = try await loader() else { return nil }
                 return CachedValue(keepsDecoded ? DecodedForm(value, format) : encodedForm(of: value, format))
             }
+            (request.absence, request.takesNothing) = (absence, acceptsNil)
+            let answer = try await store.load(request, hasLooked: hasLooked)
             if answer.source == .loaded { core.didWrite(entryKey) }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
         } catch let error as VellumError {
-            throw error
+            throw core.located(error)
         }
     }
 

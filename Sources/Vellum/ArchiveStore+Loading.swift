@@ -44,8 +44,8 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
         try check(options)
-        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return object }
-        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load).value
+        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return object }
+        return try await loaded(key, (staleWhileRevalidate, staleIfError), options, load).value
     }
 
     /// Returns the object with the key. If there is no valid one, a loader that may return `nil` loads it.
@@ -66,8 +66,8 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
         try check(options)
-        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return object }
-        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load).value
+        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return object }
+        return try await loadedIfAny(key, (staleWhileRevalidate, staleIfError), options, load).value
     }
 
     /// Returns the object with the key and its source. If there is no valid one, it is loaded and recorded.
@@ -87,8 +87,8 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
         try check(options)
-        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return Loaded(object, .cached) }
-        return try await loaded(key, staleWhileRevalidate, staleIfError, options, load)
+        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return Loaded(object, .cached) }
+        return try await loaded(key, (staleWhileRevalidate, staleIfError), options, load)
     }
 
     /// Returns the object with the key and its source. If there is no valid one, a loader that may return `nil` loads it.
@@ -109,8 +109,8 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         try check(options)
-        if let object = try hit(key, staleWhileRevalidate, staleIfError) { return Loaded(object, .cached) }
-        return try await loadedIfAny(key, staleWhileRevalidate, staleIfError, options, load)
+        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return Loaded(object, .cached) }
+        return try await loadedIfAny(key, (staleWhileRevalidate, staleIfError), options, load)
     }
 
     // MARK: Steps
@@ -120,13 +120,13 @@ extension ArchiveStore where Archive: Sendable {
         try withOpenHandle { () throws(VellumError) in try options.check() }
     }
 
-    /// Returns the object if memory has a valid one.
+    /// Returns the valid object. A caller that takes expired ones goes on to load, which looks for both at once.
     @inlinable
-    func hit(_ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError) -> Archive? {
+    func hit(_ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration)) throws(VellumError) -> Archive? {
+        guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
-            return try store.hit(
-                forKey: EntryKey(key), under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
+            return try store.hit(forKey: EntryKey(key), under: .never)
         } catch {
             throw store.located(error)
         }
@@ -134,42 +134,42 @@ extension ArchiveStore where Archive: Sendable {
 
     @usableFromInline
     func loaded(
-        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
+        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        let answer = try await load(key, staleWhileRevalidate, staleIfError, options, takesNothing: false, loader)
+        let answer = try await load(key, stale, options, takesNothing: false, loader)
         guard let object = answer.value else { preconditionFailure("A caller that does not accept nil received nil.") }
         return Loaded(object, answer.source)
     }
 
     @usableFromInline
     func loadedIfAny(
-        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
+        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
-        try await load(key, staleWhileRevalidate, staleIfError, options, takesNothing: true, loader)
+        try await load(key, stale, options, takesNothing: true, loader)
     }
 
     private func load(
-        _ key: String, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
-        takesNothing: Bool, _ loader: @escaping @Sendable () async throws -> Archive?
+        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, takesNothing: Bool,
+        _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         let key = EntryKey(key)
         var options = options
         options.expiration = options.expiration ?? expiration
         do {
-            return try await store.load(
-                key, under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, absence: nil,
-                takesNothing: takesNothing,
-                additions: { [self] (object, transaction) throws(VellumError) in
-                    guard !mark.isClosed else { throw .closed }
-                    try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
-                }
-            ) {
+            let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+            var request = try LoadRequest<Archive>(key: key, under: .never, staleness: staleness, options: options) {
                 guard let object = try await loader() else { return nil }
                 guard EntryKey(object.primaryKey) == key else { throw VellumError.otherKey }
                 return object
             }
+            request.takesNothing = takesNothing
+            request.addition = { [self] (object, transaction) throws(VellumError) in
+                guard !mark.isClosed else { throw .closed }
+                try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
+            }
+            return try await store.load(request, hasLooked: stale.whileRevalidate == .zero && stale.ifError == .zero)
         } catch let error as VellumError {
             throw store.located(error)
         }

@@ -11,19 +11,19 @@
     #endif
 #endif
 
-/// A place between two steps of the engine at which tests kill the process. Nothing in a release build.
+/// A point between two steps of the engine where tests can kill the process. Does nothing in a release build.
 ///
 /// ```sh
 /// VELLUM_CRASH_POINT=committed:3 program    # is killed when it passes `committed` for the third time
 /// ```
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
-    case begun, changeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryHeard,
+    case begun, changeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
         rollingBack
     // One entry.
-    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, useDeleted, deletionIndexed, allDeleted
+    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, allDeleted
     // Relaxed writes.
-    case relaxedWriteApplied, relaxedWriteHeard, batchCommitBegins, batchCommitted
+    case relaxedWriteApplied, relaxedWriteInMemory, batchCommitBegins, batchCommitted
     // The sync of power-safe writes.
     case syncBegins, synced
     // The log.
@@ -32,27 +32,28 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case spaceReturnBegins, spaceReturned
     // Limits that shrink.
     case shrinkBatchCommitted
-    // The order of use.
-    case usesTaken, useAdded, useMoved, markRemoved, usesWritten, usesCommitted
+    // The eviction order.
+    case touchesTaken, touchAdded, touchMoved, recencyDeleted, touchesWritten, touchesCommitted
     // Opening.
     case filePlaced, fileConnected, logStarted, fileTablesCreated, formatWritten, formatCommitted
     case archiveAdded, archiveCreated, archiveCommitted
     // Indexes.
     case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored
     case indexBatchCommitted, indexesAnalysed
-    // Sweeping, and archives that replace one another.
-    case presenceWritten, sweepBegins, entrySwept, sweepCommitted
-    case relativeEvicted, relativeSwept, archiveIndexDropped, archiveForgotten, archiveDropped
+    // Sweeping, and archives of one version group.
+    case heartbeatRecorded, sweepBegins, entrySwept, sweepCommitted
+    case siblingEvicted, siblingSwept, archiveIndexDropped, archiveForgotten, archiveDropped
     // Closing.
-    case closing, closingUsesWritten, closingReadersClosed, closed
+    case closing, closingTouchesWritten, closingReadersClosed, closed
     // Damage.
-    case damageMarked, damagedFileRetired, salvageBegins, salvageBatchCommitted, salvaged, asideNamed, damagedFileMoved, damagedFileAside
-    // What takes the place of another file.
+    case damageMarked, damagedFileRetired, salvageBegins, salvageBatchCommitted, salvaged
+    case asidePathRecorded, damagedFileMoved, damagedFileAside
+    // Replacing one file with another.
     case replacementBegins, replacementCompleted, replacementInPlace
     // A file of the original MiniCache.
     case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved, originalKeyRenamed, originalKeysRenamed
 
-    /// The process is here.
+    /// Marks that the process has reached `point`: counts it, and kills the process if the point is armed.
     @inline(__always)
     static func reached(_ point: CrashPoint) {
         #if DEBUG
@@ -60,14 +61,14 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         #endif
     }
 
-    /// Kills the process when it passes the point for the nth time from now on. Only in a debug build.
+    /// Kills the process when it passes `point` for the `count`th time from now on. Only in a debug build.
     package static func arm(_ point: CrashPoint, passing count: Int) {
         #if DEBUG
             CrashPlan.shared.arm(point, passing: count)
         #endif
     }
 
-    /// From now on, counts how often each point is passed. Only in a debug build.
+    /// Starts counting how often each point is passed. Only in a debug build.
     package static func startCounting() {
         #if DEBUG
             CrashPlan.shared.startCounting()
@@ -85,7 +86,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
 }
 
 #if DEBUG
-    /// When the process is to be killed.
+    /// The crash point at which to kill the process, and the counts.
     private final class CrashPlan: Sendable {
         static let shared = CrashPlan()
 
@@ -95,7 +96,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
             var passings: [CrashPoint: Int]?
         }
 
-        /// Whether there is anything to do at a point: almost never.
+        /// Whether a point is armed or counted. Almost always false, so that passing a point costs one load.
         private let isWatching: Atomic<Bool>
         private let plan: Locked<Plan>
 

@@ -1,7 +1,7 @@
 internal import Logging
 internal import VellumCore
 
-/// What this module tells the log: sentences of ours and result codes, never a key or a value.
+/// Writes the engine's messages to the log: fixed sentences, paths, archive names and result codes, never a key or a value.
 enum Log {
     private static let logger = Logger(label: "vellum.storage")
 
@@ -16,8 +16,8 @@ enum Log {
     static func evictsByDefault(_ archive: String, _ limit: DataSize) {
         logger.warning(
             """
-            The archive \(displayed(archive)) reached its disk limit of \(limit), the default, and now evicts what was used least \
-            recently. Give it a size where it is opened: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
+            The archive \(displayed(archive)) reached its disk limit of \(limit), the default, and now evicts the least recently used \
+            entries. Set a size when you open it: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
             """)
     }
 
@@ -29,15 +29,16 @@ enum Log {
             """)
     }
 
-    static func logHeldBack(_ path: String, _ holdUp: DatabaseFile.HoldUp) {
+    static func logHeldBack(_ path: String, _ blockedLog: DatabaseFile.BlockedLog) {
         logger.warning(
             """
-            The write-ahead log of \(path) has \(holdUp.logSize) and grows, because \(holdUp.process.map { "process \($0)" } ?? "another process") keeps \
-            reading what is in it. It may be stopped, by a debugger or by the system. Let it go on, or end it.
+            The write-ahead log of \(path) has \(blockedLog.logSize) and keeps growing, because \
+            \(blockedLog.process.map { "process \($0)" } ?? "another process") keeps an old snapshot \
+            open. A debugger or the system may have stopped it. Continue or end that process.
             """)
     }
 
-    /// A cache's archive is named for the cache and its version, with a NUL in between.
+    /// Returns the name of an archive for messages. A cache's archive name is the cache's name and its version, separated by NUL.
     static func displayed(_ archive: String) -> String { archive.split(separator: "\0").joined(separator: ", version ") }
 
     static func warning(_ message: String) { logger.warning("\(message)") }

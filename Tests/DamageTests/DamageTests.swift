@@ -33,7 +33,7 @@ struct DamageTests {
             #expect(!findings.isBroken, "\(damage) is not mended by opening again: \(findings.remains)")
             let losesTheEnd = damage.damaged.contains("-wal") || damage.isOlderWhole
             #expect(findings.outdated.isEmpty || findings.isReported || losesTheEnd, "\(damage) brings back what was overwritten")
-            #expect(findings.lost.isEmpty || findings.isReported || damage.leavesNothing, "\(damage) hides something and nobody is told")
+            #expect(findings.lost.isEmpty || findings.isReported || damage.leavesNothing, "\(damage) loses entries without a report")
         }
         Figures.shared.printSummary()
     }

@@ -199,7 +199,7 @@ struct HostileFileTests {
         }
     }
 
-    @Test func wrongArchiveTotalsDoNotHideEntries() throws {
+    @Test func aWrongLowWaterMarkDoesNotHideEntries() throws {
         let hostile = try HostileFile()
         try RawDatabase(hostile.url).execute("UPDATE archives SET low_water = next + 100")
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)

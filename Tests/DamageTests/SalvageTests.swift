@@ -144,7 +144,7 @@ struct SalvageTests {
         for number in 0..<20 { #expect(try again.value(forKey: EntryKey("key \(number)")) == value(number)) }
         var events = again.events.events().makeAsyncIterator()
         guard case .setAside(let aside, 20) = await events.next(isolation: #isolation) else {
-            Issue.record("No one was told.")
+            Issue.record("Nothing was reported.")
             return
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")).isEmpty == false)

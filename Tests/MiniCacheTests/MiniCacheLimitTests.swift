@@ -39,9 +39,9 @@ struct MiniCacheLimitTests {
 
     @Test func theLimitOfAnOpenCacheCanOnlyBeRaised() async throws {
         let first = cache(memory: 1.megaByte, disk: 1.megaByte)
-        #expect(first.limits == (1.megaByte, 1.megaByte))
+        #expect(first.limits == StorageLimits(memory: 1.megaByte, disk: 1.megaByte))
         _ = cache(memory: 2.megaByte, disk: 3.megaByte)
-        #expect(first.limits == (2.megaByte, 3.megaByte))
+        #expect(first.limits == StorageLimits(memory: 2.megaByte, disk: 3.megaByte))
         let failures = first.failures
         _ = cache(disk: 1.kiloByte)
         #expect(first.limits.disk == 3.megaByte)

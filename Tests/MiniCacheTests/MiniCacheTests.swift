@@ -60,7 +60,7 @@ struct MiniCacheTests {
         for key in ["a", "b", "c"] { cache[key] = 1 }
         _ = cache["a"]
         #expect(try cache.keys() == ["a", "c", "b"])
-        #expect(try cache.keys(limitedBy: 2) == ["a", "c"])
+        #expect(try cache.keys(limit: 2) == ["a", "c"])
         #expect(try cache.count() == 3)
         temporary.clock.advance(by: .seconds(8 * 86_400))
         #expect(try cache.keys() == [])

@@ -155,7 +155,7 @@ struct MiniCacheValueTests {
         }
         #expect(cache[99] != nil)
         #expect(cache[0] == nil)
-        #expect(cache.limits == (2.kiloByte, 8.kiloByte))
+        #expect(cache.limits == StorageLimits(memory: 2.kiloByte, disk: 8.kiloByte))
         #expect(code { try cache.set(Data(count: 10_000), forKey: 99) } == .tooLarge)
         #expect(cache[99]?.count == 500)
     }
@@ -164,8 +164,8 @@ struct MiniCacheValueTests {
         let first = temporary.cache()
         let second: MiniCache<String, Int> = temporary.manager.cache(
             cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 5, diskLimit: 5)
-        #expect(first.limits == (1.megaByte, 20.megaByte))
-        #expect(second.limits == (1.megaByte, 20.megaByte))
+        #expect(first.limits == StorageLimits(memory: 1.megaByte, disk: 20.megaByte))
+        #expect(second.limits == StorageLimits(memory: 1.megaByte, disk: 20.megaByte))
     }
 
     @Test func anInvalidLimitIsTheErrorOfEveryCall() throws {

@@ -177,7 +177,7 @@ struct OriginalFileTests {
         let many: MiniCache<String, Int> = cache("Many")
         #expect(try many.keys() == (0..<600).reversed().map { "\($0)" })
         many["0"] = 0
-        #expect(try many.keys(limitedBy: 2) == ["0", "599"])
+        #expect(try many.keys(limit: 2) == ["0", "599"])
     }
 
     /// The log of a program that was killed.

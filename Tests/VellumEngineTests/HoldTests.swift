@@ -91,7 +91,7 @@ struct HoldTests {
                     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == setup.url.path + "-shm"
                 }
             }
-            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .nobody)
+            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unlocked)
             // SQLite's descriptor and ours.
             #expect(try descriptors() == 2)
             do {
@@ -110,7 +110,7 @@ struct HoldTests {
     @Test func attemptsToRestartTheLogBackOffAndReportOnce() {
         var backoff = RestartBackoff()
         var (now, reports, tries): (Int64, Int, Int) = (0, 0, 0)
-        #expect(backoff.patience(isLong: true) == 250)
+        #expect(backoff.timeout(isLong: true) == 250)
         while now < 60_000 {
             if backoff.fail(at: now, copied: 7) { reports += 1 }
             tries += 1
@@ -119,7 +119,7 @@ struct HoldTests {
         }
         #expect(reports == 1)
         #expect(tries < 40)
-        #expect(backoff.patience(isLong: true) == 2)
+        #expect(backoff.timeout(isLong: true) == 2)
         backoff.succeed()
         #expect(backoff == RestartBackoff())
     }
@@ -128,10 +128,10 @@ struct HoldTests {
     @Test func attemptsContinueWhileReadersMakeProgress() {
         var backoff = RestartBackoff()
         for number in 0..<100 {
-            let isTold = backoff.fail(at: Int64(number), copied: number)
-            #expect(!isTold)
+            let isReported = backoff.fail(at: Int64(number), copied: number)
+            #expect(!isReported)
             #expect(backoff.nextTry <= Int64(number) + 2)
-            #expect(backoff.patience(isLong: true) == 250)
+            #expect(backoff.timeout(isLong: true) == 250)
         }
     }
 

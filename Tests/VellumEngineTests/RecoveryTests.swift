@@ -35,7 +35,7 @@ struct RecoveryTests {
         #expect(try store.values().count == 9)
         var iterator = events.makeAsyncIterator()
         guard case .damagedEntry("4", _) = await iterator.next() else {
-            Issue.record("No one was told.")
+            Issue.record("Nothing was reported.")
             return
         }
         try store.record(Data("new".utf8), forKey: "4")
@@ -112,7 +112,7 @@ struct RecoveryTests {
         let archive = try file.archive(named: "strings", capacity: .unlimited)
         archive.attach(to: pendingEvents)
         guard case .setAside(let url, let salvaged) = pendingEvents.events.withLock({ $0.first }) else {
-            Issue.record("No one was told.")
+            Issue.record("Nothing was reported.")
             return
         }
         #expect(FileManager.default.fileExists(atPath: url.path))

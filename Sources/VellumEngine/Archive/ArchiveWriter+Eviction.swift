@@ -53,7 +53,7 @@ extension ArchiveWriter {
         guard let sibling = siblings.first(where: { $0.archive.totals.entries > 0 })?.archive else { return false }
         guard let removed = try sibling.removeOldestEntry(before: UseStamp(rawValue: .max)) else { return false }
         sibling.lostToSibling.append(removed)
-        CrashPoint.reached(.relativeEvicted)
+        CrashPoint.reached(.siblingEvicted)
         return true
     }
 

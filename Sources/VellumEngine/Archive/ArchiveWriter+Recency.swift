@@ -22,7 +22,7 @@ extension ArchiveWriter {
         insert.bind(entryID, at: 1)
         insert.bind(0, at: 2)
         try insert.run()
-        CrashPoint.reached(.useAdded)
+        CrashPoint.reached(.touchAdded)
         try moveTouch(entryID, to: stamp)
     }
 
@@ -40,7 +40,7 @@ extension ArchiveWriter {
         update.bind(entryID, at: 1)
         update.bind(stamp.rawValue, at: 2)
         try update.run()
-        CrashPoint.reached(.useMoved)
+        CrashPoint.reached(.touchMoved)
         return changes() == 1
     }
 
@@ -58,7 +58,7 @@ extension ArchiveWriter {
         let delete = try statement(.deleteRecency)
         delete.bind(stamp.rawValue, at: 1)
         try delete.run()
-        CrashPoint.reached(.markRemoved)
+        CrashPoint.reached(.recencyDeleted)
         // A caller that removes the oldest record until there is none would never end.
         guard changes() == 1 else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "A record of the recency log cannot be found.")

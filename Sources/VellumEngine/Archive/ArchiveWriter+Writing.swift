@@ -156,7 +156,7 @@ extension ArchiveWriter {
         let deleteTouch = try statement(.deleteTouch)
         deleteTouch.bind(entryID, at: 1)
         try deleteTouch.run()
-        CrashPoint.reached(.useDeleted)
+        CrashPoint.reached(.touchDeleted)
         try index.didRemove(entryID)
         CrashPoint.reached(.deletionIndexed)
         touchesInTransaction[entryID] = nil

@@ -187,8 +187,8 @@ public import VellumCore
     }
 
     @usableFromInline package func touchesArePending(isUrgent: Bool) {
-        if isUrgent { file.runMaintenance { (file) throws(SQLiteError) in _ = try file.writeUses(number) } }
-        file.scheduleWritingOfUses()
+        if isUrgent { file.runMaintenance { (file) throws(SQLiteError) in _ = try file.writeTouches(number) } }
+        file.scheduleWritingTouches()
     }
 
     @usableFromInline package func record(uses: [Touch]) { file.write(uses, of: number) }

@@ -1,38 +1,38 @@
 internal import Synchronization
 internal import VellumCore
 
-/// What an open file is at the moment.
+/// The state of an open file.
 enum FileState: UInt8, AtomicRepresentable {
     /// In use.
     case open
-    /// Holds no lock and no file, until it is resumed.
+    /// Suspended: holds no lock and no descriptor until it is resumed.
     case suspended
     /// Closed for every handle; it must be opened again.
     case closed
-    /// Deleted, replaced or set aside while it was open. It never comes back.
+    /// Deleted, replaced or set aside while it was open. This state is final.
     case vanished
 }
 
-// The only ways to what an open file holds: its state, and the connection that writes.
+// The only access to the file's state and its write connection.
 
 extension DatabaseFile {
     var state: FileState { atomicState.load(ordering: .acquiring) }
 
-    /// Moves from one state to another.
+    /// Changes the state from `old` to `new`.
     ///
-    /// - Returns: Whether the file was in the first.
+    /// - Returns: Whether the state was `old`; otherwise it is unchanged.
     @discardableResult
     func move(from old: FileState, to new: FileState) -> Bool {
         atomicState.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
     }
 
-    /// Whether the file was closed, or vanished; then it must be opened again.
+    /// Whether the file was closed or has vanished. It must be opened again then.
     package var isClosed: Bool { forkGuard.isThisProcess && [.closed, .vanished].contains(state) }
 
-    /// Whether maintenance may run: nothing is done for a file that is not open here.
+    /// Whether maintenance may run: the file is open in this process.
     var isAtWork: Bool { forkGuard.isThisProcess && state == .open }
 
-    /// Runs `body` with the connection that writes, while no other thread has it. Returns `nil` once the file is closed.
+    /// Runs `body` with the write connection, under its lock. Returns `nil` if the file is closed.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
         _ body: (WriteConnection) throws(Failure) -> Result?
@@ -43,7 +43,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Runs `body` with the connection that writes and one of the archives that it knows. Returns `nil` once either is closed.
+    /// Runs `body` with the write connection and one of its archives, under the lock. Returns `nil` if either is closed.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
         of number: Int64, _ body: (WriteConnection, ArchiveWriter) throws(Failure) -> Result?
@@ -54,7 +54,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Closes the connection that writes, for good: after `finish` has done what must come first.
+    /// Runs `finish` with the write connection, then closes the connection for good and sets the state. Returns `nil` if it was closed.
     func closeWriter<Result: Sendable, Failure: Error>(
         as state: FileState, _ finish: (WriteConnection) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -66,6 +66,6 @@ extension DatabaseFile {
         }
     }
 
-    /// What is told of the archives of this file.
+    /// The delegates of the file's open archives.
     var delegates: [any DiskArchiveDelegate] { withWriter { $0.owners } ?? [] }
 }

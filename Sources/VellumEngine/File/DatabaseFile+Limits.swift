@@ -1,10 +1,10 @@
 internal import Synchronization
 internal import VellumCore
 
-// The limits of archives: what is asked for when one is opened, what is granted, and how the disk limit is set.
+// The limits of archives: requested when a store is opened, granted, and changed on disk.
 
 extension DatabaseFile {
-    /// What is asked of a store that is opened, but for its name and its type.
+    /// The request for a store, apart from its name and type.
     struct StoreRequest {
         var memory: Capacity?
         var disk: Capacity?
@@ -13,20 +13,21 @@ extension DatabaseFile {
         var policy: DifferencePolicy
     }
 
-    /// Raises the limits of an open store where more is asked for.
+    /// Raises the limits of an open store where larger ones are requested.
     ///
-    /// - Returns: What could not be granted, where `policy` is to share the store all the same.
+    /// - Returns: What could not be granted, if `policy` is to share the store anyway; otherwise `nil`.
+    /// - Throws: ``VellumError/Code/contradiction`` for what cannot be granted, if `policy` is to refuse.
     func grant<Value>(_ request: StoreRequest, to store: Store<Value>, _ name: String) throws(VellumError) -> VellumError? {
         let (memory, disk, durability) = (request.memory, request.disk, request.durability)
-        // Another process may have raised the limit meanwhile.
+        // Another process may have raised the limit.
         let isKnown = disk == nil || state == .suspended
         let open = isKnown ? store.capacities : try store.currentCapacities()
         let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
         let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
         var refused: VellumError?
         if !isMemoryGranted || !isDiskGranted || durability != store.durability {
-            let asked = (memory: memory ?? open.memory, disk: disk ?? open.disk)
-            refused = .openOtherwise(name, path, open, store.durability, asked: asked, durability)
+            let requested = (memory: memory ?? open.memory, disk: disk ?? open.disk)
+            refused = .openWithOtherLimits(name, path, open, store.durability, requested: requested, durability)
         }
         if let refused, request.policy == .refuse { throw refused }
         if let memory, isMemoryGranted { store.raise(memory: memory) }
@@ -34,15 +35,15 @@ extension DatabaseFile {
         return refused
     }
 
-    /// What is left to do once a limit was set, where no lock is held.
+    /// Logs a lowered limit and schedules maintenance. Called without a lock.
     func finish(_ outcome: LimitOutcome, of diskArchive: DiskArchive) {
         if outcome.isLowered { Log.limitLowered(diskArchive.name, outcome.change) }
         for state in outcome.states { scheduleMaintenance(state) }
     }
 
-    /// Changes the disk limit of an archive and makes the archive keep it, a few entries at a time. ``finish(_:of:)`` does the rest.
+    /// Changes the disk limit of an archive and evicts entries above it, in small transactions. Call ``finish(_:of:)`` afterwards.
     ///
-    /// - Parameter change: The new limit, by the one that is stored and the bytes that are held.
+    /// - Parameter change: Returns the new limit for the stored one and the number of bytes held.
     func setLimit(
         of diskArchive: DiskArchive, _ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitOutcome {
@@ -68,7 +69,7 @@ extension DatabaseFile {
                 outcome?.lost.bytes += step.outcome.lost.bytes
                 outcome?.states += step.outcome.states
             }
-            // Totals that promise more than can be found are damage.
+            // Nothing was left to evict, although the totals exceed the limit: they are damaged.
             if step.isOver, step.outcome.lost.entries == 0 {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.")
             }
@@ -82,7 +83,7 @@ extension DatabaseFile {
         var outcome: LimitOutcome
         var isOver = false
 
-        /// The same with what is to be done outside the lock.
+        /// Returns the step with the writer's state after the commit, and notifies owners of entries lost to siblings.
         func afterCommit(of writer: WriteConnection) -> LimitStep {
             writer.reportLosses()
             var step = self
@@ -94,7 +95,7 @@ extension DatabaseFile {
     private static func setLimit(
         of archive: ArchiveWriter, _ writer: WriteConnection, _ change: (StoredLimit, Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitStep {
-        // Most often nothing changes and nothing is over the limit: then nothing need be written.
+        // Usually the limit is unchanged and not exceeded: then nothing is written.
         try writer.commitBatch()
         archive.invalidate()
         try archive.load()
@@ -115,9 +116,9 @@ extension DatabaseFile {
 }
 
 extension VellumError {
-    fileprivate static func openOtherwise(
+    fileprivate static func openWithOtherLimits(
         _ name: String, _ path: String, _ open: (memory: Capacity, disk: Capacity), _ openDurability: Durability,
-        asked: (memory: Capacity, disk: Capacity), _ durability: Durability
+        requested: (memory: Capacity, disk: Capacity), _ durability: Durability
     ) -> VellumError {
         func list(_ limits: (memory: Capacity, disk: Capacity), _ durability: Durability) -> String {
             "\(limits.memory) of memory, \(limits.disk) of disk and the durability \(durability)"
@@ -125,9 +126,9 @@ extension VellumError {
         return VellumError(
             .contradiction,
             """
-            The archive \(Log.displayed(name)) in \(path) is open with \(list(open, openDurability)), and was asked for with \
-            \(list(asked, durability)). While an archive is open its limits can be raised and nothing else. Ask for no less, or close it \
-            first.
+            The archive \(Log.displayed(name)) in \(path) is open with \(list(open, openDurability)), and was requested with \
+            \(list(requested, durability)). While an archive is open, its limits can only be raised. Request at least the same, or \
+            close it first.
             """)
     }
 }

@@ -9,9 +9,9 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-// Whether the files that are open are still those at their path, and in the process that opened them.
+// Checks that the open files are still those at their paths, and that this process opened them.
 
-/// A clock that costs next to nothing and stands still for a few milliseconds now and then.
+/// A cheap monotonic clock with a resolution of a few milliseconds.
 enum CoarseClock {
     static var milliseconds: Int64 {
         var time = timespec()
@@ -25,10 +25,10 @@ enum CoarseClock {
 }
 
 extension DatabaseFile {
-    /// For how long the files are believed to be where they were seen.
-    private static var trust: Int64 { 20 }
+    /// How long a successful location check stays valid, in milliseconds.
+    private static var checkInterval: Int64 { 20 }
 
-    /// What every call that comes to the file asks first.
+    /// Checks that the file may be used. Every call starts with it.
     ///
     /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or ``VellumError/Code/vanished``.
     func checkUsable() throws(VellumError) {
@@ -36,8 +36,8 @@ extension DatabaseFile {
         guard state != .suspended else { throw .suspended }
         let now = CoarseClock.milliseconds
         let last = lastLook.load(ordering: .relaxed)
-        // A file that is set aside is left at once: what is read there may be old already.
-        guard now - last >= Self.trust || changes.page.isRetired,
+        // A file that was set aside is abandoned immediately: its data may be outdated.
+        guard now - last >= Self.checkInterval || changes.page.isRetired,
             lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else {
             if state == .vanished || changes.page.isRetired { throw .vanished }
@@ -46,7 +46,9 @@ extension DatabaseFile {
         try checkLocation()
     }
 
-    /// Looks whether the files are still there.
+    /// Checks that the database, its log and its changes file are still at their paths.
+    ///
+    /// - Throws: ``VellumError/Code/vanished``, or ``VellumError/Code/cannotOpen`` for the changes file.
     func checkLocation() throws(VellumError) {
         if state == .vanished { throw .vanished }
         if FileIdentity(path: path) != identity || changes.page.isRetired {
@@ -54,27 +56,27 @@ extension DatabaseFile {
             throw .vanished
         }
         let isLogLost = seenLog.withLock { seen in
-            // A process that releases the file may remove the log.
+            // A process that suspends the file may remove the log.
             guard state != .suspended else { return false }
             let log = FileIdentity(path: path + "-wal")
             defer { seen = seen ?? log }
             return seen != nil && seen != log
         }
         if isLogLost {
-            // Whoever closes last removes it: the next step tells that the file is closed.
+            // The last process that closes removes the log. The next step reports that the file is closed.
             if isClosed { return }
-            // What it held is in the hands of those who have it open: they copy it into the database when they let go.
+            // The processes that have the log open copy it into the database when they close.
             abandon(keepingLog: false)
             throw .vanished
         }
         do {
-            try changes.lookAgain()
+            try changes.remapIfReplaced()
         } catch {
-            throw VellumError(.cannotOpen, "The file of changes beside the archive cannot be opened.", cause: error)
+            throw VellumError(.cannotOpen, "The changes file beside the archive cannot be opened.", cause: error)
         }
     }
 
-    /// Lets go of a file that is no longer there, without touching what may lie in its place.
+    /// Releases a file that has vanished, without touching a file that may have replaced it, and notifies its delegates.
     func abandon(keepingLog: Bool = true) {
         guard move(from: .open, to: .vanished) || move(from: .suspended, to: .vanished) else { return }
         Log.error("An archive file was deleted, replaced or set aside while it was open. It must be opened again.", SQLiteError.vanished)

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-// What happens behind the callers' backs: checkpoints, uses, leases, and giving space back.
+// Background work: checkpoints, touches, read leases, and returning space to the file system.
 
 extension DatabaseFile {
-    /// Does a chore after its delay, once, unless the file is gone by then.
+    /// Schedules `work` after the task's delay, once. Does nothing if the file is released by then.
     func schedule(
         _ task: Maintenance.Task, after delay: DispatchTimeInterval? = nil,
         _ work: @escaping @Sendable (DatabaseFile) throws(SQLiteError) -> Void
@@ -13,7 +13,7 @@ extension DatabaseFile {
         maintenance.schedule(task, after: delay) { [weak self] in self?.runMaintenance(work) }
     }
 
-    /// Does a chore now, and tells of its failure: there is no caller to tell.
+    /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no caller.
     func runMaintenance(_ work: (DatabaseFile) throws(SQLiteError) -> Void) {
         guard isAtWork else { return }
         do throws(SQLiteError) {
@@ -25,21 +25,21 @@ extension DatabaseFile {
         }
     }
 
-    /// Waits until everything that is due behind the callers' backs is done: for tests.
+    /// Blocks until all background work that is due is done. For tests.
     package func waitForHousekeeping() { maintenance.wait() }
 
     // MARK: The log
 
-    /// Copies the log into the database and lets the next writer begin it anew.
+    /// Copies the log into the database, so that the next writer can restart it.
     ///
-    /// First as much as can be without stopping anyone, then, if the log is still long, the rest while writers wait:
-    /// a log that readers or writers keep busy would never begin anew by itself.
+    /// First copies as much as possible without blocking others. If the log is still long, copies the rest while writers wait: a log in
+    /// constant use would never restart otherwise.
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try reclaimSpace()
         defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
-        let holdUp = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> HoldUp? in
+        let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
             guard state == .open else { return nil }
-            // Others may have tried while this thread waited for the lock.
+            // Another thread may have tried while this one waited for the lock.
             guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return nil }
             if connection == nil {
                 let new = try Connection(path: path)
@@ -54,43 +54,45 @@ extension DatabaseFile {
             return try restartLog(of: logged, copied: copied)
         }
         scheduleNextRestart()
-        guard let holdUp else { return }
-        Log.logHeldBack(path, holdUp)
-        let event = StoreEvent.logHeldBack(process: holdUp.process, logSize: holdUp.logSize)
+        guard let blockedLog else { return }
+        Log.logHeldBack(path, blockedLog)
+        let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
         for owner in delegates { owner.archiveDidReport(event) }
     }
 
-    /// Tries once more when it is time, where a reader of another process was in the way.
+    /// Schedules the next try to restart a log that a reader of another process blocks.
     func scheduleNextRestart() {
         let left = nextRestart.load(ordering: .relaxed) &- CoarseClock.milliseconds
         guard 1...RestartBackoff.longest ~= left else { return }
-        // A coarse clock may be a few milliseconds late.
+        // The coarse clock may be a few milliseconds late.
         schedule(.checkpoint, after: .milliseconds(Int(left) + 5)) { (file) throws(SQLiteError) in try file.checkpoint() }
     }
 
-    /// A log that cannot begin anew.
-    struct HoldUp: Sendable {
-        /// The process that keeps reading it, where the system tells its number.
+    /// A log that cannot be restarted.
+    struct BlockedLog: Sendable {
+        /// The process that blocks it, if the system reports its number.
         var process: Int32?
         var logSize: DataSize
     }
 
-    /// Copies the rest of a log of so many pages while writers wait, unless a reader of another process is in the way.
+    /// Copies the rest of the log while writers wait, unless a reader of another process blocks it.
     ///
-    /// - Parameter copied: How many pages could be copied while nobody waited.
-    /// - Returns: What to report, once readers count as stopped.
-    private func restartLog(of pages: Int, copied: Int) throws(SQLiteError) -> HoldUp? {
-        let patience = restarts.withLock { $0.patience(isLong: pages >= 2 * LogLimit.checkpointAt) }
+    /// - Parameters:
+    ///   - pages: How many pages the log holds.
+    ///   - copied: How many pages were copied without blocking others.
+    /// - Returns: What to report, once a reader counts as stopped; otherwise `nil`.
+    private func restartLog(of pages: Int, copied: Int) throws(SQLiteError) -> BlockedLog? {
+        let timeout = restarts.withLock { $0.timeout(isLong: pages >= 2 * LogLimit.checkpointAt) }
         let oldest = try readers.withoutLeases { () throws(SQLiteError) in
-            // By the connection that writes, so that writers of this process wait for a lock and not in SQLite's sleep.
+            // On the write connection, so that this process's writers wait for its lock instead of SQLite's busy handler.
             try withWriter { (writer) throws(SQLiteError) -> [Int]? in
                 try writer.commitBatch()
                 do throws(SQLiteError) {
                     CrashPoint.reached(.restartBegins)
-                    // The snapshots of other processes last for some milliseconds, or until these have a processor again.
-                    changes.page.askForLog(until: CoarseClock.milliseconds + patience)
-                    defer { changes.page.askForLog(until: 0) }
-                    try writer.connection.restartLog(patience: patience)
+                    // Other processes hold snapshots for some milliseconds, or until they are scheduled again.
+                    changes.page.requestLogRestart(until: CoarseClock.milliseconds + timeout)
+                    defer { changes.page.requestLogRestart(until: 0) }
+                    try writer.connection.restartLog(timeout: timeout)
                     CrashPoint.reached(.logRestarted)
                     return nil
                 } catch  where VellumError(error).code == .busy {
@@ -108,11 +110,11 @@ extension DatabaseFile {
         }
         nextRestart.store(next, ordering: .relaxed)
         guard let oldest, isTime else { return nil }
-        return HoldUp(
+        return BlockedLog(
             process: heartbeat.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(path + "-wal")))
     }
 
-    /// Runs a write, and once more with an empty log if the disk was full: the space that the log has is then there for it.
+    /// Runs a write. If the disk is full, empties the log and retries once: the log's space can then be reused.
     func retryingWhenFull<Result>(_ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         do throws(SQLiteError) {
             return try write()
@@ -139,9 +141,9 @@ extension DatabaseFile {
         }
     }
 
-    /// Returns free pages to the file system, a few at a time, once they are a quarter of the file and more than a megabyte.
+    /// Returns up to 256 free pages to the file system, once they are a quarter of the file and more than a megabyte.
     ///
-    /// - Returns: Whether there are more.
+    /// - Returns: Whether pages were freed, so that more may be left.
     func reclaimSpace() throws(SQLiteError) -> Bool {
         let hasMore = try withWriter { (writer) throws(SQLiteError) -> Bool in
             try writer.commitBatch()
@@ -157,75 +159,75 @@ extension DatabaseFile {
         return hasMore ?? false
     }
 
-    // MARK: The order of use
+    // MARK: The eviction order
 
-    /// Writes uses down in a while, and again while more have come.
-    func scheduleWritingOfUses() {
-        schedule(.writeUses) { (file) throws(SQLiteError) in
-            if try file.writeAllUses() { file.scheduleWritingOfUses() }
+    /// Schedules the writing of touches, and schedules it again while there are more.
+    func scheduleWritingTouches() {
+        schedule(.writeTouches) { (file) throws(SQLiteError) in
+            if try file.writeAllTouches() { file.scheduleWritingTouches() }
         }
     }
 
-    /// Writes down what the owners of archives know of uses by now, in small transactions. Uses that come meanwhile wait.
+    /// Writes the touches that the archives' owners hold now, in small transactions. Later touches are not written.
     ///
     /// - Returns: Whether there are more.
     @discardableResult
-    func writeAllUses() throws(SQLiteError) -> Bool {
+    func writeAllTouches() throws(SQLiteError) -> Bool {
         let archives = withWriter { $0.allArchives.map { ($0.id, $0.owner?.pendingTouchCount ?? 0) } } ?? []
         var hasMore = false
         for (number, count) in archives {
             var left = count
-            while left > 0, try writeUses(number) { left -= 256 }
+            while left > 0, try writeTouches(number) { left -= 256 }
             hasMore = hasMore || (count > 0 && left <= 0)
         }
         return hasMore
     }
 
-    /// Writes down what the owner of one archive knows by now, as far as the disk takes it: a query judges by it which entries are
-    /// valid. One that cannot be written is missing for the query, which must not fail for that.
-    func writeUsesBeforeQuery(of number: Int64) throws(SQLiteError) {
+    /// Writes the touches of an archive before a query, which reads from the file when entries were last used. The query continues without
+    /// them if they cannot be written because the disk is full, busy or read-only.
+    func writeTouchesBeforeQuery(of number: Int64) throws(SQLiteError) {
         do throws(SQLiteError) {
             var left = withWriter(of: number) { $1.owner?.pendingTouchCount } ?? 0
-            while left > 0, try writeUses(number) { left -= 256 }
+            while left > 0, try writeTouches(number) { left -= 256 }
         } catch {
             guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else { throw error }
-            Log.error("The order of use could not be written down before a query.", error)
+            Log.error("Touches could not be written before a query.", error)
         }
     }
 
-    /// Writes down a part of what the owner of one archive knows.
+    /// Writes up to 256 touches of an archive.
     ///
     /// - Returns: Whether there may be more.
-    func writeUses(_ number: Int64) throws(SQLiteError) -> Bool {
-        let limit = 256  // Each may touch a page of its own, and the log is bounded.
+    func writeTouches(_ number: Int64) throws(SQLiteError) -> Bool {
+        let limit = 256  // Each may change a different page, and the log is bounded.
         let written = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (Bool, WriteState)? in
-            // The owner is asked inside the lock, so that no eviction comes between its giving and our writing.
+            // Taken under the lock, so that no eviction runs between taking and writing them.
             guard let owner = archive.owner else { return nil }
-            let uses = owner.takeTouches(limit: limit)
-            guard !uses.isEmpty else { return nil }
-            CrashPoint.reached(.usesTaken)
+            let touches = owner.takeTouches(limit: limit)
+            guard !touches.isEmpty else { return nil }
+            CrashPoint.reached(.touchesTaken)
             var isWritten = false
             defer { owner.finishTouches(written: isWritten) }
-            try writer.write(uses, of: archive)
-            CrashPoint.reached(.usesCommitted)
+            try writer.write(touches, of: archive)
+            CrashPoint.reached(.touchesCommitted)
             isWritten = true
-            return (uses.count == limit, WriteState(writer))
+            return (touches.count == limit, WriteState(writer))
         }
         guard let (more, state) = written else { return false }
         scheduleMaintenance(state)
         return more
     }
 
-    /// Writes down the last uses of an owner that is gone.
-    func write(_ uses: [Touch], of number: Int64) {
+    /// Writes the last touches of an owner that is being released.
+    func write(_ touches: [Touch], of number: Int64) {
         runMaintenance { (file) throws(SQLiteError) in
-            try file.withWriter(of: number) { (writer, archive) throws(SQLiteError) in try writer.write(uses, of: archive) }
+            try file.withWriter(of: number) { (writer, archive) throws(SQLiteError) in try writer.write(touches, of: archive) }
         }
     }
 
     // MARK: Snapshots
 
-    /// Ends snapshots that no one has used since the last look, and looks again while there are others.
+    /// Ends leases that were not used since `reads` was recorded, and checks again later while others are left.
     func endIdleLeases(since reads: [UInt64]) {
         var reads = reads
         guard readers.endIdleLeases(since: &reads) else { return }
@@ -235,11 +237,11 @@ extension DatabaseFile {
 }
 
 extension WriteConnection {
-    func write(_ uses: [Touch], of archive: ArchiveWriter) throws(SQLiteError) {
+    func write(_ touches: [Touch], of archive: ArchiveWriter) throws(SQLiteError) {
         try transaction { () throws(SQLiteError) in
             try archive.load()
-            try archive.write(uses)
-            CrashPoint.reached(.usesWritten)
+            try archive.write(touches)
+            CrashPoint.reached(.touchesWritten)
         }
     }
 }

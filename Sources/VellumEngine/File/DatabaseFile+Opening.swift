@@ -3,34 +3,34 @@ internal import Synchronization
 package import VellumCore
 
 extension DatabaseFile {
-    /// What to do about a file that is no database.
+    /// What to do about a file that is not a database.
     package enum ForeignFilePolicy: Sendable {
         /// Throw ``VellumError/Code/notADatabase`` and leave the file as it is.
         case refuse
         /// Move it aside under a new name, report ``StoreEvent/setAside(to:salvaged:)`` and begin a new file.
         case setAside
-        /// The same, and also for a database of another program: for what can be made anew. One of a newer version of this package
-        /// is refused all the same.
+        /// Like ``setAside``, and also for a database of another program: for data that can be recreated. A file of a newer version of this
+        /// package is still refused.
         case setAsideAlways
     }
 
-    /// Opens the archive file at `url`, or makes one, with its folder. Handles on one file share what this returns.
+    /// Opens the archive file at `url`, or creates it and its folder. Handles on one file share the returned object.
     ///
-    /// A damaged archive file is moved aside with its side files, what can be read of it is taken over into a new one, and
-    /// ``StoreEvent/setAside(to:salvaged:)`` is reported to the first store that is opened. Files are made with mode 0600,
+    /// A damaged archive file is moved aside with its side files, its readable entries are copied to a new file, and
+    /// ``StoreEvent/setAside(to:salvaged:)`` is reported to the first store that is opened. Files are created with mode 0600,
     /// folders with 0700.
     ///
     /// - Parameters:
     ///   - kind: What the file holds.
-    ///   - url: A file on a local disk. On a network file system SQLite's locks cannot be trusted: a warning is logged, and
+    ///   - url: A file on a local disk. SQLite's locks are unreliable on a network file system: there a warning is logged, and
     ///     ``StoreEvent/onNetwork`` reported.
-    ///   - policy: What to do about a file that is no database at all.
-    ///   - original: How to take over the entries of a file of the original MiniCache, which is then kept aside and reported as
-    ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` takes it for a database of another program.
-    ///   - clock: Where instants come from. The first handle decides.
-    /// - Throws: ``VellumError`` if the file cannot be made or opened, or is one that we must not touch: no database, a
-    ///   database of another program, or one of a newer version of this package.
-    /// - Complexity: O(archives in the file), whatever they hold.
+    ///   - policy: What to do about a file that is not a database.
+    ///   - original: How to import the entries of a file of the original MiniCache, which is then kept aside and reported as
+    ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` treats such a file as a database of another program.
+    ///   - clock: The source of instants. The first handle on a file decides.
+    /// - Throws: ``VellumError`` if the file cannot be created or opened, or must not be changed: it is not a database, a
+    ///   database of another program, or from a newer version of this package.
+    /// - Complexity: O(archives in the file), independent of their size.
     package static func open(
         at url: URL, kind: FileKind = .archives, ifNotADatabase policy: ForeignFilePolicy = .refuse,
         takingOver original: OriginalCache? = nil, clock: WallClock = .system
@@ -38,7 +38,7 @@ extension DatabaseFile {
         try open(at: url, kind: kind, ifNotADatabase: policy, takingOver: original, isHeld: false, clock: clock)
     }
 
-    /// The same, for a handle that holds the file (``FileHold``) or not.
+    /// Opens the file and, if `isHeld`, counts a hold on it for the caller (``FileHold``).
     static func open(
         at url: URL, kind: FileKind, ifNotADatabase policy: ForeignFilePolicy, takingOver original: OriginalCache?, isHeld: Bool,
         clock: WallClock
@@ -47,12 +47,12 @@ extension DatabaseFile {
         var path = ""
         do {
             return try FileRegistry.shared.file {
-                path = try place(of: url)
+                path = try preparedPath(of: url)
                 return try identity(of: path)
             } open: { _ in
                 try FolderLock.hold(folderOf: path) {
                     try FilePaths.checkAll(path)
-                    // What a symbolic link leads to is not moved aside.
+                    // The target of a symbolic link is not moved aside.
                     let policy = FileSystem.isLink(url.path) ? .refuse : policy
                     return try open(path, kind, policy, original.map { Takeover(path: path, original: $0) }, clock)
                 }
@@ -65,7 +65,7 @@ extension DatabaseFile {
         }
     }
 
-    /// What a caller is told of an opening that failed.
+    /// Returns the error that the caller gets for a failed open, with advice.
     private static func openingError(_ error: any Error, _ url: URL) -> VellumError {
         switch error {
         case let error as VellumError: return error
@@ -84,7 +84,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Opens what lies at the path, after mending it where it must be.
+    /// Opens the file at the path, after repairing or replacing it if necessary.
     private static func open(
         _ path: String, _ kind: FileKind, _ policy: ForeignFilePolicy, _ takeover: Takeover?, _ clock: WallClock
     ) throws -> DatabaseFile {
@@ -99,11 +99,11 @@ extension DatabaseFile {
             guard try VellumError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path, kind) else {
                 throw VellumError(error)
             }
-            // One damaged byte must not make archives of a cache's file.
+            // One damaged byte must not turn a cache's file into an archive file.
             if let present = try FileHeader.kind(of: path), present != kind { throw VellumError.wrongKind(present, wanted: kind, path) }
             if VellumError(error).code == .notADatabase, try !Recovery.mayHoldEntries(path, kind) {
                 let aside = try Recovery.setAside(path, at: clock.now())
-                Log.warning("A file that is no database lay at \(path). It was moved to \(aside), and a new file was begun.")
+                Log.warning("The file at \(path) is not a database. It was moved to \(aside), and a new file was created.")
                 return try open(path, kind, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
             }
             if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, pendingEvents: [], clock) }
@@ -114,23 +114,23 @@ extension DatabaseFile {
             }
             guard policy == .setAsideAlways else { throw error }
             let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
-            Log.warning("A database of another program was set aside for a new file.")
+            Log.warning("A database of another program was moved aside, and a new file was created.")
             return try open(path, kind, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
         }
     }
 
     private static func open(_ path: String, _ kind: FileKind, pendingEvents: [StoreEvent], _ clock: WallClock) throws -> DatabaseFile {
-        // Where the old one was set aside there is none yet.
+        // After the old file was set aside there is no file yet.
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
         let connection = try connect(path, kind)
         var pendingEvents = pendingEvents
         if FileSystem.isOnNetwork(path) {
-            Log.warning("An archive lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
+            Log.warning("An archive is on a network file system, where locks are unreliable. Move it to a local disk.")
             pendingEvents.append(.onNetwork)
         }
         let changes = try ChangesFile(besides: path)
-        // Whoever was to mend the file was killed, or found it sound: it is not set aside after all.
+        // The process that marked the file as retired was killed, or found the file intact: it was not set aside.
         if changes.page.isRetired { changes.page.reset() }
         let file = try DatabaseFile(
             path: path, kind: kind, identity: try identity(of: path), connection: connection, changes: changes,
@@ -139,7 +139,7 @@ extension DatabaseFile {
         return file
     }
 
-    /// A connection to a file of ours.
+    /// Opens a connection and checks or creates the schema.
     static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
         let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)
@@ -150,12 +150,12 @@ extension DatabaseFile {
         return connection
     }
 
-    /// Makes sure that there is a file, readable by its owner alone, and returns its path without symbolic links.
-    private static func place(of url: URL) throws -> String {
+    /// Creates the folder and the file if missing, readable only by its owner, and returns the file's path without symbolic links.
+    private static func preparedPath(of url: URL) throws -> String {
         let folder = url.deletingLastPathComponent()
         try FileSystem.makeFolder(folder.path)
         let path = try FileSystem.resolved(folder.path) + "/" + url.lastPathComponent
-        // Made here, because SQLite would let others read it.
+        // Created here, because SQLite would let other users read it.
         _ = try FileSystem.createIfMissing(path)
         return try FileSystem.resolved(path)
     }

@@ -2,9 +2,9 @@ internal import Synchronization
 internal import VellumCore
 
 extension DatabaseFile {
-    /// Runs `body` on everything committed before, or written in a transaction that relaxed writes left open.
+    /// Runs `body` with a reader that sees every committed write, and relaxed writes that are not committed yet.
     ///
-    /// - Returns: `nil` if the file is closed.
+    /// - Returns: What `body` returned; `nil` if the file is closed.
     func read<Result: Sendable>(
         archive number: Int64, _ checksum: Checksum, _ body: (ArchiveReader) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
@@ -27,11 +27,11 @@ extension DatabaseFile {
         return result
     }
 
-    /// Makes everything acknowledged before it survive power loss, the order of use included.
+    /// Makes everything acknowledged before the call survive power loss, including the eviction order.
     func flush() throws(VellumError) {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
-            try writeAllUses()
+            try writeAllTouches()
             let commits = withWriter { writer in
                 writer.countForeignCommits()
                 return writer.commits

@@ -2,18 +2,18 @@ internal import Foundation
 internal import Synchronization
 package import VellumCore
 
-// The archives of the file, and the stores over them: one for each name, shared by all who ask.
+// The archives of the file, and their stores: one for each name, shared by all callers.
 
 extension DatabaseFile {
-    /// What to do when an archive is open already, with larger limits than those asked for.
+    /// What to do if an archive is already open with other limits or another durability than requested.
     package enum DifferencePolicy: Sendable {
         /// Throw ``VellumError/Code/contradiction``.
         case refuse
-        /// Share it, with whatever can be granted, and report the rest.
+        /// Share it, grant what can be granted, and report the rest.
         case share
     }
 
-    /// The limits of an archive without given sizes.
+    /// The limits of an archive for which no size was ever given.
     package struct DefaultLimits: Sendable {
         package var memory: Capacity
         package var disk: Capacity
@@ -26,26 +26,25 @@ extension DatabaseFile {
         package static let unlimited = DefaultLimits(memory: .unlimited, disk: .unlimited)
     }
 
-    /// Opens the archive of that name, or returns the store that is open over it.
+    /// Opens the archive of that name, or returns its store if it is open.
     ///
-    /// The disk limit belongs to the archive and is stored in the file. A size that is given counts: a larger one at any time, a smaller
-    /// one only for the first opening in a process, which logs and reports what it removed (``StoreEvent/limitLowered(_:)``). The memory
-    /// limit belongs to the open store, and can only be raised while that is open.
+    /// The disk limit belongs to the archive and is stored in the file. A given size replaces it: a larger one at any time, a smaller one
+    /// only when the archive is opened for the first time in a process; what that removes is logged and reported
+    /// (``StoreEvent/limitLowered(_:)``). The memory limit belongs to the open store, and can only be raised while that is open.
     ///
     /// - Parameters:
-    ///   - name: Any string; names are compared as keys are.
+    ///   - name: Any string. Names are compared like keys.
     ///   - codec: Turns values into bytes and back.
-    ///   - family: What it has in common with archives that it replaces. They count toward its limit on disk, their entries leave
-    ///     first where room is needed, and all of them do when nobody has opened the archive for a week. A new archive has the limit of
-    ///     the one that was opened last.
-    ///   - memory: What memory may hold; `nil` for what is open, or the default.
-    ///   - disk: What the disk may hold; `nil` for what the file says, or the default for an archive without a given size.
+    ///   - versionGroup: The group of archives that replace each other. The older ones count toward the disk limit, their entries are
+    ///     evicted first, and all their entries are removed when they have not been opened for a week. A new archive takes over the limit
+    ///     of the one that was opened last.
+    ///   - memory: The memory limit; `nil` for the limit of the open store, or the default.
+    ///   - disk: The disk limit; `nil` for the one stored in the file, or the default for an archive without a given size.
     ///   - defaults: The limits of an archive without given sizes.
-    ///   - remembrance: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
-    ///   - catalog: What is indexed of the values, and an empty one for nothing; then an index that is there is dropped. `nil` says
-    ///     nothing, and leaves it.
+    ///   - form: Whether memory holds decoded values or bytes; `.values` requires a `Sendable` type.
+    ///   - catalog: The properties to index. An empty catalog drops an existing index; `nil` leaves it unchanged.
     ///   - durability: What an acknowledged write survives.
-    ///   - policy: What to do when the archive is open with larger limits or another durability.
+    ///   - policy: What to do if the archive is open with larger limits or another durability.
     /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
     package func store<Value>(
         named name: String,
@@ -64,8 +63,8 @@ extension DatabaseFile {
             form, catalog, isHeld: false)
     }
 
-    /// The same for a handle, which holds the store. A store that no handle has held yet is opened for the first time: whatever limits are asked
-    /// for count.
+    /// Opens the archive like ``store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)`` and
+    /// counts a hold on its store. If no handle has held the store before, the requested limits are applied as in a first opening.
     package func hold<Value>(
         named name: String,
         codec: any Codec<Value>,
@@ -88,7 +87,7 @@ extension DatabaseFile {
         _ name: String, _ codec: any Codec<Value>, _ versionGroup: String?, _ request: StoreRequest, _ policy: CachePolicy<Value>,
         _ catalog: IndexCatalog<Value>?, isHeld: Bool
     ) throws(VellumError) -> Store<Value> {
-        // Before locks that another thread may have held when this process was forked.
+        // Checked before taking locks, which another thread may have held at the fork.
         guard forkGuard.isThisProcess else { throw .forked }
         var isFirst = false
         let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, (DiskArchive, LimitOutcome)?) in
@@ -116,7 +115,7 @@ extension DatabaseFile {
         }
     }
 
-    /// What is done where no lock is held: what is logged may be handled by anyone, and the codec may be asked about a few entries.
+    /// Completes an opening without holding a lock, because log handlers and the codec are user-supplied code.
     private func finishOpening<Value>(
         _ store: Store<Value>, _ name: String, _ opened: (diskArchive: DiskArchive, outcome: LimitOutcome)?, _ request: StoreRequest,
         _ policy: CachePolicy<Value>, _ catalog: IndexCatalog<Value>?, isFirst: Bool
@@ -132,17 +131,17 @@ extension DatabaseFile {
         }
     }
 
-    /// Where there is no room to change the index, the archive opens all the same: queries are right without it.
+    /// Declares the index. If the disk is full, busy or read-only, the archive opens without it: queries stay correct.
     private func declareIndex<Value>(_ shape: IndexShape, of diskArchive: DiskArchive, for store: Store<Value>) throws(VellumError) {
         do throws(VellumError) {
             try diskArchive.declareIndex(shape)
         } catch  where [.diskFull, .busy, .readOnly].contains(error.code) {
-            Log.notice("The indexes of an archive could not be changed; its queries do without. \(error)")
+            Log.notice("The indexes of an archive could not be changed. Its queries run without them. \(error)")
             store.report(error)
         }
     }
 
-    /// The store over the archive of that name, if it is open.
+    /// Returns the store of the archive of that name; `nil` if it is not open.
     ///
     /// - Throws: ``VellumError/Code/contradiction`` if it is open for another type.
     package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(VellumError) -> Store<Value>? {
@@ -152,9 +151,9 @@ extension DatabaseFile {
         return store
     }
 
-    /// The tier of the archive of that name, to stand under a store of one's own.
+    /// Opens the disk tier of an archive for a store of the caller.
     ///
-    /// - Important: Make one tier for a name at a time: it has one owner to ask.
+    /// - Important: Open at most one tier for a name at a time: an archive has one owner.
     package func archive(
         named name: String, inVersionGroup versionGroup: String? = nil, capacity: Capacity,
         interceptedBy interceptor: (any DiskArchiveInterceptor)? = nil
@@ -174,14 +173,14 @@ extension DatabaseFile {
             try withWriter { (writer) throws(SQLiteError) -> DiskArchive? in
                 let versionGroup = versionGroup.map { EntryKey($0).normalized }
                 let number = try writer.archiveNumber(named: normal, inVersionGroup: versionGroup)
-                // An older writer of the archive may hold totals that relaxed writes have not committed.
+                // An earlier writer of the archive may hold totals of uncommitted relaxed writes.
                 try writer.commitBatch()
                 CrashPoint.reached(.archiveCommitted)
                 let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
                 if let versionGroup { try writer.join(versionGroup, archive, at: clock.now()) }
                 try archive.prepareSweep()
                 if archive.versionGroup != nil || archive.sweepMap.hasUnread { scheduleSweep() }
-                // Only once nothing can fail any more: a tier that is let go of takes the writer's lock.
+                // Created last, when nothing can fail any more: releasing a tier takes the writer's lock.
                 let diskArchive = DiskArchive(
                     file: self, number: number, name: normal, entryLimit: (disk ?? fallback).entries, interceptor: interceptor)
                 archive.serve(diskArchive)
@@ -197,7 +196,7 @@ extension DatabaseFile {
         return (diskArchive, outcome)
     }
 
-    /// The names of the archives in the file, in the order they were made.
+    /// Returns the names of the archives in the file, in the order of their creation.
     package func archiveNames() throws(VellumError) -> [String] {
         let names = try withUsableFile { () throws(SQLiteError) in
             try withWriter { (writer) throws(SQLiteError) in try writer.archiveNames() }
@@ -206,6 +205,7 @@ extension DatabaseFile {
         return names
     }
 
+    /// Removes up to `limit` entries that were last used before `stamp`, and returns their keys.
     func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
         let removed = try retryingWhenFull { () throws(SQLiteError) in
             try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
@@ -223,6 +223,7 @@ extension DatabaseFile {
         return keys
     }
 
+    /// Sets the owner of an archive, and reports the events of opening the file to the first one.
     func attach(_ owner: any DiskArchiveDelegate, to diskArchive: DiskArchive) {
         do throws(SQLiteError) {
             let newest = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
@@ -231,7 +232,7 @@ extension DatabaseFile {
             }
             if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
         } catch {
-            Log.error("The order of use of an archive could not be read.", error)
+            Log.error("The eviction order of an archive could not be read.", error)
         }
         let events = pendingEvents.withLock { pendingEvents in
             defer { pendingEvents = [] }
@@ -240,8 +241,9 @@ extension DatabaseFile {
         for event in events { owner.archiveDidReport(event) }
     }
 
+    /// Commits relaxed writes and removes an archive that is being closed.
     func remove(_ diskArchive: DiskArchive) {
-        // A copy of the process that has it open must write nothing.
+        // A forked child must not write to its parent's file.
         guard forkGuard.isThisProcess else { return }
         let identity = ObjectIdentifier(diskArchive)
         stores.remove(identity)
@@ -249,9 +251,9 @@ extension DatabaseFile {
             // The archive may have been opened again meanwhile.
             guard archive.openArchive == identity else { return }
             do throws(SQLiteError) {
-                try writer.commitBatch()  // It may hold writes of this archive, and its totals.
+                try writer.commitBatch()  // It may hold this archive's writes and totals.
             } catch {
-                Log.error("Relaxed writes could not be kept.", error)
+                Log.error("Relaxed writes could not be committed when an archive was closed.", error)
             }
             writer.remove(diskArchive.number, at: clock.now())
         }
@@ -260,13 +262,13 @@ extension DatabaseFile {
 
 extension VellumError {
     fileprivate static func openForAnotherType(_ type: Any.Type) -> VellumError {
-        VellumError(.contradiction, "The archive is open for another type than \(type). Give one of the types another name.")
+        VellumError(.contradiction, "The archive is open for another type than \(type). Use a different name for one of the types.")
     }
 }
 
-/// Which stores are open over which archives.
+/// The open stores by the names of their archives.
 final class StoreTable: Sendable {
-    /// Held while a store is opened, so that two who ask at once get one.
+    /// Held while a store is opened, so that concurrent callers get the same one.
     let opening = Locked(())
     let table = Locked<[EntryKey: OpenStore]>([:])
 
@@ -275,9 +277,9 @@ final class StoreTable: Sendable {
         weak var store: (any AnyObject & Sendable)?
         let id: ObjectIdentifier
         let diskArchive: ObjectIdentifier
-        /// How many handles hold it.
+        /// The number of handles that hold the store.
         var holds = 0
-        /// Whether any has.
+        /// Whether a handle has ever held it.
         var wasHeld = false
 
         init(_ store: any AnyObject & Sendable, _ diskArchive: ObjectIdentifier) {
@@ -301,17 +303,17 @@ final class StoreTable: Sendable {
 }
 
 extension WriteConnection {
-    /// The number of an archive, which is made where there is none yet.
+    /// Returns the number of an archive, and creates the archive if it is missing.
     ///
     /// - Parameters:
-    ///   - family: Archives that the new one replaces: it has the limit of the one that was opened last.
-    ///   - limit: The limit of the new one otherwise.
+    ///   - versionGroup: The group of the archive. A new archive takes over the limit of the member that was opened last.
+    ///   - limit: The limit of a new archive otherwise.
     func archiveNumber(
         named name: String, inVersionGroup versionGroup: String? = nil, withLimit limit: StoredLimit = .unknown
     ) throws(SQLiteError) -> Int64 {
         if let number = try ArchiveTable.find(name, on: connection) { return number }
         return try transaction { () throws(SQLiteError) in
-            // Once more, now that no other process can add it.
+            // Checked again, now that no other process can add it.
             if let number = try ArchiveTable.find(name, on: connection) { return number }
             var limit = limit
             if let versionGroup, let present = try self.limit(ofVersionGroup: versionGroup) { limit = present }

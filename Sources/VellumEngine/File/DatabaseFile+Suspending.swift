@@ -2,22 +2,22 @@ internal import Synchronization
 package import VellumCore
 
 extension DatabaseFile {
-    /// Commits what is open, ends what is under way and lets go of every lock and file, until ``resume()``: for an app that is about to
-    /// be suspended, because the system kills those that hold a lock then (0xDEAD10CC).
+    /// Commits open transactions, ends running work and releases every lock and file until ``resume()``. For an app that is about to be
+    /// suspended: the system kills apps that hold a lock then (0xDEAD10CC).
     ///
-    /// What memory holds is still found, as long as no other process writes; whoever needs the disk meanwhile gets
-    /// ``VellumError/Code/suspended``. Blocks until those are done who use the file now. Suspending twice is suspending once.
+    /// Values in memory are still found while no other process writes. Calls that need the disk throw ``VellumError/Code/suspended``.
+    /// Blocks until running calls have ended. Suspending a suspended file does nothing.
     ///
-    /// - Throws: ``VellumError`` if what is open cannot be committed; then the file is not suspended.
+    /// - Throws: ``VellumError`` if the open transaction cannot be committed; the file is not suspended then.
     package func suspend() throws(VellumError) {
         guard state != .suspended else { return }
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
-            try writeAllUses()
+            try writeAllTouches()
         }
         guard move(from: .open, to: .suspended) else { return }
         do throws(SQLiteError) {
-            // In the order in which others take these locks.
+            // The same lock order as everywhere else.
             try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
                 checkpointer = nil
                 try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
@@ -29,7 +29,7 @@ extension DatabaseFile {
                     }
                 }
             }
-            // The last connection to go may have removed the log.
+            // The last connection that closes may have removed the log.
             seenLog.withLock { $0 = nil }
         } catch {
             readers.resume()
@@ -38,9 +38,9 @@ extension DatabaseFile {
         }
     }
 
-    /// Takes the file up again after ``suspend()``.
+    /// Reopens the file after ``suspend()``. Does nothing if the file is not suspended.
     ///
-    /// - Throws: ``VellumError`` if the file cannot be opened again; ``VellumError/Code/vanished`` if it is no longer there.
+    /// - Throws: ``VellumError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it is no longer at its path.
     package func resume() throws(VellumError) {
         guard forkGuard.isThisProcess else { throw .forked }
         guard state == .suspended else { return }
@@ -56,7 +56,7 @@ extension DatabaseFile {
         } catch {
             throw VellumError(error)
         }
-        scheduleWritingOfUses()
+        scheduleWritingTouches()
         if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }
         if withWriter({ $0.allArchives.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
     }

@@ -2,19 +2,16 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-// What nobody wants any more gives its bytes back without anyone reading it: a few entries at a time, when writes find that
-// some are due, and when nothing happens.
+// Expired entries are reclaimed in the background, a few at a time: when a write finds that some are due, and when the file is idle.
 
 extension DatabaseFile {
-    /// How many entries leave in one transaction: each may be on a page of its own, and writers wait.
+    /// How many entries one transaction removes: each may be on its own page, and writers wait meanwhile.
     private static var batch: Int { 64 }
 
-    /// Looks soon for what is due, and then as often as needed.
+    /// Schedules a sweep in one second. Each sweep schedules the next one.
     func scheduleSweep() { scheduleSweep(afterMilliseconds: 1000) }
 
-    /// Looks when this moment has come.
-    ///
-    /// An hour at the longest: the wall clock may be set meanwhile, and what was due once is overdue then.
+    /// Schedules a sweep for this moment, but within an hour at the latest, because the wall clock may be set meanwhile.
     func scheduleSweep(for end: WallInstant) {
         let now = clock.now()
         if isLate(end.rawValue) || isLate(nextSweep.load(ordering: .relaxed)) {
@@ -36,15 +33,15 @@ extension DatabaseFile {
                     file.scheduleSweep(for: end)
                 }
             } catch {
-                // The disk may be full, or another process busy: that passes.
+                // The disk may be full or another process busy: retried later.
                 file.scheduleSweep(afterMilliseconds: 60_000)
                 throw error
             }
         }
     }
 
-    /// Whether a writer should see to it that something is removed: it is due before the next look, or the clock was set and the
-    /// next look is late.
+    /// Returns whether a writer must schedule a sweep: the entry ends before the next sweep, or the next sweep is overdue because the clock
+    /// was set.
     func needsSweep(for end: WallInstant) -> Bool {
         let next = nextSweep.load(ordering: .relaxed)
         return end.rawValue < next || isLate(next)
@@ -54,9 +51,9 @@ extension DatabaseFile {
         moment != .max && moment < clock.now().advanced(byMilliseconds: -2000).rawValue
     }
 
-    /// Removes a little of what nobody wants any more in each archive that is open.
+    /// Removes a batch of expired entries from each open archive.
     ///
-    /// - Returns: Whether there is more.
+    /// - Returns: Whether more are due.
     func sweep() throws(SQLiteError) -> Bool {
         var hasMore = false
         var failure: SQLiteError?
@@ -64,14 +61,14 @@ extension DatabaseFile {
             do throws(SQLiteError) {
                 if try sweep(number) { hasMore = true }
             } catch {
-                failure = error  // What is wrong with one is no harm to the others.
+                failure = error  // One archive's failure does not stop the others.
             }
         }
         if let failure { throw failure }
         return hasMore
     }
 
-    /// Removes everything that nobody wants any more, now: for tests.
+    /// Removes every expired entry now. For tests.
     package func sweepEverything() {
         runMaintenance { (file) throws(SQLiteError) in while try file.sweep() {} }
     }
@@ -88,7 +85,7 @@ extension DatabaseFile {
             }
             var more = try writer.sweepSiblings(of: archive, at: now, limit: Self.batch)
             if archive.sweepMap.earliest <= now || archive.sweepMap.hasUnread {
-                // Others may have said since for how long they want what is here.
+                // Other processes may have changed the retention policies since.
                 try archive.prepareSweep()
             }
             if let block = archive.sweepMap.takeDue(at: now) {
@@ -104,12 +101,12 @@ extension DatabaseFile {
 
     private func sweep(_ block: Int64, of archive: ArchiveWriter, _ writer: WriteConnection, at now: WallInstant) throws(SQLiteError) {
         do throws(SQLiteError) {
-            // Most blocks of an archive that was just opened hold nothing that has ended: then nothing is written.
+            // Most blocks of an archive that was just opened hold no expired entry: then nothing is written.
             guard try archive.hasEnded(in: block, at: now) else { return }
             CrashPoint.reached(.sweepBegins)
             let removed = try writer.transaction { () throws(SQLiteError) in
                 try archive.load()
-                // Asked once more: we may have waited, and what was written since under a clock that was set back has not ended.
+                // Evaluated again: the thread may have waited, and entries written since under a clock that was set back have not expired.
                 return try archive.sweep(block, at: clock.now(), limit: Self.batch)
             }
             CrashPoint.reached(.sweepCommitted)
@@ -120,7 +117,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Writes down for how long this process wants the entries of an archive.
+    /// Stores this process's retention policy for an archive.
     func setRetention(_ setRetention: RetentionPolicy, on number: Int64) throws(SQLiteError) {
         let now = clock.now()
         defer { scheduleSweep() }

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-// The sync of the log that makes commits survive power loss: one for all who wait for it.
+// The sync of the log that makes commits survive power loss. Concurrent callers share one sync.
 
 extension DatabaseFile {
-    /// Makes commits up to this one safe from power loss. Callers that wait here together share one sync.
+    /// Makes commits up to this one survive power loss. Blocks until a sync covers them; concurrent callers share one sync.
     func syncLog(through commit: UInt64) throws(SQLiteError) {
         while true {
             switch syncQueue.withLock({ $0.join(for: commit) }) {
@@ -18,7 +18,7 @@ extension DatabaseFile {
     }
 
     private func leadSync(for commit: UInt64) throws(SQLiteError) {
-        // Everything committed until now is in the log, so this sync covers it.
+        // Everything committed before now is in the log, so this sync covers it.
         let covered = withWriter { $0.commits } ?? commit
         let result = Result { () throws(SQLiteError) in try syncLogNow() }
         let waiting = syncQueue.withLock { queue in
@@ -32,12 +32,12 @@ extension DatabaseFile {
         if let failure = try result.get() { throw failure }
     }
 
-    /// - Returns: The failure of the sync itself.
-    /// - Throws: ``SQLiteError`` if the log cannot be opened now, which says nothing of what was written.
+    /// - Returns: The failure of the sync itself, or `nil`.
+    /// - Throws: ``SQLiteError`` if the log cannot be opened, which does not affect what was written.
     private func syncLogNow() throws(SQLiteError) -> SQLiteError? {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) -> SQLiteError? in
             guard state != .suspended else { throw .suspended }
-            // Whoever closed the file copied the log and synced it.
+            // Closing the file has copied and synced the log.
             guard !isClosed else { return nil }
             let connection = try sync.openConnection(path: path)
             CrashPoint.reached(.syncBegins)
@@ -51,14 +51,14 @@ extension DatabaseFile {
         }
     }
 
-    /// Whether a sync failed, so that none is believed until the file is opened again.
+    /// Whether a sync failed. No sync is trusted until the file is opened again.
     var hasLostSync: Bool { syncQueue.withLock { $0.failure != nil } }
 }
 
-/// Who waits for the log to be synced. One leads, and syncs for all who committed before it began; whoever comes meanwhile waits, and
-/// looks again when it has ended: most are covered then, and one of the rest leads.
+/// The queue of callers that wait for the log to be synced. One caller leads and syncs for all that committed before the sync began.
+/// Callers that arrive during a sync wait and join again when it ends: most are covered then, and one of the others leads.
 ///
-/// A pure value: whoever asks inside a lock acts outside.
+/// A value without locks: the caller guards it, and acts on the result outside the lock.
 struct SyncQueue {
     enum Role {
         case covered, leads
@@ -67,13 +67,13 @@ struct SyncQueue {
     }
 
     private var coveredThrough: UInt64 = 0
-    /// The sync that failed. A system reports a failed write-back once, and the next sync may succeed over a hole: so none is believed
-    /// any more.
+    /// The error of a failed sync. The system reports a failed write-back only once, and the next sync may succeed although data is
+    /// missing, so no later sync is trusted.
     private(set) var failure: SQLiteError?
     private var isLed = false
     private var waiting: [DispatchSemaphore] = []
 
-    /// What whoever made this commit has to do.
+    /// Returns what the caller that made this commit must do: nothing, wait, lead the sync, or fail.
     mutating func join(for commit: UInt64) -> Role {
         if let failure { return .failed(failure) }
         if coveredThrough >= commit { return .covered }
@@ -86,9 +86,9 @@ struct SyncQueue {
         return .waits(turn)
     }
 
-    /// The sync has ended; without word of what it covers it never began.
+    /// Ends the sync of the leader. Without a commit or an error the sync did not take place.
     ///
-    /// - Returns: Who is to look again.
+    /// - Returns: The semaphores of the callers that must join again.
     mutating func end(through commit: UInt64? = nil, failing error: SQLiteError? = nil) -> [DispatchSemaphore] {
         coveredThrough = max(coveredThrough, commit ?? 0)
         failure = failure ?? error
@@ -98,20 +98,20 @@ struct SyncQueue {
     }
 }
 
-/// The connection that syncs the log and does nothing else.
+/// The connection that only syncs the log.
 struct LogSync {
     private var connection: Connection?
 
     mutating func openConnection(path: String) throws(SQLiteError) -> Connection {
         if let connection { return connection }
         let new = try Connection(path: path)
-        // A connection has the log open once it has read.
+        // The first read opens the log.
         _ = try new.int(SQL.tableCount)
         connection = new
         return new
     }
 
-    /// Lets go of the log.
+    /// Closes the connection.
     mutating func release() { connection = nil }
 
     mutating func keepLog() { connection?.keepLog() }

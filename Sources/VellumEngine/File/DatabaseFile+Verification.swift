@@ -1,39 +1,39 @@
 package import VellumCore
 
-/// What ``DatabaseFile/verify()`` found.
+/// The result of ``DatabaseFile/verify()``.
 package struct VerificationReport: Hashable, Sendable {
-    /// One archive of the file.
+    /// The result for one archive of the file.
     package struct Archive: Hashable, Sendable {
         package var name: String
-        /// Entries that match their checksums.
+        /// The number of entries that match their checksums.
         package var soundEntries = 0
-        /// Entries that do not.
+        /// The keys of the entries that do not match their checksums.
         package var damagedEntries: [EntryKey] = []
-        /// Whether the archive's totals are those of its entries.
+        /// Whether the stored totals match the entries.
         package var hasRightTotals = true
-        /// Whether every entry has its place in the order of use.
+        /// Whether every entry has its place in the eviction order.
         package var hasRightOrder = true
-        /// Whether the index, if there is one, has a place for every entry and for nothing else.
+        /// Whether the index, if there is one, covers exactly the entries.
         package var hasRightIndex = true
     }
 
     package var archives: [Archive] = []
-    /// What SQLite found wrong with the structure of the file, in its own words.
+    /// The structural problems that SQLite found, in its words.
     package var structuralProblems: [String] = []
 
-    /// Whether nothing is wrong.
-    package var isIntact: Bool { !mustBeMadeAnew && archives.allSatisfy(\.damagedEntries.isEmpty) }
+    /// Whether no problem was found.
+    package var isIntact: Bool { !needsSalvage && archives.allSatisfy(\.damagedEntries.isEmpty) }
 
-    /// Whether more is wrong than entries that can be recorded again.
-    var mustBeMadeAnew: Bool {
+    /// Whether there are problems other than damaged entries, so that the next opening must salvage the file.
+    var needsSalvage: Bool {
         !structuralProblems.isEmpty || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
     }
 }
 
 extension DatabaseFile {
-    /// Reads everything and tells what is wrong: the structure of the file (SQLite's `integrity_check`), every entry's
-    /// checksum, the totals and the places in the index. Changes nothing, blocks no one, and reads one snapshot. If more is wrong
-    /// than single entries, the next opening salvages what can be read.
+    /// Reads the whole file and returns the problems found: in its structure (SQLite's `integrity_check`), the entries' checksums, the
+    /// totals, the eviction order and the indexes. Changes no data, blocks no other call, and reads one snapshot. If there are problems
+    /// other than damaged entries, the next opening salvages the readable entries.
     ///
     /// - Complexity: O(size of the file).
     package func verify() throws(VellumError) -> VerificationReport {
@@ -43,7 +43,7 @@ extension DatabaseFile {
             try connection.execute(SQL.readerSettings)
             try connection.execute(SQL.begin)
             let report = try Self.report(reading: connection)
-            if report.mustBeMadeAnew {
+            if report.needsSalvage {
                 if let failure = connection.readFailure() { throw failure }
                 Recovery.markDamaged(path)
             }
@@ -51,15 +51,12 @@ extension DatabaseFile {
         }
     }
 
-    /// What there is to tell of the file that a connection reads.
+    /// Returns the report on the file that a connection reads.
     static func report(reading connection: Connection) throws(SQLiteError) -> VerificationReport {
         var report = VerificationReport()
         do throws(SQLiteError) {
             try SchemaCheck(connection).run()
-            let check = try connection.prepare(SQL.integrityCheck)
-            while try check.step() {
-                if let problem = check.text(0), problem != "ok" { report.structuralProblems.append(problem) }
-            }
+            try SQL.appendStructuralProblems(of: connection, to: &report.structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)
             var numbers: [Int64] = []
             while try list.step() {
@@ -69,13 +66,13 @@ extension DatabaseFile {
             }
             list.reset()
             guard try connection.int(EntryTable.count) ?? 0 == numbers.count else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "There are archives that the list of archives does not name.")
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The file has archives that are missing from the list of archives.")
             }
             guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "There are indexes that the list of indexes does not name.")
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The file has indexes that are missing from the list of indexes.")
             }
             for (index, number) in numbers.enumerated() {
-                guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid number of an archive.") }
+                guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid archive number.") }
                 try verify(&report.archives[index], number, connection)
             }
         } catch  where error.isDamage {
@@ -87,7 +84,7 @@ extension DatabaseFile {
     private static func verify(
         _ archive: inout VerificationReport.Archive, _ number: Int64, _ connection: Connection
     ) throws(SQLiteError) {
-        // What it is described by, as whoever writes reads it.
+        // Reads the archive's totals and policies as the writer does.
         let writer = ArchiveWriter(id: number, name: archive.name, connection: connection)
         try writer.load()
         _ = try writer.allPolicies()

@@ -1,17 +1,17 @@
 internal import Synchronization
 internal import VellumCore
 
-// Writes of any number of archives in one transaction, and the sync that makes them survive power loss.
+// Writes to any number of archives in one transaction, and the sync that makes them survive power loss.
 
 extension DatabaseFile {
-    /// Carries the writes out and calls `committed` inside the writer's lock, so that memory hears of commits in their order.
+    /// Runs the writes in one transaction and calls `committed` under the writer's lock, so that memory is updated in commit order.
     func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
         let state = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
                 try withWriter { (writer) throws(SQLiteError) -> WriteState? in
-                    // Before anything begins: what shares a transaction must not be lost for this.
+                    // Before the transaction begins: a closed archive must not roll back the writes of others in the batch.
                     let archives = try archives(of: writes, writer)
                     let work = { () throws(SQLiteError) -> [WriteOutcome] in
                         var outcomes: [WriteOutcome] = []
@@ -24,19 +24,19 @@ extension DatabaseFile {
                         return outcomes
                     }
                     if durability == .relaxed {
-                        // It may be refused, and what others share with it must not be lost for this.
+                        // An uncached write may fail, and must not roll back the writes of others in the batch.
                         if writes.contains(where: { !$0.isKeptInMemory }) { try writer.commitBatch() }
                         let bytes = writes.reduce(0) { $0 + $1.size }
                         var outcomes = try writer.relaxedTransaction(bytes: bytes, work)
-                        // Before memory forgets an old value: whoever misses there must not read it from disk.
+                        // Before memory drops an old value: a reader that misses in memory must not find it on disk.
                         CrashPoint.reached(.relaxedWriteApplied)
-                        // Asked while we hold SQLite's lock: whoever opens the file from now on waits for it (``waitForOpenBatches(_:)``).
+                        // Checked under SQLite's write lock. Every process that opens the file waits for it (``waitForOpenBatches(_:)``).
                         if isShared {
                             try writer.commitBatch()
                             for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                         }
                         committed(outcomes)
-                        CrashPoint.reached(.relaxedWriteHeard)
+                        CrashPoint.reached(.relaxedWriteInMemory)
                         writer.reportLosses()
                         writer.forgetTouchesInTransaction()
                         if writer.batch?.isFull ?? false { try writer.commitBatch() }
@@ -44,7 +44,7 @@ extension DatabaseFile {
                         var outcomes = try writer.transaction(work)
                         for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
                         committed(outcomes)
-                        CrashPoint.reached(.memoryHeard)
+                        CrashPoint.reached(.memoryUpdated)
                         writer.reportLosses()
                         writer.forgetTouchesInTransaction()
                     }
@@ -57,7 +57,7 @@ extension DatabaseFile {
         if durability == .powerSafe { try mappingErrors { () throws(SQLiteError) in try syncLog(through: state.commits) } }
     }
 
-    /// The archive of each write. Most often they are one.
+    /// Returns the archive of each write. Usually all writes have the same one.
     private func archives(of writes: [ArchiveWrite], _ writer: WriteConnection) throws(SQLiteError) -> [ArchiveWriter] {
         var archives: [ArchiveWriter] = []
         archives.reserveCapacity(writes.count)
@@ -74,31 +74,32 @@ extension DatabaseFile {
         return archives
     }
 
-    /// What a caller does on the way out, without a lock.
+    /// Schedules what a write made due: log messages, sweeps, batch commits and checkpoints. Called without a lock.
     func scheduleMaintenance(_ state: WriteState) {
         for (name, limit) in state.evictionsByDefault { Log.evictsByDefault(name, limit) }
         if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
         if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
         let hasLongLog = state.logFrames >= LogLimit.checkpointAt
-        // A reader holds the log back: the next try is scheduled.
+        // A reader blocks the log; the next try is already scheduled.
         if hasLongLog, CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) { return }
         if state.logFrames >= LogLimit.waitFor {
-            // The log has outgrown the thread that empties it: whoever writes now waits for it.
+            // The log grows faster than the background checkpoint copies it, so the writer runs one itself.
             runMaintenance { (file) throws(SQLiteError) in try file.checkpoint() }
         } else if hasLongLog || state.bytesRemoved >= 1 << 20 {
             schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() }
         }
     }
 
+    /// The writer's state after a write, from which maintenance is scheduled.
     struct WriteState: Sendable {
         var commits: UInt64
-        /// Pages that the log held after the last commit.
+        /// The number of pages in the log after the last commit.
         var logFrames: Int
         var hasBatch: Bool
         var bytesRemoved: Int64
-        /// When the first entry of all that is known of will not be wanted any more.
+        /// When the first known entry expires.
         var earliestEnd: WallInstant
-        /// Archives that began to evict though nobody ever gave them a size.
+        /// Archives that began to evict because they reached the default limit.
         var evictionsByDefault: [(name: String, limit: DataSize)]
 
         init(_ writer: WriteConnection) {
@@ -114,13 +115,13 @@ extension DatabaseFile {
     /// Whether another process has the file open.
     package var isShared: Bool { heartbeat.hasOthers(openings: changes.page.openings) }
 
-    /// Waits for relaxed writes that other processes acknowledged before this one opened the file: 20 milliseconds, unless the process is
-    /// stopped. From now on they commit before they answer.
+    /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
+    /// 2 seconds. Later relaxed writes of those processes commit before they return.
     func waitForOpenBatches(_ writer: WriteConnection) throws(SQLiteError) {
-        // A connection that has read is one that others see.
+        // Other processes see a connection once it has read.
         _ = try writer.connection.int(SQL.tableCount)
         changes.page.announceOpening()
-        if isShared { try writer.connection.waitForWriters(patience: 2000) }
+        if isShared { try writer.connection.waitForWriters(timeout: 2000) }
     }
 
     func commitBatch() throws(SQLiteError) {
@@ -128,16 +129,16 @@ extension DatabaseFile {
     }
 }
 
-/// How many pages of 4 KiB the log may hold.
+/// Sizes of the log, in pages of 4 KiB, at which something is done about it.
 enum LogLimit {
-    /// From here on it is copied into the database behind the callers' backs.
+    /// At this size the log is copied into the database in the background.
     static let checkpointAt = 512
-    /// From here on callers wait for that: six of the eight megabytes that are promised. The rest is for what is under way.
+    /// At this size callers wait for the copying: 6 MB of the 8 MB guaranteed. The rest is for running transactions.
     static let waitFor = 1536
 }
 
 extension ArchiveWrite {
-    /// The bytes it writes.
+    /// The number of bytes that the write stores.
     var size: Int {
         switch change {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
@@ -145,7 +146,7 @@ extension ArchiveWrite {
         }
     }
 
-    /// Whether it stores an entry whose validity hangs on its last use.
+    /// Whether the write stores an entry whose validity depends on its last use.
     var isSliding: Bool {
         switch change {
         case .store(let entry), .storeIfAbsent(let entry): entry.idle != nil

@@ -2,54 +2,55 @@ package import Foundation
 internal import Synchronization
 package import VellumCore
 
-/// One archive file, as this process has it open: shared by every handle on it, however its path is spelled.
+/// An open archive file in this process, shared by all handles on it, however its path is spelled.
 ///
 /// ```swift
 /// let file = try DatabaseFile.open(at: folder.appending(path: "Archives.sqlite"))
 /// let users = try file.store(named: "User", codec: CodableCodec<User>(), memory: Capacity(1.megaByte), disk: Capacity(2.megaByte))
 /// ```
 ///
-/// Holds any number of archives, each with limits of its own. One connection writes, a few read, one checkpoints; each
-/// stands behind a lock of its own, so readers never wait for a writer. While nothing happens no lock is held and no
-/// transaction open. The file is let go of when its last handle is, and everything acknowledged is in it then.
+/// Holds any number of archives, each with its own limits. One connection writes, four read, one checkpoints and one syncs the log. Each
+/// has its own lock, so readers never wait for a writer. An idle file holds no lock and no open transaction. The file is closed with its
+/// last handle, and then holds everything acknowledged.
 ///
-/// The files `+Opening`, `+Writing`, `+Housekeeping` and `+Stores` hold its parts.
+/// The extensions in `DatabaseFile+….swift` hold its parts.
 package final class DatabaseFile: Sendable {
-    /// Where the file is, with every symbolic link resolved.
+    /// The URL of the file, with every symbolic link resolved.
     package var url: URL { URL(fileURLWithPath: path) }
 
     /// What the file holds.
     package let kind: FileKind
     let path: String
     let identity: FileIdentity
-    /// What other processes change, and are told of.
+    /// The changes that this process and others announce.
     let changes: ChangesFile
-    /// Which other processes have the file open.
+    /// Finds other processes that have the file open.
     let heartbeat: OtherProcesses
     let forkGuard = ForkGuard()
-    /// What the file is at the moment. ``state`` reads it, ``move(from:to:)`` and ``closeWriter(as:_:)`` change it.
+    /// The state. Read it through ``state``; only ``move(from:to:)`` and ``closeWriter(as:_:)`` change it.
     let atomicState = Atomic(FileState.open)
-    /// The log that was seen at its path, once there was one.
+    /// The identity of the log file when it was first seen; `nil` before.
     let seenLog: Locked<FileIdentity?> = Locked(nil)
+    /// When the file's location was last checked, in milliseconds of a monotonic clock.
     let lastLook = Atomic(Int64.min / 2)
-    /// Only ``withWriter(_:)`` and ``closeWriter(as:_:)`` touch it.
+    /// The write connection. Only ``withWriter(_:)`` and ``closeWriter(as:_:)`` access it.
     let writer: Locked<WriteConnection?>
     let readers: ReadPool
     let clock: WallClock
     let openBatch = OpenBatch()
     let maintenance = Maintenance()
-    /// The moment, in milliseconds since 1970, for which the next sweep is due; `.max` while none is.
+    /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
     let syncing = Locked(LogSync())
     let syncQueue = Locked(SyncQueue())
     let checkpointing: Locked<Connection?> = Locked(nil)
     let restarts = Locked(RestartBackoff())
-    /// Before this moment, in milliseconds of a clock that only grows, the log is not copied.
+    /// The earliest next try to restart the log, in milliseconds of a monotonic clock.
     let nextRestart = Atomic(Int64.min)
     let stores = StoreTable()
-    /// How many handles hold the file.
+    /// The number of handles that hold the file.
     let holds = Atomic(0)
-    /// What happened while opening, for the first to ask.
+    /// Events of opening the file, reported to the first store that is opened.
     let pendingEvents: Locked<[StoreEvent]>
 
     init(
@@ -76,17 +77,16 @@ package final class DatabaseFile: Sendable {
         }
     }
 
-    /// Flushes every archive and lets go of the file, for every handle on it: later calls throw ``VellumError/Code/closed``.
+    /// Flushes every archive and closes the file for all handles. Later calls throw ``VellumError/Code/closed``.
     package func close() throws(VellumError) {
         try shutDown()
     }
 
-    /// How many bytes the file takes, without its log.
+    /// The size of the file, without its log.
     package var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
 
     private func shutDown() throws(VellumError) {
-        // What belongs to another process must not even be closed here (sqlite.org/howtocorrupt.html, 2.6), and what is no longer there
-        // was let go of.
+        // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and a vanished file is already released.
         guard forkGuard.isThisProcess, !isClosed else { return }
         if state == .suspended { return releaseAll() }
         do throws(VellumError) {
@@ -99,23 +99,23 @@ package final class DatabaseFile: Sendable {
             var damage: SQLiteError?
             do throws(SQLiteError) {
                 try commitBatch()
-                try writeAllUses()
-                CrashPoint.reached(.closingUsesWritten)
-                // What is left after sixteen megabytes goes the next time.
+                try writeAllTouches()
+                CrashPoint.reached(.closingTouchesWritten)
+                // Frees 16 MB of pages at most; the rest is freed when the file is open again.
                 for _ in 0..<16 where try reclaimSpace() {}
             } catch {
-                // Of anything else the caller may try again; a damaged file must be let go of, so that it can be opened anew.
+                // After other errors the caller may retry. A damaged file must be closed, so that it can be opened again and repaired.
                 guard error.isDamage else { throw error }
                 damage = error
             }
-            // In the order in which others take these locks.
+            // The same lock order as everywhere else.
             try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
                 checkpointer = nil
                 try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
                     sync = LogSync()
                     readers.close()
                     CrashPoint.reached(.closingReadersClosed)
-                    // The last connection to go copies the log into the database and removes it.
+                    // The last connection that closes copies the log into the database and removes it.
                     let failure = try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
                         do throws(SQLiteError) {
                             try writer.commitBatch()
@@ -134,7 +134,7 @@ package final class DatabaseFile: Sendable {
         CrashPoint.reached(.closed)
     }
 
-    /// Closes what is suspended: everything is in the file.
+    /// Closes a suspended file. Everything acknowledged is already in the file.
     private func releaseAll() {
         readers.close()
         _ = closeWriter(as: .closed) { _ in }
@@ -143,14 +143,15 @@ package final class DatabaseFile: Sendable {
 }
 
 extension DatabaseFile {
-    /// The same for a call that comes to the file, which may not be what it was.
+    /// Runs `body` if the file may be used and is still at its path, and maps its errors.
+    ///
+    /// - Throws: ``VellumError``, as ``checkUsable()`` and ``mappingErrors(_:)`` do.
     func withUsableFile<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         try checkUsable()
         return try mappingErrors(body)
     }
 
-    /// Runs a step of SQLite's and tells its failure in the words of the engine. Damage is written down, so that the next
-    /// opening salvages what can be read.
+    /// Runs `body` and converts its error to a ``VellumError``. Records damage, so that the next opening salvages the readable entries.
     func mappingErrors<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         do throws(SQLiteError) {
             return try body()
@@ -159,11 +160,11 @@ extension DatabaseFile {
         }
     }
 
-    /// What an error means: damage is written down, and a file that is gone is let go of.
+    /// Classifies an error: records damage, and releases a file that has vanished.
     func classify(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
         if error.isDamage, FileIdentity(path: path) != identity || changes.page.isRetired {
-            // What was read is not what lies at the path.
+            // The damaged file is not the one at the path.
             abandon()
             return .vanished
         }

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import VellumCore
 
-/// The first hundred bytes of a database file (sqlite.org/fileformat2.html, 1.3), most of which are the same in each of ours.
+/// The first hundred bytes of a database file (sqlite.org/fileformat2.html, 1.3), most of which are equal in all files of this package.
 ///
-/// Read and written by itself, so only while no connection of this process has the file open.
+/// Reads and writes the file directly, so it may be used only while this process has no connection to it.
 struct FileHeader {
     static let size = 100
     private var bytes: [UInt8]
 
-    /// - Returns: `nil` if the file has none.
+    /// Reads the header; `nil` if the file is too short.
     private init?(path: String) throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { file.closeFile() }
@@ -16,26 +16,26 @@ struct FileHeader {
         guard bytes.count == Self.size else { return nil }
     }
 
-    /// Whether the file is one of ours, by what is left of its header.
+    /// Returns whether the header is, up to eight bytes, one of this package's files of that kind.
     static func isOurs(_ path: String, _ kind: FileKind) throws -> Bool {
         guard let header = try FileHeader(path: path) else { return false }
         return header.fixed(kind).count { header.bytes[$0.offset] != $0.byte } <= 8
     }
 
-    /// What the header says that the file holds, if it says so.
+    /// Returns the kind of file that the header names; `nil` if it names none.
     static func kind(of path: String) throws -> FileKind? {
         guard let header = try FileHeader(path: path) else { return nil }
         return FileKind(rawValue: Int32(truncatingIfNeeded: header.number(at: 68)))
     }
 
-    /// What the header of a file of ours must hold, whatever is in the file: all but the size of a page, counters, and places.
+    /// The header bytes that are equal in all files of a kind: all but the page size, counters and page numbers.
     private func fixed(_ kind: FileKind) -> [(offset: Int, byte: UInt8)] {
         var fixed: [(offset: Int, byte: UInt8)] = []
         func add(_ offset: Int, _ bytes: some Sequence<UInt8>) { fixed += bytes.enumerated().map { (offset + $0.offset, $0.element) } }
         add(0, Array("SQLite format 3".utf8) + [0])
-        // The log is used by readers and writers; no byte of a page is kept free; three fractions.
+        // WAL for readers and writers; no reserved bytes in a page; the three payload fractions.
         add(18, [2, 2, 0, 64, 32, 32])
-        // The format of the schema; UTF-8; incremental vacuum; who wrote it.
+        // Schema format 4; UTF-8; incremental vacuum.
         add(44, [0, 0, 0, 4])
         add(56, [0, 0, 0, 1])
         add(64, [0, 0, 0, 1])
@@ -44,11 +44,11 @@ struct FileHeader {
         return fixed
     }
 
-    /// Makes a copy of the file, with its log, whose header is as it must be. Where there is no header any more the pages may still
-    /// be in the log.
+    /// Copies the file and its log, and repairs the header of the copy. A file without a header is also copied, because its pages may be
+    /// in the log.
     ///
-    /// - Returns: Where the copy is; `nil` if nothing is wrong with the header.
-    static func mendedCopy(of path: String, _ kind: FileKind) throws -> String? {
+    /// - Returns: The path of the copy; `nil` if the header needs no repair.
+    static func repairedCopy(of path: String, _ kind: FileKind) throws -> String? {
         let present = try FileHeader(path: path)
         var header = present ?? FileHeader(bytes: [UInt8](repeating: 0, count: Self.size))
         for (offset, byte) in header.fixed(kind) { header.bytes[offset] = byte }
@@ -60,20 +60,20 @@ struct FileHeader {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: copy))
         defer { file.closeFile() }
         try file.write(contentsOf: header.bytes)
-        // One page there must be, or the log is not looked at.
+        // SQLite reads the log only if the file has at least one page.
         if FileSystem.size(copy) < size { try file.truncate(atOffset: UInt64(size)) }
         return copy
     }
 
-    /// What a copy of a damaged file is called.
+    /// The suffix of a copy of a damaged file.
     static let copySuffix = "-mended"
 
-    /// Makes a copy of the file with its log, and returns where it is.
+    /// Copies the file and its log, and returns the path of the copy.
     static func copy(of path: String) throws -> String {
         let copy = path + copySuffix
         try removeCopy(copy)
         for suffix in ["", "-wal"] where FileIdentity(path: path + suffix) != nil {
-            // A copy would fill the disk with them.
+            // Copying a sparse file would fill the disk with zeros.
             guard !FileSystem.isMostlyHoles(path + suffix) else {
                 try removeCopy(copy)
                 throw SQLiteError.unsafePath(path + suffix, "consists of holes")
@@ -88,27 +88,28 @@ struct FileHeader {
     private func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
     private mutating func set(_ number: Int, at offset: Int) {
-        for place in 0..<4 { bytes[offset + place] = UInt8(truncatingIfNeeded: number >> (24 - 8 * place)) }
+        for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (24 - 8 * index)) }
     }
 
-    /// The size of a page as the log has it (sqlite.org/fileformat2.html, 4.1), if there is one.
+    /// Returns the page size in the header of the log (sqlite.org/fileformat2.html, 4.1); `nil` if there is no valid one.
     private static func logPageSize(_ path: String) throws -> Int? {
         guard FileIdentity(path: path + "-wal") != nil, let log = try FileHeader(path: path + "-wal") else { return nil }
         guard [0x377F_0682, 0x377F_0683].contains(log.number(at: 0)), isPageSize(log.number(at: 8)) else { return nil }
         return log.number(at: 8)
     }
 
-    /// The size of a page: what the header says, or what the number of pages says, or what it is if no one says anything.
+    /// Returns the page size from the header, or else from the number of pages, or else the default of 4096.
     private func pageSize(ofFile size: Int) -> Int {
         // 65536 is written as 1.
-        let said = Int(bytes[16]) << 8 | Int(bytes[17]) << 16
-        if Self.isPageSize(said) { return said }
+        let declared = Int(bytes[16]) << 8 | Int(bytes[17]) << 16
+        if Self.isPageSize(declared) { return declared }
         let pages = number(at: 28)
         return pages > 0 && size % pages == 0 && Self.isPageSize(size / pages) ? size / pages : 4096
     }
 
     private static func isPageSize(_ size: Int) -> Bool { 512...65536 ~= size && size & (size - 1) == 0 }
 
+    /// Removes a copy and its side files.
     static func removeCopy(_ copy: String) throws {
         for suffix in ["", "-wal", "-shm", "-journal"] where FileIdentity(path: copy + suffix) != nil {
             try FileManager.default.removeItem(atPath: copy + suffix)

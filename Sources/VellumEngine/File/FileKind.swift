@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// What a file holds, written into its header, so that archives, caches and a storage never share a file by accident of their names.
+/// What a file holds. Stored in the file's header, so that archives, caches and storages never share a file by mistake.
 package enum FileKind: Int32, Sendable, CaseIterable {
     /// Archives of Vellum: "VELM".
     case archives = 0x5645_4C4D
@@ -9,7 +9,7 @@ package enum FileKind: Int32, Sendable, CaseIterable {
     /// A storage of ShallowsSQLite: "VELS".
     case storage = 0x5645_4C53
 
-    /// SQLite's number for the program that a file belongs to (sqlite.org/fileformat2.html, 1.3).
+    /// SQLite's application ID, which marks the program that owns a file (sqlite.org/fileformat2.html, 1.3).
     var applicationID: Int32 { rawValue }
 
     var name: String {

@@ -9,31 +9,35 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// The paths that belong to a database, and what may lie there: regular files of this user with one name, or nothing.
+/// The paths that belong to a database, and the check that each holds a regular file of this user with one name, or nothing.
 ///
-/// A FIFO would be waited for, a hard link or a symbolic link would make SQLite write over another file, and of a file with two names two
-/// connections would use two logs (sqlite.org/howtocorrupt.html, 2.5).
+/// Opening a FIFO would block, a hard link or symbolic link would make SQLite write over another file, and two connections to a file with
+/// two names would use two logs (sqlite.org/howtocorrupt.html, 2.5).
 enum FilePaths {
-    /// What SQLite opens beside a database.
+    /// The suffixes of the files that SQLite opens beside a database.
     static let ofSQLite = ["-wal", "-shm", "-journal"]
-    /// What else this package may make beside it: all of it, SQLite's files of each included.
+    /// The suffixes of every file that this package may create beside a database, with SQLite's side files of each.
     private static let ofRecovery: [String] =
         ofSQLite + [ChangesFile.suffix, "-damaged", ".salvaged", ".taken-over"]
         + [".salvaging", ".taking-over", FileHeader.copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
 
-    /// Makes sure that SQLite meets nothing at the path of a database, or of its side files, that it must not open.
+    /// Checks that the database and its side files are safe for SQLite to open.
+    ///
+    /// A database with a second name is accepted, because backups may add one while the database is open.
     ///
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
-    ///
-    /// A second name that a backup gives the database while it is open is no reason to fail.
     static func check(_ database: String) throws(SQLiteError) { try check(database, ofSQLite, mayHaveLinks: true) }
 
-    /// The same for everything that this package opens while it opens a database.
+    /// Checks every file that this package may open while it opens a database. A database with a second name is refused.
+    ///
+    /// - Throws: ``SQLiteError/isUnsafePath`` errors.
     static func checkAll(_ database: String) throws(SQLiteError) { try check(database, ofRecovery) }
 
-    /// The same for a side file that is open.
+    /// Checks a side file that is open.
+    ///
+    /// - Throws: ``SQLiteError/isUnsafePath`` errors.
     static func check(_ status: stat, at path: String) throws(SQLiteError) {
-        // Whoever owns the folder's database was checked when that was opened.
+        // The owner was checked when the database was opened.
         if let problem = problem(status, [geteuid(), status.st_uid], mayHaveLinks: false) { throw .unsafePath(path, problem) }
     }
 
@@ -58,7 +62,7 @@ enum FilePaths {
         default: return "is a device"
         }
         if status.st_nlink > 1, !mayHaveLinks { return "is a hard link: the file has \(status.st_nlink) names" }
-        // Root's SQLite gives side files to the owner of the database.
+        // SQLite that runs as root gives side files to the owner of the database.
         return owners.contains(status.st_uid) ? nil : "belongs to another user"
     }
 }
@@ -66,9 +70,9 @@ enum FilePaths {
 extension SQLiteError {
     static func unsafePath(_ path: String, _ problem: String) -> SQLiteError {
         SQLiteError(
-            code: unsafePathCode, message: "\(path) \(problem), where a regular file must be. Move it away, or choose another place.")
+            code: unsafePathCode, message: "\(path) \(problem). A regular file is needed there. Move it away, or choose another path.")
     }
 
-    /// Whether something lies at a path of the file that must not be opened. Its message is for users.
+    /// Whether a path of the database holds something that must not be opened. The message is written for users.
     var isUnsafePath: Bool { code == Self.unsafePathCode }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VellumCore
 
-/// The files that this process has open, so that two handles on one file share one store.
+/// The files that this process has open, so that all handles on one file share one ``DatabaseFile``.
 final class FileRegistry: Sendable {
     static let shared = FileRegistry()
 
@@ -22,16 +22,15 @@ final class FileRegistry: Sendable {
     /// Held while a file is opened or closed.
     let opening = Locked(())
 
-    /// The open file, or a new one. One file is opened at a time.
+    /// Returns the open file, or opens it. Files are opened one at a time.
     ///
-    /// - Parameter holding: Called with the file while none can be closed.
+    /// - Parameter holding: Called with the file under the opening lock, so that the file cannot be closed meanwhile.
     func file(
         _ identity: () throws -> FileIdentity, open: (FileIdentity) throws -> DatabaseFile, holding: (DatabaseFile) throws -> Void
     ) throws -> DatabaseFile {
         try opening.withLock { _ in
             let identity = try identity()
-            // SQLite counts the locks of a file for the whole process, and would count those of the other, also where the file was released
-            // here.
+            // SQLite keeps a file's locks per process, so a forked child would use those of its parent, even after releasing the file.
             guard files.withLock({ $0[identity]?.forkGuard.isThisProcess ?? true }) else { throw VellumError.forked }
             if let file = files.withLock({ $0[identity]?.file }) {
                 try holding(file)
@@ -39,7 +38,7 @@ final class FileRegistry: Sendable {
             }
             let file = try open(identity)
             try holding(file)
-            // Opening may have put a new file in the place of a damaged one.
+            // Opening may have replaced a damaged file with a new one.
             files.withLock { $0[file.identity] = Weak(file) }
             return file
         }
@@ -47,8 +46,8 @@ final class FileRegistry: Sendable {
 
     func remove(_ file: DatabaseFile, _ identity: FileIdentity) {
         files.withLock { files in
-            // A new store may have taken the place already. Asked by identity: a reference to that one, taken here, might be
-            // the last, and its `deinit` comes back to this lock.
+            // Another open file may have replaced it already. Compared by identifier: a strong reference taken here might be the last
+            // one, and its `deinit` would take this lock again.
             guard files[identity]?.id == ObjectIdentifier(file) else { return }
             files[identity] = nil
         }

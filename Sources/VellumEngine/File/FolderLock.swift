@@ -9,17 +9,19 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// Held while a file of the folder is opened, so that of several processes one mends what it finds, and the others find it mended.
+/// A lock on a folder while a file in it is opened, so that only one of several processes repairs a damaged file.
 enum FolderLock {
-    /// Runs `body` while no other process opens a file of the folder. A file system that has no such locks runs it all the same:
-    /// there SQLite's own cannot be trusted either.
+    /// Runs `body` while no other process opens a file of the folder. On a file system without such locks, runs it without a lock:
+    /// SQLite's locks are unreliable there, too.
     ///
-    /// Waits for at most half a minute: who holds it may be salvaging a large file.
+    /// Waits 30 seconds at most, because the other process may be salvaging a large file.
+    ///
+    /// - Throws: ``SQLiteError/busy`` after that time, a file error if the folder cannot be opened, and what `body` throws.
     static func hold<Result>(folderOf path: String, _ body: () throws -> Result) throws -> Result {
         let folder = FileSystem.folder(of: path)
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileSystem.lastError(.opening, folder) }
-        // The lock goes with the descriptor, but where a process was forked meanwhile that has it, too.
+        // Unlocked explicitly: a child forked meanwhile also has the descriptor, and would keep the lock.
         defer {
             flock(descriptor, LOCK_UN)
             close(descriptor)

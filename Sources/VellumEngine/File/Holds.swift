@@ -2,7 +2,7 @@ package import Foundation
 internal import Synchronization
 package import VellumCore
 
-/// One handle's hold on an open file. Handles are independent: the file is closed with the last hold on it, or with the last reference to it.
+/// A handle's hold on an open file. Handles are independent: the file closes with the last hold, or with the last reference to it.
 package final class FileHold: Sendable {
     package let file: DatabaseFile
     private let hasEnded = Atomic(false)
@@ -37,14 +37,14 @@ package final class FileHold: Sendable {
     }
 }
 
-/// One handle's hold on an open store. Handles are independent: the store is closed with the last hold on it.
+/// A handle's hold on an open store. Handles are independent: the store closes with the last hold on it.
 package final class StoreHold<Value>: Sendable {
     package let store: Store<Value>
-    /// Whether the hold was ended.
+    /// Whether the hold has ended.
     package let mark = ClosedMark()
     private let file: DatabaseFile
 
-    /// Takes over a hold that was counted.
+    /// Wraps a hold that the store table has already counted.
     init(_ store: Store<Value>, in file: DatabaseFile) {
         self.store = store
         self.file = file
@@ -55,7 +55,7 @@ package final class StoreHold<Value>: Sendable {
         mark.deallocate()
     }
 
-    /// Opens a store, once more where another process put a new file in the place of a damaged one, or another handle closed the file.
+    /// Opens a store. Retries if another process replaced a damaged file, or another handle closed the file meanwhile.
     package static func open(_ open: () throws(VellumError) -> StoreHold) throws(VellumError) -> StoreHold {
         var triesLeft = 20
         while true {
@@ -74,17 +74,17 @@ package final class StoreHold<Value>: Sendable {
     ///
     /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
     package func close() throws(VellumError) {
-        // What belongs to another process is not closed here, and locks may have been held when this one was forked.
+        // A forked child must not close its parent's file, and locks may have been held at the fork.
         guard file.forkGuard.isThisProcess, !mark.set(true) else { return }
         do throws(VellumError) {
-            // Inside the lock of openings, so that nobody is given a store that is being closed, or makes a second one beside it.
+            // Under the opening lock, so that no caller gets a store that is being closed, or opens a second one.
             let isLast = try file.stores.opening.withLock { _ throws(VellumError) in
                 let isLast = file.stores.isHeldOnce(store)
                 if isLast { try store.closeDisk() }
                 file.stores.endHold(on: store)
                 return isLast
             }
-            // Values are released where no lock is held.
+            // Values are released outside the lock.
             if isLast { return store.finishClosing() }
             do throws(VellumError) {
                 try file.flushForClosing()
@@ -93,7 +93,7 @@ package final class StoreHold<Value>: Sendable {
                 throw error
             }
         } catch {
-            // Of a file that is gone there is nothing left to close.
+            // A file that is gone has nothing left to close.
             if !store.isClosed { mark.set(false) }
             throw error
         }
@@ -101,7 +101,7 @@ package final class StoreHold<Value>: Sendable {
 }
 
 extension DatabaseFile {
-    /// Flushes for a handle that is closed while others go on.
+    /// Flushes for a handle that closes while others stay open. A vanished file is not an error here.
     func flushForClosing() throws(VellumError) {
         guard isAtWork else { return }
         do throws(VellumError) {
@@ -114,7 +114,7 @@ extension DatabaseFile {
 }
 
 extension FileRegistry {
-    /// Ends one hold, and closes the file with the last one: inside the lock of openings, so that nobody is given a file that is being closed.
+    /// Ends one hold, and closes the file with the last one, under the opening lock: no caller can get a file that is being closed.
     func endHold(on file: DatabaseFile) throws(VellumError) {
         let isLast = try opening.withLock { _ throws(VellumError) in
             let isLast = file.holds.load(ordering: .acquiring) == 1
@@ -133,7 +133,9 @@ extension FileRegistry {
 }
 
 extension StoreTable {
-    /// - Returns: Whether it is the first handle that holds the store.
+    /// Counts a handle that holds the store.
+    ///
+    /// - Returns: Whether it is the first handle that ever held the store.
     func hold(_ store: any (AnyObject & Sendable)) -> Bool {
         table.withLock { table in
             guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return false }
@@ -147,7 +149,7 @@ extension StoreTable {
         table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds -= 1 }
     }
 
-    /// Whether only one handle is left that holds the store.
+    /// Whether at most one handle holds the store.
     func isHeldOnce(_ store: any (AnyObject & Sendable)) -> Bool {
         table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds ?? 1 <= 1 }
     }

@@ -2,46 +2,46 @@ internal import Dispatch
 internal import Foundation
 internal import VellumCore
 
-/// When the work happens that no caller should wait for: each kind once, after its delay, on a thread of its own.
+/// Schedules background work: each kind at most once at a time, after its delay, on a background queue.
 ///
-/// Nothing runs while nothing is due.
+/// No thread or timer runs while nothing is scheduled.
 final class Maintenance: Sendable {
     enum Task: CaseIterable, Hashable, Sendable {
         /// Copy the log into the database.
         case checkpoint
-        /// Commit what relaxed writes left open.
+        /// Commit relaxed writes.
         case commitBatch
-        /// End snapshots that no one uses.
+        /// End idle read leases.
         case endLeases
-        /// Write down uses.
-        case writeUses
+        /// Write buffered touches to the recency log.
+        case writeTouches
         /// Build indexes from stored entries.
         case buildIndexes
-        /// Remove what nobody wants any more.
+        /// Remove expired entries.
         case sweep
 
         var delay: DispatchTimeInterval {
             switch self {
             case .checkpoint, .buildIndexes: .milliseconds(0)
             case .commitBatch, .endLeases: .milliseconds(20)
-            case .writeUses: .milliseconds(500)
+            case .writeTouches: .milliseconds(500)
             case .sweep: .seconds(1)
             }
         }
     }
 
-    private let queue = DispatchQueue(label: "vellum.housekeeping", qos: .utility)
-    /// Building runs codecs of users, which may be slow: no other chore waits for it.
+    private let queue = DispatchQueue(label: "vellum.maintenance", qos: .utility)
+    /// Building indexes runs user-supplied codecs, which may be slow, so it does not delay other work.
     private let buildingQueue = DispatchQueue(label: "vellum.indexing", qos: .utility)
     private let due = Locked<[Task: DispatchTime]>([:])
 
     init() {
-        // Dispatch opens what it waits with when it is first asked to wait, and ends the process where it may open nothing any more. What is
-        // due at once it does without waiting.
+        // Dispatch opens its timer descriptor on the first delayed call, and ends the process if no descriptor is left then. Work without a
+        // delay needs no timer. So the timer is created here, while descriptors are available.
         queue.asyncAfter(deadline: .now() + .seconds(1)) {}
     }
 
-    /// Runs `work` after the chore's delay, unless that is to happen before then already. `work` should hold its file weakly.
+    /// Runs `work` after the delay, unless the task is already scheduled for an earlier time. `work` should hold its file weakly.
     func schedule(_ task: Task, after delay: DispatchTimeInterval? = nil, _ work: @escaping @Sendable () -> Void) {
         let time = DispatchTime.now() + (delay ?? task.delay)
         let isFirst = due.withLock { due in
@@ -53,7 +53,7 @@ final class Maintenance: Sendable {
         let queue = task == .buildIndexes ? buildingQueue : queue
         queue.asyncAfter(deadline: time) { [weak self] in
             let isDue = self?.due.withLock { due in
-                guard due[task] == time else { return false }  // It was wanted earlier, and done.
+                guard due[task] == time else { return false }  // Rescheduled for an earlier time, and done.
                 due[task] = nil
                 return true
             }
@@ -63,9 +63,9 @@ final class Maintenance: Sendable {
 
     private func isDue(_ task: Task) -> Bool { due.withLock { $0[task].map { $0 <= .now() } ?? false } }
 
-    /// Waits for the chores that are due now, and those that they make due.
+    /// Blocks until the checkpoints and index builds that are due now, and those they schedule, are done.
     func wait() {
-        // Asked on the queues, where no chore is under way.
+        // Checked on the queues, so no task is running during the check.
         while buildingQueue.sync(execute: { isDue(.buildIndexes) }) || queue.sync(execute: { isDue(.checkpoint) }) {}
     }
 }

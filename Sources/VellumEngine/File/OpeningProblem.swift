@@ -9,27 +9,27 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// Why a file cannot be opened, and what to do about it.
+/// The reason why a file cannot be opened, and advice.
 ///
-/// A pure value: ``init(path:_:)`` looks at the path, ``advice`` judges what it saw.
+/// ``init(path:_:)`` inspects the path; ``advice`` depends only on the stored properties.
 struct OpeningProblem: Equatable {
     enum Kind: Equatable {
         case missing, file, folder, other
     }
 
     var path: String
-    /// What lies at the path.
+    /// The kind of file at the path.
     var kind: Kind
     var isReadable = true
     var isWritable = true
-    /// The nearest folder above the path that exists, or what lies there instead.
+    /// The nearest existing path above `path`, normally a folder.
     var folder: String
     var folderKind = Kind.folder
     var isFolderWritable = true
-    /// What the system said, where it said something.
+    /// The system's error, if it reported one.
     var systemError: POSIXErrorCode?
 
-    /// Looks at the path and the folders above it.
+    /// Inspects the path and the folders above it.
     init(path: String, _ error: POSIXErrorCode? = nil) {
         self.path = path
         systemError = error
@@ -58,13 +58,13 @@ struct OpeningProblem: Equatable {
         }
     }
 
-    /// What is wrong and what to do, in a sentence or two.
+    /// The problem and what to do about it, in one or two sentences.
     var advice: String {
         switch systemError {
         case .EMFILE, .ENFILE: return "Too many files are open. Close some, or raise the limit (ulimit -n)."
         case .ENAMETOOLONG: return "The path is longer than the file system allows. Choose a shorter one."
         case .EROFS: return "The volume is read-only. Choose a folder on another one."
-        case .ELOOP: return "The path leads through symbolic links that lead back to themselves. Give the path of the file."
+        case .ELOOP: return "The path has a cycle of symbolic links. Give the path of the file."
         default: break
         }
         switch kind {
@@ -79,9 +79,9 @@ struct OpeningProblem: Equatable {
         if folderKind == .file || folderKind == .other { return "\(folder) is a file, and a folder is needed there. Choose another path." }
         if !isFolderWritable {
             return kind == .missing
-                ? "The folder \(folder) does not let this user make files in it. Change its permissions, or choose another folder."
-                : "The folder \(folder) does not let this user write, and a database needs files beside it. Change its permissions."
+                ? "The folder \(folder) does not let this user create files in it. Change its permissions, or choose another folder."
+                : "The folder \(folder) does not let this user write, and a database needs side files there. Change its permissions."
         }
-        return "The system refused it; the cause says why."
+        return "The system refused to open it. See the underlying error."
     }
 }

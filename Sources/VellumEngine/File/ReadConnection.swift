@@ -1,30 +1,30 @@
 internal import Foundation
 internal import VellumCore
 
-/// One connection that reads, and its lease on a snapshot. Used inside one lock.
+/// A connection that reads, and its lease on a snapshot. Guarded by its slot's lock in ``ReadPool``.
 ///
-/// Beginning and ending a read transaction costs more than a point read, so a reader keeps its transaction open for the
-/// next read, as a lease: it is renewed when anyone has committed (the header of the wal-index tells, for every process),
-/// and ends when no one has read for a while or a checkpoint asks, because a snapshot that is held makes the log grow.
+/// Beginning and ending a read transaction costs more than a point read, so a reader keeps its transaction open for the next read, as a
+/// lease. The lease is renewed when any process has committed (the header of the wal-index shows it). It ends when there was no read for
+/// a while or when a checkpoint needs it, because an old snapshot makes the log grow.
 final class ReadConnection {
     private let connection: Connection
     private let begin: Statement
     private let end: Statement
     private var archives: [Int64: ArchiveReader] = [:]
     private var lease: LogIndex?
-    /// When the lease began, in milliseconds of a clock that only grows.
+    /// When the lease began, in milliseconds of a monotonic clock.
     private var leaseBegan: Int64 = 0
-    /// How long a lease lasts at most, in milliseconds, also where it is in use all the time: another process that wants to begin the
-    /// log anew waits for a little longer, and whoever takes a snapshot meanwhile is not in its way.
+    /// The longest duration of a lease in milliseconds, even if it is in constant use. Another process that wants to restart the log waits
+    /// a little longer than this, and snapshots taken meanwhile do not block it.
     private static let longestLease: Int64 = 8
-    /// Reads so far: the housekeeper compares it to see whether the lease is in use.
+    /// The number of reads so far. Maintenance compares it to find idle leases.
     private(set) var reads: UInt64 = 0
 
-    /// What the wal-index said when the snapshot was taken.
+    /// The state of the wal-index when the snapshot was taken.
     private struct LogIndex: Equatable {
         var words: (UInt64, UInt64, UInt64, UInt64)
 
-        /// The counter of changes, the size of the log, its salts and the checksum of the header.
+        /// Reads the change counter, the size of the log, its salts and the checksum of the header.
         init(_ header: UnsafeRawPointer) {
             words = (
                 header.load(fromByteOffset: 8, as: UInt64.self), header.load(fromByteOffset: 16, as: UInt64.self),
@@ -46,11 +46,11 @@ final class ReadConnection {
 
     func keepLog() { connection.keepLog() }
 
-    /// Runs `body` on a snapshot that holds everything committed before.
+    /// Runs `body` on a snapshot that holds everything committed before the call.
     ///
     /// - Parameters:
-    ///   - keepingLease: Whether the snapshot may stay for the next read.
-    ///   - now: In milliseconds of a clock that only grows.
+    ///   - keepingLease: Whether the snapshot may stay open for the next read.
+    ///   - now: The time, in milliseconds of a monotonic clock.
     func read<Result>(
         keepingLease: Bool, at now: Int64, _ body: (ReadConnection) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
@@ -59,7 +59,7 @@ final class ReadConnection {
         let present = header.map { LogIndex($0) }
         if let lease, lease != present || now - leaseBegan >= Self.longestLease { endLease() }
         if lease == nil {
-            // Also where the snapshot may not stay: what `body` reads must be of one instant.
+            // A transaction is needed even without a lease: `body` must read a consistent snapshot.
             try begin.run()
             if keepingLease { (lease, leaseBegan) = (present, now) }
         }
@@ -84,7 +84,7 @@ final class ReadConnection {
     }
 
     func archive(_ id: Int64, _ checksum: Checksum) -> ArchiveReader {
-        // Where the list of archives is damaged two names may lead to one table: each is judged by its own checksum.
+        // If the list of archives is damaged, two names may refer to one table, so each name keeps its own checksum.
         if let archive = archives[id], archive.checksum == checksum { return archive }
         let archive = ArchiveReader(id: id, checksum: checksum, connection: connection)
         archives[id] = archive

@@ -1,22 +1,22 @@
 internal import Synchronization
 internal import VellumCore
 
-/// A few connections that read, each behind a lock of its own, opened when they are first needed.
+/// A pool of four read connections, each guarded by its own lock and opened on first use.
 final class ReadPool: Sendable {
     private let path: String
     private let changes: ChangesFile
     private let slots: [Slot]
     private let isClosed = Atomic(false)
-    /// Whether nothing may be opened for a while.
+    /// Whether the pool is suspended, so that no connection may be opened.
     private let isSuspended = Atomic(false)
-    /// Checkpoints under way: no snapshot is kept meanwhile.
+    /// The number of running checkpoints. While it is not zero, readers keep no snapshot.
     private let checkpoints = Atomic(0)
     private let turn = Atomic(0)
 
     private final class Slot: Sendable {
         let reader = Locked<ReadConnection?>(nil)
-        /// Whether the reader keeps a snapshot, for who cannot wait for the lock: a thread that reads in a loop has it most
-        /// of the time, and the system's locks are not fair.
+        /// Whether the reader keeps a snapshot. Read without the lock: a thread that reads in a loop holds the lock most of the time, and
+        /// locks are not fair.
         let holdsLease = Atomic(false)
     }
 
@@ -26,7 +26,7 @@ final class ReadPool: Sendable {
         slots = (0..<4).map { _ in Slot() }
     }
 
-    /// Runs `body` with a reader that no one else uses.
+    /// Runs `body` with a reader that no other thread uses. Blocks while all readers are in use.
     ///
     /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
     func read<Result: Sendable>(
@@ -38,7 +38,7 @@ final class ReadPool: Sendable {
             }
             if let answer = attempt { return answer }
         }
-        // All are busy: wait for one, in turn.
+        // All readers are busy: wait for one, in rotation.
         let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let slot = slots[number & 3]
         return try slot.reader.withLock { (reader: inout ReadConnection?) throws(SQLiteError) in
@@ -56,14 +56,14 @@ final class ReadPool: Sendable {
         let hadLease = open.hasLease
         defer { slot.holdsLease.store(open.hasLease, ordering: .releasing) }
         let now = CoarseClock.milliseconds
-        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changes.page.isAskedForLog(at: now)
+        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changes.page.isLogRestartRequested(at: now)
         let result = try open.read(keepingLease: mayKeep, at: now, body)
         return (result, !hadLease && open.hasLease)
     }
 
-    /// Ends the leases of readers that have read nothing since `reads`, which is then brought up to date.
+    /// Ends the leases of readers that have not read since `reads` was recorded, and updates `reads`.
     ///
-    /// - Returns: Whether leases are left.
+    /// - Returns: Whether any reader still holds a lease.
     func endIdleLeases(since reads: inout [UInt64]) -> Bool {
         var left = false
         if reads.count != slots.count { reads = Array(repeating: .max, count: slots.count) }
@@ -75,37 +75,39 @@ final class ReadPool: Sendable {
                 slot.holdsLease.store(reader.hasLease, ordering: .releasing)
                 return (reader.reads, reader.hasLease)
             }
-            // One that is being used is not idle.
+            // A reader whose lock is taken is not idle.
             reads[index] = now?.reads ?? .max
             left = left || (now?.left ?? true)
         }
         return left
     }
 
-    /// Runs `body` while no reader keeps a snapshot.
+    /// Ends every lease, waiting for readers in use, and runs `body` while no reader keeps a snapshot.
     func withoutLeases<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         checkpoints.wrappingAdd(1, ordering: .sequentiallyConsistent)
         defer { checkpoints.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         for slot in slots {
-            // A reader that is idle is told to let go; one that is being used does so by itself, with its next read.
+            // An idle reader's lease is ended here; a reader in use ends its own lease with the next read.
             while slot.holdsLease.load(ordering: .acquiring) {
-                let isTold: Void? = slot.reader.withLockIfAvailable { reader in
+                let didEndLease: Void? = slot.reader.withLockIfAvailable { reader in
                     reader?.endLease()
                     slot.holdsLease.store(false, ordering: .releasing)
                 }
-                if isTold == nil { BusyRetry.milliseconds(0.02) }
+                if didEndLease == nil { BusyRetry.milliseconds(0.02) }
             }
         }
         return try body()
     }
 
-    /// - Parameter keepingLog: Whether at the path of the log may lie that of another database.
+    /// Closes every connection for good.
+    ///
+    /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at its path may belong to another database.
     func close(keepingLog: Bool = false) {
         isClosed.store(true, ordering: .releasing)
         release(keepingLog: keepingLog)
     }
 
-    /// Closes every connection, and opens none until ``resume()``.
+    /// Closes every connection and opens none until ``resume()``.
     func suspend() {
         isSuspended.store(true, ordering: .releasing)
         release()
@@ -113,7 +115,7 @@ final class ReadPool: Sendable {
 
     func resume() { isSuspended.store(false, ordering: .releasing) }
 
-    /// Closes every connection, until the next read.
+    /// Closes every connection. The next read opens one again.
     func release(keepingLog: Bool = false) {
         for slot in slots {
             slot.reader.withLock { reader in

@@ -1,28 +1,28 @@
 internal import VellumCore
 
-/// When to try again to begin the log anew, after a reader of another process was in the way.
+/// Decides when to retry a restart of the log that a reader of another process blocked.
 ///
-/// Soon while readers move on, because most snapshots last for milliseconds and the log must not grow. Ever more rarely while nothing of
-/// the log can be copied from one try to the next: then a process is stopped in the middle of a read, perhaps for hours, and writers
-/// would wait for each try.
+/// Retries soon while readers move on, because most snapshots last for milliseconds and the log must not grow. Retries ever more rarely
+/// while no further page can be copied from one try to the next: then a process is stopped during a read, perhaps for hours, and
+/// writers would wait for each try.
 ///
-/// A pure value.
+/// A value without locks.
 struct RestartBackoff: Equatable {
-    /// Tries in a row between which nothing could be copied.
+    /// The number of consecutive tries between which no page could be copied.
     private(set) var stalls = 0
     private var copied: Int?
-    /// In milliseconds of a clock that only grows.
+    /// The earliest time of the next try, in milliseconds of a monotonic clock.
     private(set) var nextTry: Int64 = .min
 
-    /// The longest time between two tries.
+    /// The longest time between two tries, in milliseconds.
     static let longest: Int64 = 2000
-    /// How many stalls it takes until a reader counts as stopped.
+    /// The number of stalls after which a reader counts as stopped.
     private static let mostStalls = 3
 
-    /// For how long writers wait for readers, in milliseconds.
+    /// Returns how long a restart may wait for readers, in milliseconds.
     ///
-    /// - Parameter isLong: Whether the log is long already.
-    func patience(isLong: Bool) -> Int64 {
+    /// - Parameter isLong: Whether the log is already long.
+    func timeout(isLong: Bool) -> Int64 {
         switch stalls {
         case 0: isLong ? 250 : 40
         case ..<Self.mostStalls: 40
@@ -30,10 +30,10 @@ struct RestartBackoff: Equatable {
         }
     }
 
-    /// A reader was in the way.
+    /// Records that a reader blocked the restart.
     ///
-    /// - Parameter copied: How many pages of the log are in the database.
-    /// - Returns: Whether to report it: once for each time that the log is held back.
+    /// - Parameter copied: How many pages of the log have been copied to the database.
+    /// - Returns: Whether to report it: `true` once for each time that the log is blocked.
     mutating func fail(at now: Int64, copied: Int) -> Bool {
         stalls = self.copied == copied ? stalls + 1 : 0
         self.copied = copied

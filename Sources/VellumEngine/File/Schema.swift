@@ -1,16 +1,16 @@
 internal import VellumCore
 
-/// What the file is, and how an empty one becomes ours.
+/// Checks the format of a file, and creates the schema in an empty one.
 enum Schema {
-    /// The format that this version reads and writes. A higher number than this is refused.
+    /// The format that this version reads and writes. Files with a higher number are refused.
     static let formatVersion = 6
 
-    /// Makes sure that the connection's file is one of ours, of this format and kind, and that nothing in its schema is not ours. Several
-    /// processes may do so at once.
+    /// Checks that the file has this package's format and the given kind, and that its schema holds nothing foreign. Creates the schema
+    /// in an empty file. Several processes may call this concurrently.
     ///
-    /// - Throws: ``SQLiteError``, or ``VellumError`` for a file that is not ours to change; then it was not changed.
+    /// - Throws: ``SQLiteError``, or ``VellumError`` for a file that must not be changed; the file is unchanged then.
     static func prepare(_ connection: Connection, _ kind: FileKind) throws {
-        // In one transaction, because another process may be making the file.
+        // In one transaction, because another process may be creating the file.
         try connection.execute(SQL.begin)
         let isPresent = try isOurs(connection, kind)
         if isPresent { try SchemaCheck(connection).run() }
@@ -19,14 +19,14 @@ enum Schema {
             try connection.execute(SQL.writerSettings)
             return
         }
-        // Before the first page exists, or it has no effect.
+        // Has an effect only before the first page exists.
         try connection.execute(SQL.startPageReuse)
         try startLog(connection)
         CrashPoint.reached(.logStarted)
         try connection.execute(SQL.writerSettings)
-        // What was begun is rolled back when the connection closes.
+        // Closing the connection rolls the transaction back.
         try connection.execute(SQL.beginWriting)
-        // Once more, now that no other process can make it.
+        // Checked again, now that no other process can create the schema.
         if try !isOurs(connection, kind) {
             for table in SQL.fileTables { try connection.execute(table) }
             CrashPoint.reached(.fileTablesCreated)
@@ -38,7 +38,9 @@ enum Schema {
         CrashPoint.reached(.formatCommitted)
     }
 
-    /// Whether the file is one of ours already: an empty one is not.
+    /// Returns whether the file already has this package's format; `false` for an empty file.
+    ///
+    /// - Throws: ``VellumError`` for another kind, a newer format or a database of another program; ``SQLiteError`` for damage.
     private static func isOurs(_ connection: Connection, _ kind: FileKind) throws -> Bool {
         let application = Int32(truncatingIfNeeded: try connection.int(SQL.applicationID) ?? 0)
         let version = Int(try connection.int(SQL.formatVersion) ?? 0)
@@ -49,22 +51,22 @@ enum Schema {
                     .newerFormat,
                     """
                     The file has format \(version), and this version of the package knows \(formatVersion) at most. \
-                    It was left as it is; update the package.
+                    It was not changed; update the package.
                     """)
             }
             guard version == formatVersion else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid format version.") }
             return true
         }
         if 1...formatVersion ~= version, try connection.int(ArchiveTable.isPresent) ?? 0 > 0 {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The mark of an archive file is damaged.")
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The application ID of the archive file is damaged.")
         }
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {
-            throw VellumError(.foreignFile, "The file is a database of another program. It was left as it is; give another place.")
+            throw VellumError(.foreignFile, "The file is a database of another program. It was not changed; choose another path.")
         }
         return false
     }
 
-    /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so the waiting is ours.
+    /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so this call retries.
     private static func startLog(_ connection: Connection) throws {
         try BusyRetry.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
     }
@@ -75,7 +77,7 @@ extension VellumError {
         VellumError(
             .wrongKind,
             """
-            The file \(path) holds \(present.name) and cannot hold \(wanted.name), too. It was left as it is; choose another name or folder.
+            The file \(path) holds \(present.name) and cannot also hold \(wanted.name). It was not changed; choose another name or folder.
             """)
     }
 }

@@ -2,23 +2,23 @@ internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
-/// Whether relaxed writes are held in an open transaction, which no reader can see: read without the writer's lock.
+/// Whether an open transaction holds relaxed writes, which readers cannot see. Read without the writer's lock.
 final class OpenBatch: Sendable {
     let exists = Atomic(false)
 }
 
-/// The one connection of this process that writes to the file, and its transactions. Used inside one lock.
+/// The only connection of this process that writes to the file, and its transactions. Guarded by ``DatabaseFile/writer``.
 final class WriteConnection {
     private(set) var connection: Connection
-    /// Transactions committed so far: what a sync of the log covers.
+    /// The number of transactions committed so far, which a sync of the log covers.
     private(set) var commits: UInt64 = 0
-    /// What the open transaction of relaxed writes holds, if there is one.
+    /// The open transaction of relaxed writes, if there is one.
     private(set) var batch: Batch? {
         didSet { openBatch.exists.store(batch != nil, ordering: .releasing) }
     }
     private let openBatch: OpenBatch
 
-    /// Where others are told of changes, once the file is open for others, too.
+    /// Where changes are announced to other processes; `nil` for a file that only this process uses, such as a new one being salvaged.
     private let changes: ChangesFile?
 
     private var begin: Statement
@@ -26,11 +26,12 @@ final class WriteConnection {
     private var archives: [Int64: ArchiveWriter] = [:]
     private var dataVersion: UInt32?
 
+    /// The size of an open transaction of relaxed writes.
     struct Batch {
         var writes = 0
         var bytes = 0
 
-        /// Whether it is time to commit: what a killed process may lose is bounded.
+        /// Whether the transaction must be committed, which bounds what a killed process may lose.
         var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
     }
 
@@ -45,14 +46,15 @@ final class WriteConnection {
 
     // MARK: The connection
 
-    /// Lets go of the file, but not of what is known of it: ``reopen(path:)`` goes on from here.
+    /// Closes the file but keeps the state of the archives. ``reopen(path:)`` continues from here.
     func release() throws(SQLiteError) {
-        // A database of nothing stands for it meanwhile.
-        let none = try Connection(path: ":memory:")
-        try use(none)
-        none.refusal = .suspended
+        // An empty database in memory replaces the connection meanwhile, and refuses every statement.
+        let placeholder = try Connection(path: ":memory:")
+        try use(placeholder)
+        placeholder.refusal = .suspended
     }
 
+    /// Opens the file again after ``release()``.
     func reopen(path: String) throws(SQLiteError) {
         let connection = try Connection(path: path)
         try connection.execute(SQL.writerSettings)
@@ -67,12 +69,12 @@ final class WriteConnection {
         dataVersion = nil
     }
 
-    /// What others committed before now is in the log, too, and counts as a commit of this process where it is to be synced.
+    /// Counts a commit, so that a sync of the log also covers what other processes have committed.
     func countForeignCommits() { commits += 1 }
 
     // MARK: Archives
 
-    /// Adds an archive that is open, or a sibling of one.
+    /// Adds an open archive, or a sibling of one.
     func add(_ archive: ArchiveWriter) {
         archives[archive.id] = archive
         updateSiblings()
@@ -86,7 +88,7 @@ final class WriteConnection {
         updateSiblings()
     }
 
-    /// Gives every archive its siblings: first those that are not open, of these first the one that was open longest ago.
+    /// Updates the siblings of every archive: closed archives before open ones, and within both the least recently opened first.
     private func updateSiblings() {
         for archive in archives.values {
             guard let versionGroup = archive.versionGroup else { continue }
@@ -97,16 +99,16 @@ final class WriteConnection {
         }
     }
 
-    /// Forgets an archive that is no more.
+    /// Removes a deleted archive.
     func forget(_ archive: ArchiveWriter) {
         archives[archive.id] = nil
         updateSiblings()
     }
 
-    /// When the first entry of all that is known of will not be wanted any more.
+    /// When the first known entry expires.
     var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
 
-    /// When the next sweep is due; `nil` if there will never be anything to do. An archive with a heartbeat needs a sweep at least once a day,
+    /// When the next sweep is due; `nil` if none is ever needed. An archive with a heartbeat needs a sweep at least once a day,
     /// which also removes its abandoned siblings.
     var nextSweep: WallInstant? {
         let end = earliestEnd
@@ -127,12 +129,12 @@ final class WriteConnection {
 
     var allArchives: [ArchiveWriter] { Array(archives.values) }
 
-    /// Bytes that were removed since space was last given back.
+    /// The number of bytes removed since space was last returned to the file system.
     private(set) var bytesRemoved: Int64 = 0
 
     func forgetRemovals() { bytesRemoved = 0 }
 
-    /// Archives that began to evict though nobody ever gave them a size, and their limits: to be logged outside the lock.
+    /// Archives that began to evict because they reached the default limit, to be logged outside the lock.
     private var evictionsByDefault: [(name: String, limit: DataSize)] = []
 
     func takeEvictionsByDefault() -> [(name: String, limit: DataSize)] {
@@ -143,7 +145,7 @@ final class WriteConnection {
 
     // MARK: Transactions
 
-    /// Runs `body` in a transaction of its own: all of it happens, or nothing.
+    /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws.
     func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         try commitBatch()
         try beginTransaction()
@@ -157,7 +159,8 @@ final class WriteConnection {
         }
     }
 
-    /// Runs `body` in the transaction that relaxed writes share, and commits that one when it is full.
+    /// Runs `body` in the transaction that relaxed writes share. The caller commits it when it is full. If `body` throws, the whole
+    /// transaction is rolled back and its owners are notified.
     func relaxedTransaction<Result>(bytes: Int, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         noticeLostBatch()
         if batch == nil {
@@ -168,7 +171,7 @@ final class WriteConnection {
         do throws(SQLiteError) {
             result = try body()
         } catch {
-            // What shared the transaction goes with it, and its owners must know.
+            // The rollback also loses the earlier writes of the transaction, so the owners are notified.
             loseBatch(error)
             throw error
         }
@@ -177,7 +180,7 @@ final class WriteConnection {
         return result
     }
 
-    /// Commits what relaxed writes left open.
+    /// Commits the open transaction of relaxed writes, if there is one. If that fails, the writes are lost and their owners notified.
     func commitBatch() throws(SQLiteError) {
         noticeLostBatch()
         guard batch != nil else { return }
@@ -192,12 +195,12 @@ final class WriteConnection {
         }
     }
 
-    /// Forgets the uses of a committed transaction, which the owners know by now.
+    /// Discards the touches of a committed transaction, which the owners have applied.
     func forgetTouchesInTransaction() {
         for archive in archives.values where !archive.touchesInTransaction.isEmpty { archive.touchesInTransaction.removeAll() }
     }
 
-    /// SQLite ends the whole transaction where a read fails for good, also one that another statement began.
+    /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
     func noticeLostBatch() {
         if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
     }
@@ -233,7 +236,7 @@ final class WriteConnection {
         }
         CrashPoint.reached(.committed)
         finish(announced)
-        // Whoever sets the file aside waits for us, but not for ever: what came after is in a file that nobody opens any more.
+        // The process that sets the file aside waits for a commit, but not forever. A later commit is in a file that is no longer used.
         if announced != nil, changes?.page.isRetired ?? false { throw .vanished }
         commits += 1
         CrashPoint.reached(.changesFinished)
@@ -248,9 +251,9 @@ final class WriteConnection {
         }
     }
 
-    /// Tells other processes what is about to change, if anything is.
+    /// Announces the changes of the transaction to other processes, if there are any.
     ///
-    /// - Returns: The number of the last change.
+    /// - Returns: The number of the last change; `nil` if nothing is announced.
     private func announce() throws(SQLiteError) -> UInt64? {
         guard let changes else { return nil }
         let changed = archives.values.filter { !$0.changed.isEmpty }
@@ -275,7 +278,7 @@ final class WriteConnection {
     private func rollBack() {
         CrashPoint.reached(.rollingBack)
         for archive in archives.values { archive.invalidate() }
-        guard connection.isInTransaction else { return }  // SQLite has done it by itself after some errors.
+        guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)
         } catch {

@@ -1,49 +1,61 @@
-internal import VellumCore
+package import VellumCore
 
-/// What one reader asks for who would have a missing value loaded.
-struct LoadRequest<Value: Sendable>: Sendable {
+/// How long past its age a caller takes an old value (RFC 5861), in milliseconds.
+package struct Staleness: Hashable, Sendable {
+    /// While the value is loaded again in the background.
+    var whileRevalidate: Int64 = 0
+    /// If the loader fails.
+    var ifError: Int64 = 0
+
+    /// The longer of the two.
+    var window: Int64 { max(whileRevalidate, ifError) }
+
+    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
+    package init(whileRevalidate: Duration, ifError: Duration) throws(VellumError) {
+        self.whileRevalidate = try Expiration.milliseconds(whileRevalidate)
+        self.ifError = try Expiration.milliseconds(ifError)
+    }
+}
+
+/// What one caller asks for when a missing value is to be loaded.
+package struct LoadRequest<Value: Sendable>: Sendable {
+    package typealias Addition = @Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void
+
     var key: EntryKey
-    /// For how long the reader takes entries that have no age of their own.
+    /// How long the caller takes entries that have no age of their own.
     var expiration: Expiration
-    /// For how many milliseconds past its end the reader takes a value while it is loaded anew.
-    var staleWhileRevalidate: Int64
-    /// For how many milliseconds past its end the reader takes a value when the loader fails.
-    var staleIfError: Int64
-    /// How long the loaded value is valid, whoever reads.
+    var staleness: Staleness
+    /// How long the loaded value is valid for every caller.
     var ownExpiration: Expiration?
     /// For how many milliseconds `nil` and a failure are remembered; 0 for not at all.
     var negativeMaxAge: Int64
     var errorMaxAge: Int64
-    /// Whether the loader goes on when nobody waits any more.
+    /// Whether the loader goes on without waiters.
     var isKept: Bool
-    /// What stands for nothing in this store, if such answers are written down.
-    var absence: Tombstone<Value>?
-    /// Whether the reader takes `nil` for an answer.
-    var takesNothing: Bool
-    /// What else is recorded with a value, in the same transaction.
-    var additions: (@Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void)?
+    /// What stands for `nil` in this store, if such answers are recorded.
+    package var absence: Tombstone<Value>?
+    /// Whether `nil` is an answer to this caller. If not, the loader must return a value.
+    package var takesNothing = false
+    /// What is recorded with the value, in the same transaction. Runs outside every lock.
+    package var addition: Addition?
     var load: @Sendable () async throws -> Value?
 
-    init(
-        key: EntryKey, under expiration: Expiration, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
-        absence: Tombstone<Value>?, takesNothing: Bool, additions: (@Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void)?,
+    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
+    package init(
+        key: EntryKey, under expiration: Expiration, staleness: Staleness, options: LoadOptions,
         load: @escaping @Sendable () async throws -> Value?
     ) throws(VellumError) {
         self.key = key
         self.expiration = expiration
-        self.staleWhileRevalidate = try Expiration.milliseconds(staleWhileRevalidate)
-        self.staleIfError = try Expiration.milliseconds(staleIfError)
+        self.staleness = staleness
         ownExpiration = options.expiration
         negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age) } else { 0 }
         errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age) } else { 0 }
         isKept = options.onLastWaiterCancelled == .finish
-        self.absence = absence
-        self.takesNothing = takesNothing
-        self.additions = additions
         self.load = load
     }
 
-    /// What a value that was found says to this reader; `nil` if it is as good as none.
+    /// What a value that was found means to this caller; `nil` if it counts as missing.
     func answer(of value: Value) -> LoadAnswer<Value>? {
         switch absence?.meaning(value) ?? .value {
         case .value: .found(value)

@@ -1,137 +1,133 @@
 public import VellumCore
 
-// Loading: a value that is missing is asked of its source, once for all who want it.
+// Loading: a missing value is requested from its source, once for all waiting callers. The faces say the contract.
+//
+// A load that misses looks twice at the disk: once before it asks for a loader, and once inside the load, because another load may have
+// ended in between.
 
 extension Store where Value: Sendable {
-    /// The value under the key, loaded if there is no valid one. A use of it.
+    /// Returns the valid value under the key. Allocates nothing.
     ///
-    /// ```swift
-    /// let user = try await store.value(forKey: "ann", under: .after(.seconds(60)), staleWhileRevalidate: .seconds(600)) {
-    ///     try await download("ann")
-    /// }
-    /// ```
+    /// A value that cannot be read counts as missing: it was reported.
     ///
-    /// However many tasks ask for one key at a time, one loader runs, that of the first (*single-flight*); the others wait for
-    /// what it returns. Different keys do not wait for one another. The loader runs in a task of its own, on no actor, with the
-    /// priority and task-local values of the first. A task that is cancelled stops waiting at once, and no other does; when the
-    /// last one stops, the loader is cancelled, or goes on, as ``LoadOptions/onLastWaiterCancelled`` says. A loader that never returns
-    /// holds only those who want its key: give it a time limit.
-    ///
-    /// What was loaded is recorded before anyone gets it, encoded and written on a thread that may wait, as durably as the store
-    /// is. It is not recorded if something was written or removed under the key while the loader ran, by this process, or
-    /// overwritten by another; everyone who waited gets it all the same. That it cannot be recorded, because it is too large or the
-    /// disk fails, is told to observers as ``StoreEvent/failure(_:)`` and does not spoil the answer.
-    ///
-    /// A loader may ask for other keys, of any store. One that waits for its own, directly or by way of other loaders, gets
-    /// ``VellumError/Code/recursiveLoad``. That goes by task-local values: whatever a loader starts with `Task { }` counts as part of
-    /// it, also where it does not wait for that, and a `Task.detached` never does, also where it waits.
-    ///
-    /// Looking for what is there blocks as ``value(forKey:under:)`` does, and nothing else here blocks. An entry that cannot be decoded, or does not
-    /// match its checksum, is reported and loaded anew.
-    ///
-    /// - Parameters:
-    ///   - key: What is wanted.
-    ///   - expiration: For how long the caller takes entries that have no age of their own.
-    ///   - staleWhileRevalidate: For how long past its age the caller takes an old value at once, while it is loaded anew behind it. That is no
-    ///     use of it. A loader that fails then is told to observers.
-    ///   - staleIfError: For how long past its age the caller takes an old value if the loader fails, which observers are told.
-    ///   - options: What becomes of what is loaded.
-    ///   - load: Asks the source.
-    /// - Complexity: O(1) in memory, O(log n) on disk, and what the loader costs.
-    /// - Throws: What the loader throws, to everyone who waited; it is asked again next time, unless ``LoadOptions/errorMaxAge`` says
-    ///   otherwise. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk cannot be read
-    ///   or a duration is negative.
+    /// - Throws: ``VellumError`` if the disk cannot be read.
     @inlinable
-    package func value(
-        forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try options.check()
-        if let value = try hit(key, expiration, staleWhileRevalidate, staleIfError) { return value }
-        return try await loaded(key, expiration, staleWhileRevalidate, staleIfError, options, load).value
+    package func hit(forKey key: EntryKey, under expiration: Expiration) throws(VellumError) -> Value? {
+        try valueIgnoringCorruption(key, under: expiration)
     }
 
-    /// The same, with a loader that may find that there is nothing, which ``LoadOptions/negativeMaxAge`` remembers: `nil`.
+    /// Returns the value under the key, and loads it if there is no valid one.
     ///
-    /// What was there before and is past its age is removed then. CachedForm in memory, for some thousand keys, until something
-    /// is written or removed under the key.
-    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
-    @inlinable
-    package func value(
-        forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
-    ) async throws -> Value? {
-        try options.check()
-        if let value = try hit(key, expiration, staleWhileRevalidate, staleIfError) { return value }
-        return try await loadedIfAny(key, expiration, staleWhileRevalidate, staleIfError, options, load).value
+    /// - Parameter hasLooked: Whether ``hit(forKey:under:)`` has just found nothing.
+    /// - Throws: What the loader throws. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk
+    ///   cannot be read, or ``VellumError/Code/recursiveLoad`` if the load would wait for itself.
+    package func load(_ request: LoadRequest<Value>, hasLooked: Bool) async throws -> Loaded<Value?> {
+        if request.staleness.window > 0 { keepExpired(under: request.expiration, forMilliseconds: request.staleness.window) }
+        let first = hasLooked ? try lookForTombstone(request) : try firstLook(request)
+        if case .found(let value) = first.answer { return Loaded(value, .cached) }
+        var expired = first.expired
+        while true {
+            let now = clock.now()
+            switch rememberedAnswer(for: request, at: now) {
+            case .found: return Loaded(nil, .cached)
+            case .failed(let error, _): return try oldValue(insteadOf: error, request, revalidating: true, at: now)
+            case .loaded, nil: break
+            }
+            if let old = try expired ?? oldValueInMemory(for: request, within: request.staleness.whileRevalidate, at: now) {
+                // At most one refresh at a time, and none while a load is running.
+                if let load = loads.refresh(request.key) { start(load, request) }
+                return Loaded(old, .staleWhileRevalidate)
+            }
+            switch await loads.wait(for: request.key, keepsRunning: request.isKept, start: { start($0, request) }) {
+            case .cancelled: throw CancellationError()
+            case .recursive: throw VellumError.recursiveLoad
+            case .finished(.failed(let error, _), let isStarter):
+                let answer = try oldValue(insteadOf: error, request, revalidating: false, at: clock.now())
+                // Every waiter gets an old value or the error. The caller that started the loader reports it for all.
+                if isStarter { report(.loadFailed(error)) }
+                return answer
+            case .finished(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
+            case .finished(.found(let value), true): return Loaded(value, .cached)
+            // What another caller accepts as an answer may be none for this one, which takes no `nil` or has another age.
+            case .finished(.found, false), .finished(.loaded, _): break
+            }
+            let next = try firstLook(request)
+            if case .found(let value) = next.answer { return Loaded(value, .cached) }
+            expired = next.expired
+        }
     }
 
-    /// The value under the key, loaded if there is no valid one, and where it came from.
-    ///
-    /// `value(forKey:)` with a loader, for who wants to know whether it is old.
-    @inlinable
-    package func load(
-        _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
-    ) async throws -> Loaded<Value> {
-        try options.check()
-        if let value = try hit(key, expiration, staleWhileRevalidate, staleIfError) { return Loaded(value, .cached) }
-        return try await loaded(key, expiration, staleWhileRevalidate, staleIfError, options, load)
+    // MARK: Looking
+
+    /// What one look at memory and disk found.
+    private struct FirstLook {
+        var answer: LoadAnswer<Value>?
+        /// A value whose age ended within ``Staleness/whileRevalidate``.
+        var expired: Value?
     }
 
-    /// The same, with a loader that may find that there is nothing.
-    @_disfavoredOverload  // A closure whose type does not say is one that finds a value.
-    @inlinable
-    package func load(
-        _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
-    ) async throws -> Loaded<Value?> {
-        try options.check()
-        if let value = try hit(key, expiration, staleWhileRevalidate, staleIfError) { return Loaded(value, .cached) }
-        return try await loadedIfAny(key, expiration, staleWhileRevalidate, staleIfError, options, load)
+    /// Looks once in memory and once on the disk. A miss is counted.
+    private func firstLook(_ request: LoadRequest<Value>) throws(VellumError) -> FirstLook {
+        let (key, now) = (request.key, clock.now())
+        do throws(VellumError) {
+            if let value = try valueInMemory(forKey: key, now, request.expiration) { return FirstLook(answer: request.answer(of: value)) }
+            let ticket = memory.ticket(forMissed: key)
+            let entry = try entryOnDisk(forKey: key)
+            if let entry, try isValid(entry, of: key, at: now, request.expiration) {
+                return FirstLook(answer: request.answer(of: try take(entry, forKey: key, ticket, at: now)))
+            }
+            countMiss()
+            return FirstLook(expired: try expired(entry, request, within: request.staleness.whileRevalidate, at: now))
+        } catch {
+            guard error.concernsOneEntry else { throw error }
+            return FirstLook()
+        }
     }
 
-    // MARK: Steps
-
-    /// A valid value, without anything that waits. Allocates nothing.
-    @inlinable
-    func hit(_ key: EntryKey, _ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError)
-        -> Value?
-    {
-        if staleWhileRevalidate != .zero || staleIfError != .zero { try announce(expiration, staleWhileRevalidate, staleIfError) }
-        return try valueIgnoringCorruption(key, under: expiration)
+    /// A caller that has looked may have found that there is nothing, which is no value to it.
+    private func lookForTombstone(_ request: LoadRequest<Value>) throws(VellumError) -> FirstLook {
+        guard request.absence != nil, let item = memory.peek(request.key), case .value(let value) = item.payload,
+            item.isValid(at: clock.now(), request.key, under: request.expiration)
+        else { return FirstLook() }
+        return FirstLook(answer: request.answer(of: value))
     }
 
-    /// Says for how long expired entries are of use: also on a hit, so that the entry is still there when it expires.
-    @usableFromInline
-    func announce(_ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration) throws(VellumError) {
-        let staleWindow = max(try Expiration.milliseconds(staleWhileRevalidate), try Expiration.milliseconds(staleIfError))
-        keepExpired(under: expiration, forMilliseconds: staleWindow)
+    /// Whether what another caller's loader returned is an answer to this one.
+    private func takes(_ value: Value?, _ request: LoadRequest<Value>) -> Bool {
+        guard let value else { return request.takesNothing }
+        return if case .found = request.answer(of: value) { true } else { false }
     }
 
-    @usableFromInline
-    func loaded(
-        _ key: EntryKey, _ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
-        _ loader: @escaping @Sendable () async throws -> Value
-    ) async throws -> Loaded<Value> {
-        let request = try LoadRequest<Value>(
-            key: key, under: expiration, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options,
-            absence: nil, takesNothing: false,
-            additions: nil, load: loader)
-        let answer = try await load(request)
-        guard let value = answer.value else { preconditionFailure("A reader who takes no nil was given one.") }
-        return Loaded(value, answer.source)
+    /// What a caller gets if the loader failed: a valid value that was recorded meanwhile, or an old one, or the error.
+    private func oldValue(
+        insteadOf error: any Error, _ request: LoadRequest<Value>, revalidating: Bool, at now: WallInstant
+    ) throws -> Loaded<Value?> {
+        let whileRevalidate = revalidating ? request.staleness.whileRevalidate : 0
+        guard request.staleness.ifError > 0 || whileRevalidate > 0 else { throw error }
+        do throws(VellumError) {
+            if let value = try valueIgnoringCorruption(request.key, under: request.expiration),
+                case .found(let found) = request.answer(of: value)
+            {
+                return Loaded(found, .cached)
+            }
+            if let old = try oldValue(for: request, within: whileRevalidate, at: now) { return Loaded(old, .staleWhileRevalidate) }
+            if let old = try oldValue(for: request, within: request.staleness.ifError, at: now) { return Loaded(old, .staleIfError) }
+        } catch let other {
+            // The loader's error says more than that no old value could be read.
+            report(other)
+        }
+        throw error
+    }
+}
+
+extension VellumError {
+    static var recursiveLoad: VellumError {
+        VellumError(
+            .recursiveLoad,
+            "A loader asks for the key that it loads, directly or through other loaders, and would wait forever. Load other keys only.")
     }
 
-    @usableFromInline
-    func loadedIfAny(
-        _ key: EntryKey, _ expiration: Expiration, _ staleWhileRevalidate: Duration, _ staleIfError: Duration, _ options: LoadOptions,
-        _ loader: @escaping @Sendable () async throws -> Value?
-    ) async throws -> Loaded<Value?> {
-        try await load(
-            LoadRequest(
-                key: key, under: expiration, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options,
-                absence: nil, takesNothing: true,
-                additions: nil, load: loader))
+    static func loadFailed(_ cause: any Error) -> VellumError {
+        VellumError(.loadFailed, "A loader failed and no caller received its error. What was recorded before is still there.", cause: cause)
     }
 }

@@ -27,36 +27,52 @@ extension Store {
 }
 
 extension Store where Value: Sendable {
-    /// The value under the key, if its age ended less than so many milliseconds ago. Not a use: it would prolong an age that slides.
-    func oldValue(for request: LoadRequest<Value>, within staleWindow: Int64, at now: WallInstant) throws(VellumError) -> Value? {
-        guard staleWindow > 0, let value = try oldValue(forKey: request.key, within: staleWindow, at: now, request.expiration) else {
-            return nil
-        }
-        // That there was nothing is no value that anyone would rather have.
-        return if case .value = request.absence?.meaning(value) ?? .value { value } else { nil }
-    }
-
-    private func oldValue(
-        forKey key: EntryKey, within staleWindow: Int64, at now: WallInstant, _ expiration: Expiration
-    ) throws(VellumError) -> Value? {
+    /// Returns the value under the key if its age ended less than so many milliseconds ago. Does not affect the eviction order, which would
+    /// prolong a sliding age.
+    func oldValue(for request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
+        guard window > 0 else { return nil }
+        if memory.peek(request.key) != nil { return try oldValueInMemory(for: request, within: window, at: now) }
         do throws(VellumError) {
-            if let item = memory.peek(key) {
-                guard item.validity.hasEnded(within: staleWindow, before: now, key, lastUse: item.stamp, under: expiration) else {
-                    return nil
-                }
-                return switch item.payload {
-                case .value(let value): value
-                case .bytes(let bytes): try decode(bytes, of: key)
-                }
-            }
-            guard let entry = try entryOnDisk(forKey: key),
-                entry.validity.hasEnded(within: staleWindow, before: now, key, lastUse: try lastUse(of: entry, key), under: expiration)
-            else { return nil }
-            return try decode(entry.bytes, of: key)
+            return try expired(try entryOnDisk(forKey: request.key), request, within: window, at: now)
         } catch {
             // It was reported where it was found.
             guard error.concernsOneEntry else { throw error }
             return nil
         }
+    }
+
+    /// The same, for a caller that has just looked at the disk.
+    func oldValueInMemory(for request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
+        guard window > 0, let item = memory.peek(request.key),
+            hasEnded(item.validity, request, within: window, lastUse: item.stamp, at: now)
+        else { return nil }
+        switch item.payload {
+        case .value(let value): return meaningful(value, request)
+        case .bytes(let bytes):
+            do throws(VellumError) {
+                return meaningful(try decode(bytes, of: request.key), request)
+            } catch {
+                return nil  // It was reported where it was found.
+            }
+        }
+    }
+
+    /// The value of an entry that was read from the disk, if its age ended less than so many milliseconds ago.
+    func expired(_ entry: Entry?, _ request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
+        guard window > 0, let entry,
+            hasEnded(entry.validity, request, within: window, lastUse: try lastUse(of: entry, request.key), at: now)
+        else { return nil }
+        return meaningful(try decode(entry.bytes, of: request.key), request)
+    }
+
+    private func hasEnded(
+        _ validity: Validity, _ request: LoadRequest<Value>, within window: Int64, lastUse: UseStamp, at now: WallInstant
+    ) -> Bool {
+        validity.hasEnded(within: window, before: now, request.key, lastUse: lastUse, under: request.expiration)
+    }
+
+    /// A recorded `nil` is not worth keeping beyond its age.
+    private func meaningful(_ value: Value, _ request: LoadRequest<Value>) -> Value? {
+        if case .value = request.absence?.meaning(value) ?? .value { value } else { nil }
     }
 }

@@ -109,7 +109,7 @@ extension Store where Value: Sendable {
     ) throws(VellumError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: request.key, in: self, expiration: expiration)
-        if let add = request.additions { try add(value, &transaction) }
+        if let add = request.addition { try add(value, &transaction) }
         transaction.setCondition(condition(request, origin))
         try transaction.commit()
     }

@@ -59,7 +59,7 @@ extension DiskArchive {
         try file.withUsableFile { () throws(SQLiteError) in
             if file.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
             // What is valid may hang on uses that only the owner knows of yet.
-            if hasSlidingUses.load(ordering: .relaxed) { try file.writeUsesBeforeQuery(of: number) }
+            if hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: number) }
         }
         return try read(body)
     }

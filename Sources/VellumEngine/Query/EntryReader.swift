@@ -38,9 +38,13 @@ final class EntryReader<Value> {
             return nil
         }
         if let mayMatch, !mayMatch(stored.entry.bytes) { return nil }
+        return decodedValue(of: stored.entry.bytes, stored.key)
+    }
+
+    private func decodedValue(of bytes: Data, _ key: EntryKey) -> Value? {
         do throws(VellumError) {
             decoded += 1
-            return try store.decode(stored.entry.bytes, of: stored.key)
+            return try store.decode(bytes, of: key)
         } catch {
             return nil  // `decode` has reported it.
         }
@@ -121,17 +125,12 @@ final class EntryReader<Value> {
         return QueryPipeline { () throws(VellumError) in
             while let (key, payload) = left.popFirst() {
                 if self.isCancelled() { throw .cancelled }
-                let origin = QueryOrigin(key: key, row: .max, revision: 0)
-                switch payload {
-                case .value(let value): return QueryItem(value: value, origin: origin)
-                case .bytes(let bytes):
-                    do throws(VellumError) {
-                        self.decoded += 1
-                        return QueryItem(value: try self.store.decode(bytes, of: key), origin: origin)
-                    } catch {
-                        continue  // `decode` has reported it.
+                let value =
+                    switch payload {
+                    case .value(let value): value as Value?
+                    case .bytes(let bytes): self.decodedValue(of: bytes, key)
                     }
-                }
+                if let value { return QueryItem(value: value, origin: QueryOrigin(key: key, row: .max, revision: 0)) }
             }
             return nil
         }

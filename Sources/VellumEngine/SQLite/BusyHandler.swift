@@ -15,15 +15,15 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// For how long a connection waits for another process, and how: often at first, because most locks are held for microseconds.
+/// Waits while another process holds a lock, for a maximum time. The first retries come after microseconds, because most locks are short.
 ///
-/// SQLite's own way to wait (`sqlite3_busy_timeout`) sleeps for whole milliseconds, up to a hundred, and so leaves a lock unused that two
-/// processes want all the time.
+/// SQLite's own `sqlite3_busy_timeout` sleeps for 1 to 100 milliseconds between retries, which leaves a contended lock unused for most of
+/// the time.
 final class BusyHandler {
     private let state: UnsafeMutablePointer<State>
 
     private struct State {
-        /// In milliseconds.
+        /// The longest wait, in milliseconds.
         var longest: Int64
         var began: Int64 = 0
     }
@@ -42,7 +42,7 @@ final class BusyHandler {
         set { state.pointee.longest = newValue }
     }
 
-    /// Lets a connection wait like this. The value must live as long as the connection is open.
+    /// Installs the handler on a connection. The handler must live as long as the connection is open.
     func attach(to connection: OpaquePointer) {
         sqlite3_busy_handler(
             connection,

@@ -1,11 +1,12 @@
 internal import Foundation
 internal import VellumCore
 
-/// A wait of a thread that has nothing better to do.
+/// Blocks the calling thread between attempts.
 enum BusyRetry {
+    /// Blocks the calling thread for so many milliseconds.
     static func milliseconds(_ count: Double) { Thread.sleep(forTimeInterval: count / 1000) }
 
-    /// Tries again while another process holds the file, for ten seconds at most: for what SQLite itself does not wait with.
+    /// Runs `body`, and again every 10 ms while it fails as busy, 1000 times at most. For statements that ignore SQLite's busy handler.
     static func whileBusy(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         var triesLeft = 1000
         while true {

@@ -7,21 +7,22 @@
 internal import CSQLiteConfig
 internal import VellumCore
 
-/// One connection to one database file: used by one thread at a time, which is whoever holds the lock around it.
+/// A connection to a database file. Used by one thread at a time: the one that holds the lock around it.
 final class Connection {
     private let handle: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
-    /// Why nothing may be asked any more, where that is so.
+    /// The error that every statement throws, if the connection may not be used.
     var refusal: SQLiteError?
-    private let patience = BusyHandler(milliseconds: Connection.longestWait)
+    private let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
 
     let path: String
-    /// The file that is open; `nil` for a database in memory.
+    /// The identity of the open file; `nil` for a database in memory.
     private let identity: FileIdentity?
 
-    /// Opens the file, which must exist, for reading and writing. What is in the file is data: nothing of it is run.
+    /// Opens an existing file for reading and writing. The connection never executes code from the file (triggers, views, functions).
     ///
     /// - Parameter isDefensive: Whether SQL may not write to the schema.
+    /// - Throws: ``SQLiteError``, also if an unsafe file lies at the path.
     init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
         try FilePaths.check(path)
         self.path = path
@@ -29,18 +30,18 @@ final class Connection {
         self.identity = identity
         if let identity { OpenDatabases.shared.add(identity) }
         var handle: OpaquePointer?
-        // NOMUTEX: a lock of ours stands around every use, so SQLite's own would be paid for twice.
+        // NOMUTEX: our own lock guards every use, so SQLite's mutex would only add cost.
         let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard let handle, code == SQLITE_OK else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
-            sqlite3_close_v2(handle)  // A failed opening leaves a handle behind, too.
+            sqlite3_close_v2(handle)  // A failed open returns a handle, too.
             if let identity { OpenDatabases.shared.remove(identity) }
             throw SQLiteError(code: handle == nil ? SQLITE_NOMEM : code, message: message)
         }
         self.handle = handle
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
-        patience.attach(to: handle)
+        busyHandler.attach(to: handle)
         let configured = vellum_sqlite_treat_as_data(UnsafeMutableRawPointer(handle), isDefensive ? 1 : 0)
         guard configured == SQLITE_OK else { throw SQLiteError(code: configured, message: "The connection could not be configured.") }
         for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
@@ -52,13 +53,13 @@ final class Connection {
             }, nil, nil, nil)
     }
 
-    /// What no statement of ours needs more of (sqlite.org/c3ref/c_limit_attached.html; sqlite.org/security.html, 1).
+    /// Lower limits than SQLite's, sufficient for our statements (sqlite.org/c3ref/c_limit_attached.html; sqlite.org/security.html, 1).
     private static let limits: [(Int32, Int32)] = [
         (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0), (SQLITE_LIMIT_COMPOUND_SELECT, 3),
         (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_VDBE_OP, 1_000_000),
     ]
 
-    /// A function of ours in SQL: whether a text begins with the characters of another, as Swift counts characters.
+    /// The SQL function that we define: whether one text begins with another, compared by Swift's characters.
     static let beginsFunction = "begins"
 
     private static func text(_ value: OpaquePointer?) -> String {
@@ -72,7 +73,7 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// How long to wait for another process, in milliseconds.
+    /// How long to wait for another process at most, in milliseconds.
     private static let longestWait: Int64 = 10_000
 
     func prepare(_ sql: String) throws(SQLiteError) -> Statement {
@@ -80,14 +81,14 @@ final class Connection {
         return try Statement(sql, on: self, handle)
     }
 
-    /// Runs statements that return nothing of interest.
+    /// Runs statements and ignores the rows they return.
     func execute(_ sql: String) throws(SQLiteError) {
         if let refusal { throw refusal }
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw lastError(code) }
     }
 
-    /// The first column of the first row.
+    /// Returns the first column of the first row, or `nil` if there is no row.
     func int(_ sql: String) throws(SQLiteError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.int(0) : nil
@@ -96,7 +97,7 @@ final class Connection {
     /// How many rows the last statement changed.
     var changes: Int64 { sqlite3_changes64(handle) }
 
-    /// Whether SQLite will not write, for the file's permissions or for what its header says. Known once something was read.
+    /// Whether SQLite refuses to write, because of the file's permissions or its header. Valid after the first read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -107,8 +108,8 @@ final class Connection {
 
     // MARK: The write-ahead log
 
-    /// From now on ``logFrames`` is how many pages the log held after the last commit of this connection. SQLite's own
-    /// checkpoints on commit end with this: they would be paid by the caller.
+    /// Starts counting the pages of the log in ``logFrames``. This also disables SQLite's own checkpoints on commit, for which the caller
+    /// would wait.
     func watchLog() {
         sqlite3_wal_hook(
             handle,
@@ -118,31 +119,31 @@ final class Connection {
             }, frames)
     }
 
+    /// How many pages the log held after the last commit of this connection.
     var logFrames: Int { Int(frames.pointee) }
 
-    /// Copies as much of the log into the database as can be without waiting for anyone, or anyone waiting
+    /// Copies as much of the log into the database as is possible without waiting for others or blocking them
     /// (sqlite.org/c3ref/wal_checkpoint_v2.html).
     ///
-    /// - Returns: How many pages the log holds, and how many of them are copied by now: all that no reader is in the way of.
+    /// - Returns: How many pages the log holds, and how many of them have been copied. Pages that a reader still needs are not copied.
     func checkpoint() throws(SQLiteError) -> (logged: Int, copied: Int) {
         var (logged, copied): (Int32, Int32) = (0, 0)
         let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
-        // Another process may be at it; what it copies need not be copied.
+        // Busy means that another process is copying the log, so this one need not.
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw lastError(code) }
         return (Int(logged), Int(copied))
     }
 
-    /// Copies the rest of the log, so that the next writer begins it anew. Writers wait; readers are waited for, a moment.
+    /// Copies the rest of the log, so that the next writer restarts it at its beginning. Blocks writers, and waits for readers.
     ///
-    /// Tries more than once: SQLite waits for the place in which a reader was when it began to wait, and one that takes a new snapshot
-    /// now and then takes the same place again, but is in the way only of the first try; and for another process that copies the log
-    /// it does not wait at all.
+    /// Tries repeatedly: SQLite waits only for the slots that readers occupied when it began to wait. A reader that takes a new snapshot
+    /// may reuse its slot, but blocks only the first try. SQLite does not wait at all for another process that copies the log.
     ///
-    /// - Parameter patience: How long that moment is, in milliseconds.
-    /// - Throws: ``SQLiteError``; busy if someone keeps reading what is in the log.
-    func restartLog(patience milliseconds: Int64 = 40) throws(SQLiteError) {
-        patience.milliseconds = milliseconds
-        defer { patience.milliseconds = Self.longestWait }
+    /// - Parameter timeout: How long to wait at most, in milliseconds.
+    /// - Throws: ``SQLiteError``; busy if a reader keeps its snapshot.
+    func restartLog(timeout milliseconds: Int64 = 40) throws(SQLiteError) {
+        busyHandler.milliseconds = milliseconds
+        defer { busyHandler.milliseconds = Self.longestWait }
         let end = CoarseClock.milliseconds + milliseconds
         var code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
         while code == SQLITE_BUSY, CoarseClock.milliseconds < end {
@@ -153,12 +154,12 @@ final class Connection {
         frames.pointee = 0
     }
 
-    /// Waits until no other process is in the middle of a write, for a while at most.
+    /// Waits until no other process is in a write transaction. Returns normally when the time has passed.
     ///
-    /// - Parameter patience: How long that is, in milliseconds.
-    func waitForWriters(patience milliseconds: Int64) throws(SQLiteError) {
-        patience.milliseconds = milliseconds
-        defer { patience.milliseconds = Self.longestWait }
+    /// - Parameter timeout: How long to wait at most, in milliseconds.
+    func waitForWriters(timeout milliseconds: Int64) throws(SQLiteError) {
+        busyHandler.milliseconds = milliseconds
+        defer { busyHandler.milliseconds = Self.longestWait }
         do throws(SQLiteError) {
             try execute(SQL.beginWriting)
         } catch {
@@ -168,9 +169,9 @@ final class Connection {
         try execute(SQL.rollback)
     }
 
-    /// Syncs the log file: what was committed before is safe from power loss after.
+    /// Syncs the log file: everything committed before the call survives power loss after it.
     ///
-    /// Needs a read transaction to have been opened once, so that the connection has the log open.
+    /// The connection must have read once before, so that it has the log open.
     func syncLog() throws(SQLiteError) {
         var file: UnsafeMutablePointer<sqlite3_file>?
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
@@ -184,19 +185,19 @@ final class Connection {
         guard code == SQLITE_OK else { throw SQLiteError(code: code, message: "The log could not be synced.") }
     }
 
-    /// From now on the log stays where it is when the connection is closed: at its path may lie that of another database.
+    /// Keeps SQLite from deleting the log when the connection closes, because the file at its path may belong to another database.
     func keepLog() {
         var keeps: Int32 = 1
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
     }
 
-    /// The failure that the device answers with when the file and its log are read from end to end, if it does.
+    /// Reads the file and its log from end to end and returns the error of the device, or `nil` if every read succeeds.
     ///
-    /// SQLite tells a read that failed as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), and a device that fails must not be
-    /// taken for a file that is damaged.
+    /// SQLite reports a failed read as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). This call distinguishes a failing device
+    /// from a damaged file.
     func readFailure() -> SQLiteError? {
         do throws(SQLiteError) {
-            _ = try int(SQL.tableCount)  // A connection has the log open once it has read.
+            _ = try int(SQL.tableCount)  // The first read opens the log.
         } catch {
             guard error.isDamage else { return error }
         }
@@ -216,26 +217,25 @@ final class Connection {
         return nil
     }
 
-    /// The slots of the wal-index through which readers hold back what is copied of the log: those of the oldest snapshot
-    /// (sqlite.org/walformat.html, 2.2.2).
+    /// The wal-index slots of the readers with the oldest snapshot, which block the copying of the log (sqlite.org/walformat.html, 2.2.2).
     var slotsOfOldestReaders: [Int] {
         guard let header = logIndexHeader() else { return [] }
         let copied = header.load(fromByteOffset: 96, as: UInt32.self)
         return (1..<5).filter { header.load(fromByteOffset: 100 + 4 * $0, as: UInt32.self) == copied }
     }
 
-    /// A number that changes with every commit, of this connection and of others. Fresh once a transaction is open.
+    /// Returns a number that changes with every commit of any connection. It is current once a transaction is open.
     func dataVersion() -> UInt32 {
         var version: UInt32 = 0
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
         return version
     }
 
-    /// The header of the wal-index, which every commit of every process changes (sqlite.org/walformat.html, 2.1).
+    /// Returns the header of the wal-index, which every commit of every process changes (sqlite.org/walformat.html, 2.1).
     ///
-    /// Reached through the VFS: opening and closing the `-shm` file by itself would drop SQLite's locks, which belong
-    /// to the process (sqlite.org/howtocorrupt.html, 2.2). Valid while the connection is open; `nil` before its first
-    /// read transaction.
+    /// Accessed through the VFS: opening and closing the `-shm` file directly would release the process's own locks
+    /// (sqlite.org/howtocorrupt.html, 2.2). The pointer is valid while the connection is open; `nil` before the first read
+    /// transaction.
     func logIndexHeader() -> UnsafeRawPointer? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)

@@ -8,28 +8,28 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// The connections of this process to each database, and one descriptor for each wal-index file, by which the locks of other processes are
-/// read.
+/// Counts this process's connections to each database, and keeps one descriptor of each wal-index file, to query the locks of other
+/// processes.
 ///
-/// Closing any descriptor of a file drops the locks that the process has on it (sqlite.org/howtocorrupt.html, 2.2). So the descriptor is
-/// closed only when no connection to the database is left, and inside the lock that a new connection needs.
+/// Closing any descriptor of a file releases every lock that the process holds on it (sqlite.org/howtocorrupt.html, 2.2). The descriptor is
+/// therefore closed only with the last connection to the database, under the lock that opening a connection also takes.
 final class OpenDatabases: Sendable {
     static let shared = OpenDatabases()
 
     private struct Database {
         var connections = 0
-        /// Of the wal-index file.
+        /// The descriptor of the wal-index file.
         var descriptor: Int32?
     }
 
     private let databases = Locked<[FileIdentity: Database]>([:])
 
-    /// A connection is about to be opened.
+    /// Counts a connection that is about to be opened.
     func add(_ identity: FileIdentity) {
         databases.withLock { $0[identity, default: Database()].connections += 1 }
     }
 
-    /// A connection was closed.
+    /// Removes a connection that was closed from the count.
     func remove(_ identity: FileIdentity) {
         databases.withLock { databases in
             guard var database = databases[identity] else { return }
@@ -43,14 +43,14 @@ final class OpenDatabases: Sendable {
         }
     }
 
-    /// Who holds a lock on a part of a wal-index file.
+    /// The holder of a lock on a part of a wal-index file.
     enum Holder: Equatable {
-        case nobody, unknown
-        /// 0 where the system does not tell the number.
+        case unlocked, unknown
+        /// Another process. 0 if the system does not report its number.
         case process(Int32)
     }
 
-    /// Another process that has locked one of these bytes of the wal-index file.
+    /// Returns another process that has locked any of these bytes of the wal-index file.
     ///
     /// - Parameter path: The path of the database.
     func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
@@ -68,7 +68,7 @@ final class OpenDatabases: Sendable {
             lock.l_start = bytes.lowerBound
             lock.l_len = off_t(bytes.count)
             guard fcntl(descriptor, F_GETLK, &lock) == 0 else { return .unknown }
-            return lock.l_type == Int16(F_UNLCK) ? .nobody : .process(lock.l_pid)
+            return lock.l_type == Int16(F_UNLCK) ? .unlocked : .process(lock.l_pid)
         }
     }
 }

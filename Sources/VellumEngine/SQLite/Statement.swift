@@ -7,12 +7,12 @@ internal import VellumCore
     internal import CSQLite
 #endif
 
-/// A prepared statement: bound, stepped and reset by the one thread that holds its connection.
+/// A prepared statement. Used only by the thread that holds its connection's lock.
 final class Statement {
     private let pointer: OpaquePointer
-    /// Stays open for as long as it has a statement, or SQLite would close it later than whoever released it knows.
+    /// Retained so that the connection closes only after its last statement: SQLite would otherwise delay the close.
     private let owner: Connection
-    /// Why a value could not be bound: too large, or no memory. Run like this, the statement would take NULL for it.
+    /// The first error of a binding: the value is too large, or memory is exhausted. ``step()`` throws it, because SQLite would use NULL.
     private var failure = SQLITE_OK
 
     init(_ sql: String, on owner: Connection, _ connection: OpaquePointer) throws(SQLiteError) {
@@ -37,7 +37,7 @@ final class Statement {
         if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
     }
 
-    /// Binds bytes that must stay where they are until the statement is reset.
+    /// Binds bytes without copying them. They must stay valid until the statement is reset.
     func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
         if let start = bytes.baseAddress, bytes.count > 0 {
             check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), nil))
@@ -46,7 +46,7 @@ final class Statement {
         }
     }
 
-    /// Binds bytes that need not stay.
+    /// Binds a copy of the bytes.
     func bind(copying data: Data, at index: Int32) {
         data.withUnsafeBytes { bytes in
             if let start = bytes.baseAddress, bytes.count > 0 {
@@ -65,7 +65,7 @@ final class Statement {
         text.withUTF8 { bind(text: $0, at: index) }
     }
 
-    /// Binds a text by its bytes, which need not stay.
+    /// Binds a copy of a text, given as contiguous UTF-8 bytes.
     func bind(text: some Collection<UInt8>, at index: Int32) {
         guard !text.isEmpty else {
             check(sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8)))  // A null pointer would bind NULL.
@@ -81,12 +81,12 @@ final class Statement {
         precondition(isBound != nil, "A text to bind must be contiguous.")
     }
 
-    /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
+    /// SQLITE_TRANSIENT: SQLite copies the value.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     // MARK: Running
 
-    /// Goes on to the next row. Returns whether there is one.
+    /// Advances to the next row. Returns whether there is one; throws the error of a binding or of SQLite.
     func step() throws(SQLiteError) -> Bool {
         guard failure == SQLITE_OK else {
             defer { clear() }
@@ -104,16 +104,16 @@ final class Statement {
         }
     }
 
-    /// Runs to the end and resets.
+    /// Runs the statement to its end, and resets it.
     func run() throws(SQLiteError) {
         defer { reset() }
         while try step() {}
     }
 
-    /// Makes the statement ready to be bound and run again. What was read by pointer is gone.
+    /// Resets the statement, so that it can be bound and run again. Pointers that it returned become invalid.
     func reset() { sqlite3_reset(pointer) }
 
-    /// Resets, and lets go of what is bound.
+    /// Resets the statement and releases the bound values.
     func clear() {
         failure = SQLITE_OK
         sqlite3_reset(pointer)
@@ -136,14 +136,14 @@ final class Statement {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// Whether the column is this text, to the byte.
+    /// Returns whether the column holds exactly the bytes of `text`.
     func isText(_ text: String, at column: Int32) -> Bool {
         guard let start = sqlite3_column_text(pointer, column) else { return false }
         let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
         return text.utf8.elementsEqual(bytes)
     }
 
-    /// The bytes of the column; valid until the next step or reset.
+    /// Returns the bytes of the column, which are valid until the next step or reset.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))

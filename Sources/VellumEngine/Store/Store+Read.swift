@@ -60,7 +60,7 @@ extension Store {
     func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
         let ticket = memory.ticket(forMissed: key)
         guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
-            owner.counters.withLock { $0.misses += 1 }
+            countMiss()
             return nil
         }
         return try take(entry, forKey: key, ticket, at: now)
@@ -184,6 +184,9 @@ extension Store {
     }
 
     // MARK: Steps
+
+    @usableFromInline
+    func countMiss() { owner.counters.withLock { $0.misses += 1 } }
 
     /// Replaces bytes in memory with the decoded value, after the caching policy was changed to keep values.
     @usableFromInline

@@ -88,7 +88,7 @@ struct MiniCacheTypeTests {
         let cache: MiniCache<Int, Data> = temporary.cacheManager.cache(
             cacheName: "Bounded", cacheVersion: .appVersion, maxAge: .days(7).jittered(by: 0.1), memoryLimit: 10.kiloByte,
             diskLimit: 1.megaByte)
-        #expect(cache.limits == (10.kiloByte, 1.megaByte))
+        #expect(cache.limits == StorageLimits(memory: 10.kiloByte, disk: 1.megaByte))
         try cache.set(Data(count: 100), forKey: 1, maxAge: .hours(2))
         #expect(cache[1]?.count == 100)
         #expect(try cache.keys() == [1])

@@ -120,9 +120,12 @@ struct LoadingNothingTests {
         staleWhileRevalidate: Duration = .zero, takesNothing: Bool = true, _ options: LoadOptions? = nil,
         _ answer: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
-        try await store.load(
-            "a", under: .never, staleWhileRevalidate: staleWhileRevalidate, staleIfError: .zero, options: options ?? caching,
-            absence: Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }, takesNothing: takesNothing, orLoad: answer)
+        var request = try LoadRequest<String>(
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: staleWhileRevalidate, ifError: .zero),
+            options: options ?? caching, load: answer)
+        request.absence = Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }
+        request.takesNothing = takesNothing
+        return try await store.load(request, hasLooked: false)
     }
 
     @Test func nothingIsWrittenDownAsWhatStandsForIt() async throws {

@@ -120,3 +120,52 @@ final class Counter: Sendable {
         }
     }
 }
+
+/// Loading as the faces do it.
+extension Store where Value: Sendable {
+    func value(
+        forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let stale = (staleWhileRevalidate, staleIfError)
+        let answer = try await loading(key, expiration, stale, options, takesNothing: false, load)
+        return try #require(answer.value)
+    }
+
+    @_disfavoredOverload
+    func value(
+        forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Value? {
+        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, takesNothing: true, load).value
+    }
+
+    func load(
+        _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Loaded<Value> {
+        let stale = (staleWhileRevalidate, staleIfError)
+        let answer = try await loading(key, expiration, stale, options, takesNothing: false, load)
+        return Loaded(try #require(answer.value), answer.source)
+    }
+
+    @_disfavoredOverload
+    func load(
+        _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Loaded<Value?> {
+        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, takesNothing: true, load)
+    }
+
+    private func loading(
+        _ key: EntryKey, _ expiration: Expiration, _ stale: (Duration, Duration), _ options: LoadOptions, takesNothing: Bool,
+        _ load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Loaded<Value?> {
+        let isStaleTaken = stale.0 != .zero || stale.1 != .zero
+        let staleness = try Staleness(whileRevalidate: stale.0, ifError: stale.1)
+        var request = try LoadRequest<Value>(key: key, under: expiration, staleness: staleness, options: options, load: load)
+        request.takesNothing = takesNothing
+        if !isStaleTaken, let value = try hit(forKey: key, under: expiration) { return Loaded(value, .cached) }
+        return try await self.load(request, hasLooked: !isStaleTaken)
+    }
+}

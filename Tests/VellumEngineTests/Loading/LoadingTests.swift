@@ -23,6 +23,14 @@ struct LoadingTests {
 
     // MARK: One loader
 
+    /// A load that misses looks at the disk before it asks for the loader, and once more inside the load.
+    @Test(arguments: [Duration.zero, .seconds(60)])
+    func aLoadThatMissesLooksTwiceAtTheDiskAndCountsOneMiss(_ stale: Duration) async throws {
+        _ = try await store.value(forKey: "a", staleWhileRevalidate: stale) { "loaded" }
+        #expect(setup.faults.calls.count { $0 == .entry("a") } == 2)
+        #expect(try store.statistics().misses == 1)
+    }
+
     @Test func aMissIsLoadedAndRecordedAndIsAHitFromThenOn() async throws {
         let first = try await store.load("a") { "loaded" }
         #expect(first == Loaded("loaded", .loaded))

@@ -33,7 +33,7 @@ struct QueryPipelineTests {
     @Test func aLimitStopsTheScan() throws {
         let numbers = Numbers(Array(0..<1000))
         let even = Condition<Int>.test(Test { $0 % 2 == 0 })
-        #expect(try all(numbers.pipeline.carryingOut([.filter(even), .limit(3)])) == [0, 2, 4])
+        #expect(try all(numbers.pipeline.executing([.filter(even), .limit(3)])) == [0, 2, 4])
         #expect(numbers.taken == 5)
     }
 
@@ -43,24 +43,24 @@ struct QueryPipelineTests {
         let numbers = (0..<1000).map { _ in Int.random(in: 0..<500, using: &random) }
         let sorted = numbers.enumerated().sorted { ($0.element % 10, $0.offset) < ($1.element % 10, $1.offset) }.map(\.element)
         let steps: [QueryDescription<Int>.Step] = [.sort([byLastDigit]), .limit(count)]
-        #expect(try all(Numbers(numbers).pipeline.carryingOut(steps)) == Array(sorted.prefix(count)))
+        #expect(try all(Numbers(numbers).pipeline.executing(steps)) == Array(sorted.prefix(count)))
     }
 
     @Test func aSortIsStable() throws {
-        #expect(try all(Numbers([11, 21, 1, 20, 10]).pipeline.carryingOut([.sort([byLastDigit])])) == [20, 10, 11, 21, 1])
+        #expect(try all(Numbers([11, 21, 1, 20, 10]).pipeline.executing([.sort([byLastDigit])])) == [20, 10, 11, 21, 1])
     }
 
     @Test func stepsRunInOrder() throws {
         let small = Condition<Int>.test(Test { $0 < 5 })
-        #expect(try all(Numbers([9, 1, 8, 2]).pipeline.carryingOut([.limit(2), .filter(small)])) == [1])
-        #expect(try all(Numbers([9, 1, 8, 2]).pipeline.carryingOut([.filter(small), .limit(2)])) == [1, 2])
-        #expect(try all(Numbers([9, 1, 8, 2]).pipeline.carryingOut([.skip(1), .limit(2)])) == [1, 8])
-        #expect(try all(Numbers([9, 1]).pipeline.carryingOut([.skip(5)])) == [])
+        #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.limit(2), .filter(small)])) == [1])
+        #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.filter(small), .limit(2)])) == [1, 2])
+        #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.skip(1), .limit(2)])) == [1, 8])
+        #expect(try all(Numbers([9, 1]).pipeline.executing([.skip(5)])) == [])
     }
 
     @Test func aThrowingConditionFailsTheQuery() {
         struct Odd: Error {}
         let throwing = Condition<Int>.test(Test { _ in throw Odd() })
-        #expect(throws: VellumError.self) { try all(Numbers([1]).pipeline.carryingOut([.filter(throwing)])) }
+        #expect(throws: VellumError.self) { try all(Numbers([1]).pipeline.executing([.filter(throwing)])) }
     }
 }

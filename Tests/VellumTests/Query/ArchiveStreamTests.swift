@@ -58,15 +58,11 @@ struct ArchiveStreamTests {
     @Test func cancellingEndsAStreamDuringARead() async throws {
         try store.record(contentsOf: City.many(3000))
         let asked = Counter()
-        let cursor = QueryCursor(
-            QueryDescription<City>([
-                .filter(
-                    .test(
-                        Test { _ in
-                            asked.add()
-                            return false
-                        }))
-            ]), in: store.store, atOnce: 64)
+        let noMatch = Test<City> { _ in
+            asked.add()
+            return false
+        }
+        let cursor = QueryCursor(QueryDescription([.filter(.test(noMatch))]), in: store.store, atOnce: 64)
         let error = #expect(throws: VellumError.self) { try cursor.next { asked.value >= 100 } }
         #expect(error?.code == .cancelled)
         #expect(asked.value == 100)

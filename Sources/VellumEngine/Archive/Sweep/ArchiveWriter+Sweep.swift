@@ -53,7 +53,7 @@ extension ArchiveWriter {
         try RetentionTable.write(policies, of: id, at: now, on: connection)
         if let versionGroup { try ArchiveTable.writeHeartbeat(id, in: versionGroup, at: now, on: connection) }
         heartbeatWritten = now
-        CrashPoint.reached(.presenceWritten)
+        CrashPoint.reached(.heartbeatRecorded)
     }
 
     /// Whether any entry of the block may have expired. If none has, notes when the first will.

@@ -45,7 +45,7 @@ extension WriteConnection {
                 if removed == 0, sibling.isUnseen(weeks: 4, at: now) { try drop(writer) }
                 return removed
             }
-            CrashPoint.reached(.relativeSwept)
+            CrashPoint.reached(.siblingSwept)
             if removed > 0 { return true }
         }
         return false

@@ -19,8 +19,15 @@ enum SQL {
     static let freePageCount = "PRAGMA freelist_count"
     static func freePages(_ count: Int) -> String { "PRAGMA incremental_vacuum(\(count))" }
 
-    /// Returns one problem per row, or the single row `ok`.
-    static let integrityCheck = "PRAGMA integrity_check(100)"
+    private static let integrityCheck = "PRAGMA integrity_check(100)"
+
+    /// Appends what SQLite finds wrong with the structure of the file, also what it finds before an error ends the check.
+    static func appendStructuralProblems(of connection: Connection, to problems: inout [String]) throws(SQLiteError) {
+        let check = try connection.prepare(integrityCheck)
+        while try check.step() {
+            if let problem = check.text(0), problem != "ok" { problems.append(problem) }
+        }
+    }
 
     // MARK: Connections
 

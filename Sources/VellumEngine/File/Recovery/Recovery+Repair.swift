@@ -17,7 +17,7 @@ extension Recovery {
         _ = try salvage(path, into: replacement.partial, kind, at: now)
         let aside = freeName(path, "damaged", now)
         try FileSystem.write(aside, to: path + markSuffix)
-        CrashPoint.reached(.asideNamed)
+        CrashPoint.reached(.asidePathRecorded)
         try replacement.finish()
         return try putInPlace(replacement, aside, isResumed: false, at: now)
     }

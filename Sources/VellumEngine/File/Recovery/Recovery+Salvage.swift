@@ -11,7 +11,7 @@ extension Recovery {
         let target = try Connection(path: path)
         try Schema.prepare(target, kind)
         let writer = try WriteConnection(target)
-        var copy = try FileHeader.mendedCopy(of: aside, kind)
+        var copy = try FileHeader.repairedCopy(of: aside, kind)
         defer { forget(copy) }
         guard let source = try openSource(aside, &copy) else { return 0 }
         CrashPoint.reached(.salvageBegins)

@@ -33,7 +33,7 @@ enum Recovery {
             let connection = try DatabaseFile.connect(path, kind)
             try connection.execute(SQL.begin)  // Others may write meanwhile.
             let report = try DatabaseFile.report(reading: connection)
-            guard !report.mustBeMadeAnew else { return false }
+            guard !report.needsSalvage else { return false }
         } catch let error as SQLiteError where error.isDamage {
             return false
         } catch let error as VellumError where error.code == .foreignFile {

@@ -1,24 +1,24 @@
 internal import Synchronization
 internal import VellumCore
 
-/// The layout of the file beside the database in which processes tell each other of changes, and how it is read and written.
+/// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations.
 ///
-///     0     what the file is, and the version of its layout
-///     16    announced: the number of the last change that someone began to commit
-///     24    finished: up to here every change is committed, or rolled back
+///     0     magic number, and the version of the layout
+///     16    announced: the number of the last change that a process began to commit
+///     24    finished: every change up to this number is committed or rolled back
 ///     32    1 once the database was set aside
 ///     40    the process that announces
-///     48    until when, by a clock of the whole system, readers keep no snapshot, because someone begins the log anew
-///     56    how often a process has opened the database
-///     1024  256 generations: for archives, by their numbers, the number of the last change
-///     4096  4096 changes of 32 bytes, each in the place that its number says: number, number of the last change of the same generation
-///           before it, hash of the key, archive and who made it
+///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
+///     56    how often processes have opened the database
+///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
+///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
+///           generation, hash of the key, archive and author
 ///
-/// Whoever announces holds SQLite's write lock. A change is whole where its place says its number before and after it was read; what is
-/// not is taken for more than is known here. So is whatever else does not make sense: nothing that is in the file can do more than make
-/// a reader forget what it remembers. Every word is atomic.
+/// A process announces while it holds SQLite's write lock. A change is complete if its slot holds its number both before and after it is
+/// read. An incomplete or implausible change counts as a change of everything: bad contents of the file can only make a reader discard
+/// cached values. Every word is atomic.
 ///
-/// Unchecked because each word is protected by being atomic; whoever makes a value keeps the memory mapped.
+/// Unchecked sendable because every word is atomic; the creator of a value keeps the memory mapped.
 struct ChangePage: @unchecked Sendable {
     static let magic: UInt64 = 0x564C_4D43_4841_4E31  // "VLMCHAN1"
     static let size = ringStart + changes * changeSize
@@ -28,10 +28,10 @@ struct ChangePage: @unchecked Sendable {
     private static let generationsStart = 1024
     private static let ringStart = 4096
     private static let changeSize = 32
-    /// Numbers grow by one for each change, so they never come near their end.
+    /// The limit of plausible numbers. Numbers grow by one for each change, so they never come near it.
     private static let largestNumber: UInt64 = 1 << 62
 
-    /// Who made a change: never 0.
+    /// The author of a change: one open file in one process. Never 0.
     typealias Author = UInt32
 
     private let start: UnsafeMutableRawPointer
@@ -50,21 +50,21 @@ struct ChangePage: @unchecked Sendable {
         word(Self.generationsStart + Int(UInt64(bitPattern: archive) % UInt64(Self.generations)) * 8)
     }
 
-    /// The number of the last change of an archive, or of others that share its place.
+    /// Returns the number of the last change of the archive, or of others in the same group.
     func generation(of archive: Int64) -> Generation { Generation(cell(of: archive)) }
 
     // MARK: Making
 
-    /// Whether the words make sense.
+    /// Whether the magic number and counters are plausible.
     var isIntact: Bool {
-        // First, because it never comes to be greater than the other.
+        // Loaded first, because it is never greater than `announced`.
         let finished = finished.pointee.load(ordering: .acquiring)
         return word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.changes)
             && announced.pointee.load(ordering: .relaxed) < Self.largestNumber
             && finished <= announced.pointee.load(ordering: .relaxed)
     }
 
-    /// Begins anew. Whoever has the page mapped finds numbers that say nothing of what was, and forgets what it remembers.
+    /// Initializes the page with new random numbers. Processes that have the page mapped discard what they cache.
     func reset(first: UInt64 = .random(in: 1 << 32..<1 << 60)) {
         word(0).pointee.store(0, ordering: .releasing)
         for offset in stride(from: Self.ringStart, to: Self.size, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
@@ -79,19 +79,19 @@ struct ChangePage: @unchecked Sendable {
 
     // MARK: Announcing
 
-    /// What one commit changes of one archive.
+    /// The changes of one commit in one archive.
     struct Announcement {
         var archive: Int64
-        /// The hashes of its keys; `nil` for all of them.
+        /// The hashes of the changed keys; `nil` for all of them.
         var keys: [UInt64]?
     }
 
-    /// Tells everyone of changes before they are committed. Only whoever holds SQLite's write lock may.
+    /// Announces changes to other processes before they are committed. The caller must hold SQLite's write lock.
     ///
-    /// - Returns: The number of the last, and what each archive's generation was and is.
+    /// - Returns: The number of the last change, and each archive's generation before and after.
     func announce(_ announcements: [Announcement], by author: Author, of process: Int32) -> (last: UInt64, changes: [OwnChange]) {
         var last = announced.pointee.load(ordering: .relaxed)
-        // Whoever announced before held the lock, and does no more: it is done, or dead.
+        // An earlier announcer held the write lock and has released it: its commit has ended, or its process has died.
         finished.pointee.store(last, ordering: .releasing)
         word(40).pointee.store(UInt64(UInt32(bitPattern: process)), ordering: .relaxed)
         let count = announcements.reduce(0) { $0 + UInt64($1.keys?.count ?? 1) }
@@ -104,16 +104,16 @@ struct ChangePage: @unchecked Sendable {
             let cell = cell(of: announcement.archive)
             let first = cell.pointee.load(ordering: .relaxed)
             var previous = first
-            let who = UInt64(UInt32(truncatingIfNeeded: announcement.archive)) << 32 | UInt64(author)
+            let origin = UInt64(UInt32(truncatingIfNeeded: announcement.archive)) << 32 | UInt64(author)
             if let keys = announcement.keys {
                 for hash in keys {
                     last &+= 1
-                    write(last, after: previous, hash, who)
+                    write(last, after: previous, hash, origin)
                     previous = last
                 }
             } else {
                 last &+= 1
-                write(last, after: previous, Self.wholeArchive, who)
+                write(last, after: previous, Self.wholeArchive, origin)
                 previous = last
             }
             CrashPoint.reached(.changesWritten)
@@ -123,24 +123,24 @@ struct ChangePage: @unchecked Sendable {
         return (end, changes)
     }
 
-    /// The hash that stands for every key. A key that has it, too, is taken for every key.
+    /// The hash that stands for every key. A key with this very hash is treated as every key.
     private static let wholeArchive = UInt64.max
 
-    private func write(_ number: UInt64, after previous: UInt64, _ hash: UInt64, _ who: UInt64) {
-        let place = place(of: number)
-        word(place).pointee.store(0, ordering: .relaxed)
+    private func write(_ number: UInt64, after previous: UInt64, _ hash: UInt64, _ origin: UInt64) {
+        let slot = slotOffset(of: number)
+        word(slot).pointee.store(0, ordering: .relaxed)
         atomicMemoryFence(ordering: .releasing)
-        word(place + 8).pointee.store(previous, ordering: .relaxed)
-        word(place + 16).pointee.store(hash, ordering: .relaxed)
-        word(place + 24).pointee.store(who, ordering: .relaxed)
-        word(place).pointee.store(number, ordering: .releasing)
+        word(slot + 8).pointee.store(previous, ordering: .relaxed)
+        word(slot + 16).pointee.store(hash, ordering: .relaxed)
+        word(slot + 24).pointee.store(origin, ordering: .relaxed)
+        word(slot).pointee.store(number, ordering: .releasing)
     }
 
-    private func place(of number: UInt64) -> Int { Self.ringStart + Int(number % UInt64(Self.changes)) * Self.changeSize }
+    private func slotOffset(of number: UInt64) -> Int { Self.ringStart + Int(number % UInt64(Self.changes)) * Self.changeSize }
 
-    /// Tells everyone that the changes up to this one are committed, or were rolled back.
+    /// Announces that the changes up to `number` are committed or rolled back.
     func finish(_ number: UInt64) {
-        // Another process may have come in the meantime, and closed ours.
+        // Another process may have announced since, and so already finished ours.
         finished.pointee.max(number, ordering: .releasing)
     }
 
@@ -154,17 +154,17 @@ struct ChangePage: @unchecked Sendable {
     }
 
     private func change(_ number: UInt64) -> Change? {
-        let place = place(of: number)
-        guard word(place).pointee.load(ordering: .acquiring) == number else { return nil }
-        let previous = word(place + 8).pointee.load(ordering: .relaxed)
-        let hash = word(place + 16).pointee.load(ordering: .relaxed)
-        let who = word(place + 24).pointee.load(ordering: .relaxed)
+        let slot = slotOffset(of: number)
+        guard word(slot).pointee.load(ordering: .acquiring) == number else { return nil }
+        let previous = word(slot + 8).pointee.load(ordering: .relaxed)
+        let hash = word(slot + 16).pointee.load(ordering: .relaxed)
+        let origin = word(slot + 24).pointee.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
-        guard word(place).pointee.load(ordering: .relaxed) == number, previous < number else { return nil }
-        return Change(previous: previous, hash: hash, archive: UInt32(who >> 32), author: Author(truncatingIfNeeded: who))
+        guard word(slot).pointee.load(ordering: .relaxed) == number, previous < number else { return nil }
+        return Change(previous: previous, hash: hash, archive: UInt32(origin >> 32), author: Author(truncatingIfNeeded: origin))
     }
 
-    /// What others than `author` changed of the archive after generation `old`, and up to `new`.
+    /// Returns what others than `author` changed in the archive after generation `old`, up to and including `new`.
     func changes(of archive: Int64, after old: UInt64, through new: UInt64, notBy author: Author) -> ForeignChanges {
         var keys: [UInt64] = []
         var number = new
@@ -179,11 +179,11 @@ struct ChangePage: @unchecked Sendable {
         return number == old ? .keys(keys) : .everything
     }
 
-    /// Whether someone else than `author` has announced a change under a key of the archive and not finished.
+    /// Returns whether another author has announced a change of the key but not finished it.
     func isChanging(_ hash: UInt64, of archive: Int64, notBy author: Author) -> Bool {
         let finished = finished.pointee.load(ordering: .acquiring)
         var number = cell(of: archive).pointee.load(ordering: .acquiring)
-        // Almost always there is none to look at.
+        // Almost always no change is pending.
         for _ in 0..<Self.changes {
             guard number > finished else { return false }
             guard let change = change(number) else { return true }
@@ -196,35 +196,36 @@ struct ChangePage: @unchecked Sendable {
 
     // MARK: The log
 
-    /// Asks readers of every process to keep no snapshot for a while: someone wants to begin the log anew.
-    func askForLog(until moment: Int64) { word(48).pointee.store(UInt64(bitPattern: moment), ordering: .releasing) }
+    /// Asks the readers of every process to keep no snapshot until `moment`, so that the log can be restarted.
+    func requestLogRestart(until moment: Int64) { word(48).pointee.store(UInt64(bitPattern: moment), ordering: .releasing) }
 
-    /// Whether someone wants to begin the log anew at this moment. Nobody asks for longer than ``longestRequest``: what says so is none.
-    func isAskedForLog(at now: Int64) -> Bool {
+    /// Returns whether a process wants to restart the log now. A request for longer than ``longestRequest`` is invalid and ignored.
+    func isLogRestartRequested(at now: Int64) -> Bool {
         let until = Int64(bitPattern: word(48).pointee.load(ordering: .acquiring))
         return until > now && until &- now <= Self.longestRequest
     }
 
-    /// In milliseconds.
+    /// The longest valid request, in milliseconds.
     static let longestRequest: Int64 = 1000
 
     // MARK: Opening
 
-    /// How often a process has opened the database: while the number stays, nobody has come.
+    /// How often processes have opened the database. While the number is unchanged, no process has opened it.
     var openings: UInt64 { word(56).pointee.load(ordering: .sequentiallyConsistent) }
 
-    /// Tells everyone that this process has opened the database, and holds SQLite's locks of one that has.
+    /// Announces that this process has opened the database. The process must already hold SQLite's shared lock.
     func announceOpening() { word(56).pointee.add(1, ordering: .sequentiallyConsistent) }
 
     // MARK: Setting aside
 
-    /// Whether the database was set aside: what is written to it from now on would be lost.
+    /// Whether the database was set aside. Later writes to it would be lost.
     var isRetired: Bool { word(32).pointee.load(ordering: .sequentiallyConsistent) != 0 }
 
+    /// Marks the database as set aside.
     func retire() {
         guard !isRetired else { return }
         word(32).pointee.store(1, ordering: .sequentiallyConsistent)
-        // Whoever remembers something must look.
+        // Changes every generation, so that caches check the page.
         for number in 0..<Self.generations { cell(of: Int64(number)).pointee.add(Self.largestNumber, ordering: .sequentiallyConsistent) }
     }
 

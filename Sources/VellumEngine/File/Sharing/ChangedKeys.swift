@@ -1,8 +1,8 @@
 internal import VellumCore
 
-/// What a transaction changes of one archive, as others are told of it.
+/// The keys of one archive that a transaction changes, as announced to other processes.
 struct ChangedKeys {
-    /// Of more than so many it is told that everything changed: a quarter of what others can look up.
+    /// The most keys that are announced one by one; more are announced as a change of the whole archive. A quarter of the ring.
     private static let most = ChangePage.changes / 4
 
     private var keys: [UInt64] = []
@@ -10,7 +10,7 @@ struct ChangedKeys {
 
     var isEmpty: Bool { keys.isEmpty && !isEverything }
 
-    /// The hashes of the keys; `nil` for every key.
+    /// The hashes of the changed keys; `nil` if the whole archive changed.
     var hashes: [UInt64]? { isEverything ? nil : keys }
 
     mutating func insert(_ key: EntryKey) {

@@ -10,15 +10,15 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// The small file beside the database through which processes tell each other of changes, mapped into memory.
+/// The small file beside the database through which processes announce changes to each other, mapped into memory.
 ///
-/// Made where it is missing and made anew, in place, where it makes no sense: what is in it matters to processes that live, and to
-/// nobody else. Like SQLite's own `-shm` it must not be removed while the database is open; if it is, that is noticed when the place
-/// is looked at next. It is written to its full length before it is mapped, so that a full disk is an error and no signal.
+/// Created if missing, and initialized again in place if its contents are implausible: they matter only to running processes. Like SQLite's
+/// `-shm` file it must not be removed while the database is open; a removal is noticed at the next check of the location. The file is
+/// written to its full length before it is mapped, so that a full disk causes an error instead of a signal.
 final class ChangesFile: Sendable {
     static let suffix = "-changes"
 
-    /// Who this is among those that have the file mapped.
+    /// Identifies this mapping among all mappings of the file.
     let author = ChangePage.Author.random(in: 1 ... .max)
     let process = getpid()
     let page: ChangePage
@@ -26,15 +26,15 @@ final class ChangesFile: Sendable {
     private let identity: Locked<FileIdentity?>
     private let start: Mapping
 
-    /// Unchecked because the address is never changed, and what lies there is protected by being atomic.
+    /// Unchecked sendable because the address never changes, and the memory behind it is only accessed atomically.
     private struct Mapping: @unchecked Sendable {
         var address: UnsafeMutableRawPointer
     }
 
-    /// Maps the file that belongs to the database at `database`, and makes it if there is none.
+    /// Maps the file that belongs to the database at `database`, and creates it if missing.
     init(besides database: String) throws {
         path = database + Self.suffix
-        // A place of one's own in memory, so that another file can be put there later.
+        // Reserves the address range, so that another file can be mapped there later.
         let address = mmap(nil, ChangePage.size, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard let address, address != MAP_FAILED else { throw FileSystem.lastError(.mapping, path) }
         start = Mapping(address: address)
@@ -51,11 +51,11 @@ final class ChangesFile: Sendable {
 
     deinit { munmap(start.address, ChangePage.size) }
 
-    /// Maps the file that lies there now, if it is another than was mapped: then what was announced here is known to nobody.
-    func lookAgain() throws {
+    /// Maps the file at the path again if it was replaced. Announcements in the old file reached no other process.
+    func remapIfReplaced() throws {
         try identity.withLock { identity in
             guard FileIdentity(path: path) != identity else { return }
-            // It was moved with its database: the next transaction, or the next look, tells.
+            // The file was moved with its database: the next transaction or location check reports it.
             guard !page.isRetired else { return }
             identity = try Self.map(path, at: start.address)
         }
@@ -65,7 +65,7 @@ final class ChangesFile: Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileSystem.lastError(.opening, path) }
         defer { close(descriptor) }
-        // Others may be opening it, too.
+        // Other processes may open it concurrently.
         guard flock(descriptor, LOCK_EX) == 0 else { throw FileSystem.lastError(.locking, path) }
         defer { flock(descriptor, LOCK_UN) }
         var status = stat()
@@ -82,7 +82,7 @@ final class ChangesFile: Sendable {
         return FileIdentity(status)
     }
 
-    /// Writes zeros over the whole length, so that every block is there.
+    /// Writes zeros over the whole length, so that the disk space is allocated.
     private static func fill(_ descriptor: Int32, _ path: String) throws {
         let zeros = [UInt8](repeating: 0, count: 16 * 1024)
         var offset = 0
@@ -96,16 +96,16 @@ final class ChangesFile: Sendable {
         }
     }
 
-    /// Tells everyone who has the database open that it is set aside, and waits for the one who is committing.
+    /// Marks the database as set aside for every process that has it open, and waits for a running commit, 5 seconds at most.
     static func retire(besides database: String) throws {
         guard FileIdentity(path: database + suffix) != nil else { return }
         let file = try ChangesFile(besides: database)
         file.page.retire()
-        // Whoever announced before may not have seen it; whoever announces now does. A process that died has nobody to tell.
-        var patience = 5000
-        while patience > 0, let process = file.page.announcer, kill(process, 0) == 0 || errno == EPERM {
+        // A process that announced earlier may have missed the mark; later ones see it. A dead process is not waited for.
+        var triesLeft = 5000
+        while triesLeft > 0, let process = file.page.announcer, kill(process, 0) == 0 || errno == EPERM {
             BusyRetry.milliseconds(1)
-            patience -= 1
+            triesLeft -= 1
         }
     }
 }

@@ -9,33 +9,33 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// Which other processes have a database open, by the locks that SQLite keeps on the wal-index file (sqlite.org/walformat.html, 2.3). The
-/// system releases those of a process that ends, however it ends.
+/// Finds other processes that have a database open, through the locks that SQLite keeps on the wal-index file
+/// (sqlite.org/walformat.html, 2.3). The system releases a process's locks when it ends, however it ends.
 ///
-/// One system call asks, and only when another process may have come since it was asked last.
+/// A check costs one system call, and is made only if another process may have opened the database since the last check.
 final class OtherProcesses: Sendable {
     private let path: String
     private let identity: FileIdentity
-    private let aloneAt = Atomic(UInt64.max)
+    private let openingsWhenAlone = Atomic(UInt64.max)
 
     init(database path: String, _ identity: FileIdentity) {
         self.path = path
         self.identity = identity
     }
 
-    /// Whether another process has the database open. If that cannot be determined, one may have.
+    /// Returns whether another process has the database open; `true` if that cannot be determined.
     ///
-    /// - Parameter openings: How often a process has opened it by now (``ChangePage/openings``). While that stays, the answer that there is
-    ///   no other process stays, and the system is not asked.
+    /// - Parameter openings: How often processes have opened the database so far (``ChangePage/openings``). While the number is unchanged,
+    ///   a negative result is reused without a system call.
     func hasOthers(openings: UInt64) -> Bool {
-        if aloneAt.load(ordering: .relaxed) == openings { return false }
+        if openingsWhenAlone.load(ordering: .relaxed) == openings { return false }
         // Each process that has the database open holds a shared lock on this byte.
-        let isAlone = OpenDatabases.shared.holder(of: 128..<129, in: identity, at: path) == .nobody
-        if isAlone { aloneAt.store(openings, ordering: .relaxed) }
+        let isAlone = OpenDatabases.shared.holder(of: 128..<129, in: identity, at: path) == .unlocked
+        if isAlone { openingsWhenAlone.store(openings, ordering: .relaxed) }
         return !isAlone
     }
 
-    /// Another process that reads through one of these slots of the wal-index; `nil` if there is none, or the system does not tell its
+    /// Returns a process that reads through one of these slots of the wal-index; `nil` if there is none, or the system does not report its
     /// number.
     func process(readingThrough slots: [Int]) -> Int32? {
         for slot in slots {

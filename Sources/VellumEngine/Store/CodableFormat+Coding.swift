@@ -1,0 +1,44 @@
+internal import CBORCoding
+package import Foundation
+package import VellumCore
+
+extension CodableFormat {
+    /// Returns the value encoded in this format.
+    ///
+    /// Runs on the caller's thread, including the type's own `encode(to:)`.
+    ///
+    /// - Complexity: O(n) in the size of the result.
+    /// - Throws: `EncodingError`, and any error that the type's `encode(to:)` throws.
+    package func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        switch self {
+        case .cbor: try Self.cborEncoder.encode(value)
+        case .json: try JSONCoders.encoder.encode(value)
+        }
+    }
+
+    /// Returns the value decoded from bytes in either format.
+    ///
+    /// Runs on the caller's thread, including the type's own `init(from:)`.
+    ///
+    /// - Complexity: O(n) in the number of bytes.
+    /// - Throws: `DecodingError`, and any error that the type's `init(from:)` throws.
+    package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
+        CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
+    }
+
+    /// Returns one nested value without decoding the rest; `nil` if the path is absent, or the bytes are JSON.
+    ///
+    /// - Complexity: O(n) in the number of bytes up to the end of the value.
+    /// - Throws: `DecodingError` if the bytes up to there are malformed, or the value has another type.
+    package static func decodeField<Value: Decodable>(_ type: Value.Type, at path: [String], from bytes: Data) throws -> Value? {
+        CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decodeIfPresent(type, at: path, from: bytes) : nil
+    }
+
+    private static let cborEncoder: CBOREncoder = {
+        var encoder = CBOREncoder()
+        encoder.isSelfDescribed = true
+        return encoder
+    }()
+
+    private static let cborDecoder = CBORDecoder()
+}
