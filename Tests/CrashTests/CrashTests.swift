@@ -34,7 +34,7 @@ struct CrashTests {
     }
 
     @Test(arguments: ["crashSafe", "powerSafe"])
-    func aKilledProcessLosesNothingThatWasAcknowledged(_ durability: String) throws {
+    func aKilledProcessLosesNoAcknowledgedWrite(_ durability: String) throws {
         var random = SeededGenerator(seed: UInt64(Self.kills))
         for round in 0..<Self.kills / 2 {
             let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", durability])

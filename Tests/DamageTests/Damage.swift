@@ -46,8 +46,8 @@ enum Damage: Hashable, Sendable {
         }
     }
 
-    /// Whether a file of another store is in place. An intact log or database is accepted as ours: SQLite's formats do not tell which of
-    /// them belong together.
+    /// Whether a file of another store is in place. An intact log or database is accepted as ours: nothing in SQLite's formats identifies
+    /// which of them belong together.
     var bringsAnother: Bool {
         if case .replace(_, .another) = self { true } else { false }
     }

@@ -12,7 +12,7 @@ struct DamageTests {
     static let slices = DamagePlan.isWhole ? 4 : 2
 
     @Test(arguments: Damage.Kind.allCases, 0..<slices)
-    func noDamageIsReadAsAValueOrEndsTheProcess(_ kind: Damage.Kind, _ slice: Int) async throws {
+    func damageNeverReturnsWrongValuesOrCrashes(_ kind: Damage.Kind, _ slice: Int) async throws {
         let (sample, another) = try (Self.sample.get(), Self.another.get())
         let folder = try DamageFolder()
         let examination = Examination(folder: folder.url, sample: sample)

@@ -29,7 +29,7 @@ struct HostileFileTests {
 
     /// Every column of every table gets every extreme value, in one row and in all rows, with valid checksums.
     @Test(arguments: tables)
-    func noExtremeValueMisleads(_ table: String) throws {
+    func extremeValuesAreHandledOrReported(_ table: String) throws {
         let count = try columns(of: table)
         try #require(count > 0)
         for column in 0..<count {
@@ -243,7 +243,7 @@ struct HostileFileTests {
     private static let suffixes = ["", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged", "-mended"]
 
     @Test(arguments: Thing.allCases)
-    func nothingButARegularFileIsOpened(_ thing: Thing) throws {
+    func onlyRegularFilesAreOpened(_ thing: Thing) throws {
         // Only root may create devices.
         guard thing != .device || geteuid() == 0 else { return }
         for suffix in Self.suffixes where !(thing == .symbolicLink && suffix.isEmpty) { try expectRefusal(of: thing, at: suffix) }

@@ -103,7 +103,7 @@ struct SalvageTests {
 
     /// Every byte of the header that could prevent SQLite from reading the rest.
     @Test(arguments: [0, 5, 15, 16, 17, 18, 19, 20, 21, 47, 59, 61, 68, 71, 80])
-    func aHeaderThatIsDamagedLosesNothing(_ offset: Int) throws {
+    func aDamagedHeaderLosesNoEntry(_ offset: Int) throws {
         try fill(50)
         var bytes = try Data(contentsOf: url)
         bytes[offset] ^= 0x01
@@ -122,7 +122,7 @@ struct SalvageTests {
 
     /// An unreadable table does not affect others.
     @Test(arguments: ["touches_1", "recency_1", "indexes", "sqlite_autoindex_entries_1_1", "sqlite_autoindex_archives_1", "retention"])
-    func aTableThatIsGoneHidesNoEntry(_ table: String) throws {
+    func aMissingTableHidesNoEntry(_ table: String) throws {
         try fill(300)
         let root = try RawDatabase(url).int("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
         try destroy(pages: [root - 1])
@@ -228,7 +228,7 @@ struct SalvageTests {
         "INSERT INTO indexes VALUES (1, 'x', 4000000000, 4000000000, 0, 0, 0, 0)",
         "INSERT INTO retention VALUES (1, -1, -9223372036854775808, 9223372036854775807, 9223372036854775807)",
     ])
-    func numbersThatAreImpossibleNeitherTrapNorHideAnything(_ sql: String) throws {
+    func impossibleNumbersNeitherTrapNorHideEntries(_ sql: String) throws {
         try fill(20)
         try RawDatabase(url).execute(sql)
         for visit in 1...3 {

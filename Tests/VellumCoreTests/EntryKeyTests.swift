@@ -15,7 +15,7 @@ struct EntryKeyTests {
     }
 
     @Test(arguments: [("a", "A"), ("", "\0"), ("a", "a\0"), ("ﬁ", "fi"), ("é", "e"), ("/", "//"), ("12345678", "123456789")])
-    func otherStringsAreOtherKeys(_ left: String, _ right: String) {
+    func differentStringsAreDifferentKeys(_ left: String, _ right: String) {
         #expect(EntryKey(left) != EntryKey(right))
     }
 

@@ -16,7 +16,7 @@ struct UseStampTests {
     }
 
     @Test(arguments: [Int64.min, -1, 0, Int64.max])
-    func absurdClocksGiveStampsThatCanStillRise(_ milliseconds: Int64) {
+    func stampsCanStillIncreaseUnderExtremeClocks(_ milliseconds: Int64) {
         let first = UseStamp(after: .never, at: WallInstant(rawValue: milliseconds))
         #expect(UseStamp(after: first, at: WallInstant(rawValue: milliseconds)) > first)
     }

@@ -7,7 +7,7 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct ArchiveRuleTests {
     @Test(arguments: ArchiveRule.all)
-    func keeps(_ rule: ArchiveRule) throws {
+    func archivesFollowTheRule(_ rule: ArchiveRule) throws {
         var folders: [TemporaryDirectory] = []
         try rule.check { capacity in
             let folder = try TemporaryDirectory()
@@ -23,7 +23,7 @@ struct ArchiveRuleTests {
 
     /// The same rules while another archive of the file is written in between, which must not affect them.
     @Test(arguments: ArchiveRule.all)
-    func keepsBesideAnotherArchive(_ rule: ArchiveRule) throws {
+    func archivesFollowTheRuleBesideAnotherArchive(_ rule: ArchiveRule) throws {
         let folder = try TemporaryDirectory()
         let file = try open(folder)
         let other = ArchiveHarness(try file.archive(named: "other", capacity: Capacity(100)))

@@ -12,7 +12,7 @@ struct ChecksumTests {
     ]
 
     @Test(arguments: vectors)
-    func itIsTheStandardsChecksum(_ bytes: [UInt8], _ checksum: UInt32) {
+    func theChecksumMatchesTheStandard(_ bytes: [UInt8], _ checksum: UInt32) {
         #expect(vellum_crc32c(0, bytes, bytes.count) == checksum)
         #expect(vellum_crc32c_table(0, bytes, bytes.count) == checksum)
     }

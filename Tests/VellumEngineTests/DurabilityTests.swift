@@ -29,7 +29,7 @@ struct DurabilityConcurrencyTests {
 
     /// P28: they are not lost when the store is released without being closed.
     @Test(arguments: Durability.allCases)
-    func droppingTheStoreLosesNothing(_ durability: Durability) throws {
+    func releasingTheStoreLosesNothing(_ durability: Durability) throws {
         do {
             let store = try setup.store(durability: durability)
             for number in 0..<300 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }

@@ -9,7 +9,7 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct StoreModelTests {
     @Test(arguments: UInt64(1)...10, [Durability.relaxed, .crashSafe, .powerSafe])
-    func randomOperationsLeaveWhatADictionaryWouldHold(_ seed: UInt64, _ durability: Durability) throws {
+    func randomOperationsMatchADictionary(_ seed: UInt64, _ durability: Durability) throws {
         let setup = try Setup()
         var random = SeededGenerator(seed: seed)
         let memory = DataSize(bytes: Int.random(in: 1...20_000, using: &random))

@@ -35,7 +35,7 @@ struct RecencyModelTests {
 
     /// The order survives the store, whether or not memory still holds the entries.
     @Test(arguments: [1, 150, 1_000_000])
-    func usesSurviveTheStore(_ memory: Int) throws {
+    func theOrderOfUseSurvivesTheStore(_ memory: Int) throws {
         do {
             let store = try setup.store(memory: DataSize(bytes: memory))
             for number in 0..<10 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }

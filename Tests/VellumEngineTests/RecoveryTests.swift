@@ -25,7 +25,7 @@ struct RecoveryTests {
         "UPDATE entries_1 SET idle = 5 WHERE id = 5",
         "UPDATE entries_1 SET bytes = (SELECT bytes FROM entries_1 WHERE id = 6) WHERE id = 5",
     ])
-    func anEntryThatWasChangedIsDamagedAndHidesNoOther(_ sql: String) async throws {
+    func aModifiedEntryIsReportedAsDamagedAndDoesNotHideOthers(_ sql: String) async throws {
         try fill(10)
         try RawDatabase(setup.url).execute(sql)
         let store = try setup.store()
@@ -133,7 +133,7 @@ struct RecoveryTests {
     }
 
     @Test(arguments: UInt64(1)...20)
-    func aFileWithAnyPageDestroyedOpensAndReturnsOnlyWhatWasRecorded(_ seed: UInt64) throws {
+    func aFileWithAnyDestroyedPageOpensAndReturnsOnlyRecordedValues(_ seed: UInt64) throws {
         try fill(600)
         var random = SeededGenerator(seed: seed)
         var bytes = try Data(contentsOf: setup.url)

@@ -34,7 +34,7 @@ struct SuspendingTests {
 
     #if os(Linux)
         @Test(arguments: Durability.allCases)
-        func aSuspendedFileHoldsNoLockAndNoFile(_ durability: Durability) throws {
+        func suspendingReleasesAllLocksAndOpenFiles(_ durability: Durability) throws {
             let store = try setup.store(durability: durability)
             for number in 0..<100 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
             store.trimMemory(to: 0)

@@ -4,8 +4,7 @@ public import VellumCore
 
 /// One archive of a ``DatabaseFile``: entries that are stored on disk.
 ///
-/// ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)`` opens one under a
-/// store, ``DatabaseFile/tier(named:capacity:)`` without one.
+/// Opened by ``DatabaseFile`` under a store, or without one by `DatabaseFile.archive(named:capacity:interceptedBy:)`.
 ///
 /// Reads and writes run concurrently. A commit runs only prepared statements; touches and checkpoints have their own transactions and
 /// threads.

@@ -46,17 +46,17 @@ struct FailingDiskTests {
         if Amount.isFull("VELLUM_FAULTS") {
             print(
                 "FIGURES faults, \(way.testDescription)\(isLong ? ", long log" : ""): \(calls) calls, \(injected) failed,"
-                    + " \(thrown) errors told, \(reopened) had to open again")
+                    + " \(thrown) errors thrown, \(reopened) had to open again")
         }
     }
 
     @Test(arguments: Way.all)
-    func aFailingCallIsToldAndLosesNothing(_ way: Way) throws {
+    func aFailingCallIsReportedAndLosesNothing(_ way: Way) throws {
         try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 12))
     }
 
     @Test(arguments: Way.all)
-    func aFailingCallWhileTheLogBeginsAnewIsToldAndLosesNothing(_ way: Way) throws {
+    func aFailingCallDuringALogRestartIsReportedAndLosesNothing(_ way: Way) throws {
         try sweep(way, isLong: true, Amount("VELLUM_FAULTS_LONG", usually: 3))
     }
 }

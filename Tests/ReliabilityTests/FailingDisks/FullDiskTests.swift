@@ -30,7 +30,7 @@ struct FullDiskTests {
     }
 
     @Test(arguments: [400, 3000, 40_000])
-    func aFullDiskLosesNothingAndTakesEntriesAgainWhenThereIsSpace(_ length: Int) throws {
+    func aFullDiskLosesNothingAndAcceptsEntriesOnceThereIsSpace(_ length: Int) throws {
         guard let volume = try SmallVolume(megabytes: 9) else { return }
         try Data(count: 6 << 20).write(to: volume.file("filler"))
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))

@@ -24,7 +24,7 @@ final class SmallVolume: Sendable {
     deinit {
         #if os(Linux)
             // A file that is still open is released later; the volume is unmounted then.
-            if umount2(url.path, Int32(MNT_DETACH)) != 0 { print("A volume could not be let go of.") }
+            if umount2(url.path, Int32(MNT_DETACH)) != 0 { print("A volume could not be unmounted.") }
         #endif
     }
 

@@ -58,7 +58,7 @@ struct SingleFlightTests {
 
     /// Random steps, compared with a plain list of waiters and loads.
     @Test(arguments: UInt64(0)..<200)
-    func randomStepsLeaveWhatAListWouldHold(_ seed: UInt64) {
+    func randomStepsMatchAPlainList(_ seed: UInt64) {
         struct Waiter {
             var number: UInt64
             var load: UInt64

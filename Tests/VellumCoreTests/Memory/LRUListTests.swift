@@ -27,7 +27,7 @@ struct LRUListTests {
 
     /// P8: count and cost match the contents after any operations.
     @Test(arguments: UInt64(0)..<10)
-    func randomOperationsKeepTheListWhole(_ seed: UInt64) {
+    func theListStaysConsistentAfterRandomOperations(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var list = List()
         var model: [(key: String, cost: Int)] = []

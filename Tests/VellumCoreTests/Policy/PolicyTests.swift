@@ -7,14 +7,14 @@ import Testing
 struct PolicyTests {
     /// P9: a limit of zero is an error; it does not disable the limit.
     @Test(arguments: [0, -1, Int.min])
-    func aLimitOfNothingIsRefused(_ limit: Int) {
+    func aLimitOfZeroOrLessIsRejected(_ limit: Int) {
         #expect(throws: VellumError.self) { try Capacity(DataSize(bytes: limit)) }
         #expect(throws: VellumError.self) { try Capacity(1.megaByte, entries: limit) }
     }
 
     /// P20: durations that are negative or NaN.
     @Test(arguments: [-1.0, -Double.infinity, Double.nan, -Double.leastNonzeroMagnitude])
-    func anInvalidAgeIsRefused(_ seconds: Double) {
+    func anInvalidAgeIsRejected(_ seconds: Double) {
         let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: seconds) }
         #expect(error?.code == .invalidDuration)
     }

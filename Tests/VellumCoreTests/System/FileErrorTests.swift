@@ -12,7 +12,7 @@ struct FileErrorTests {
             (EISDIR, "A folder is in the place of the file: remove it, or correct the path."),
             (ENOTDIR, "A file is in the place of a folder: remove it, or correct the path."), (EIO, "Check the disk."),
         ] as [(Int32, String)])
-    func theDescriptionSaysWhereWhyAndWhatToDo(code: Int32, advice: String) {
+    func theDescriptionContainsThePathTheReasonAndAdvice(code: Int32, advice: String) {
         let error = FileError(.creating, code, "/var/cache/app")
         let reason = String(cString: strerror(code))
         #expect(error.description == "A file could not be created: \(reason) (\(code)), at /var/cache/app. \(advice)")

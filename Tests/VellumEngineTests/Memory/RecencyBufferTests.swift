@@ -86,7 +86,7 @@ struct RecencyBufferTests {
 
     /// At every moment the disk and the cache together know the last use of every entry.
     @Test(arguments: UInt64(0)..<20)
-    func aModelDiskKnowsTheLastUseOfEverything(_ seed: UInt64) {
+    func theDiskAndMemoryTogetherKnowEveryLastUse(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var disk: [Int64: UseStamp] = [:]
         var last: [Int64: UseStamp] = [:]

@@ -71,7 +71,7 @@ struct IndexDefectTests {
     }
 
     @Test(arguments: [false, true])
-    func aSecondLookMindsThatTheIndexIsGone(_ dropsTables: Bool) throws {
+    func aLaterBatchDetectsThatTheIndexWasDropped(_ dropsTables: Bool) throws {
         let store = try setup.people()
         try store.record((0..<1000).map { Person("person \($0)", age: 20) })
         let any = Condition<Person>.test(Test { _ in true })
@@ -118,7 +118,7 @@ struct IndexDefectTests {
     }
 
     @Test(arguments: [1, 2, 300, 3000, 20000])
-    func anyNumberOfAlternativesIsAnswered(_ count: Int) throws {
+    func anyNumberOfAlternativesIsSupported(_ count: Int) throws {
         let store = try setup.people()
         try store.record(Person.crowd(20))
         let tags = (0..<count).map { Question.tagged("mod\($0)") }

@@ -38,7 +38,7 @@ struct QueryPipelineTests {
     }
 
     @Test(arguments: [0, 1, 7, 63, 64, 65, 200, 1000, 2000, Int.max])
-    func theFirstOfASortAreThoseOfAllSorted(_ count: Int) throws {
+    func aSortWithALimitReturnsTheFirstOfTheFullSort(_ count: Int) throws {
         var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: count))
         let numbers = (0..<1000).map { _ in Int.random(in: 0..<500, using: &random) }
         let sorted = numbers.enumerated().sorted { ($0.element % 10, $0.offset) < ($1.element % 10, $1.offset) }.map(\.element)

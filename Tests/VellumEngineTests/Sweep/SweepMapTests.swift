@@ -15,7 +15,7 @@ struct SweepMapTests {
         #expect(map.earliest == moment(50))
         #expect(map.takeDue(at: moment(49)) == nil)
         #expect(map.takeDue(at: moment(50)) == 0)
-        #expect(map.takeDue(at: moment(100)) == nil, "What is in it must be noted again by whoever took it.")
+        #expect(map.takeDue(at: moment(100)) == nil, "The caller that took a block must record it again.")
         #expect(map.earliest == .never)
     }
 

@@ -8,7 +8,7 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct SweepingConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
-    func sweepingBesideWritersAndReadersLosesNothingThatIsValid(_ durability: Durability) async throws {
+    func sweepingDuringReadsAndWritesKeepsValidEntries(_ durability: Durability) async throws {
         let setup = try Setup()
         let store = try setup.store(memory: 20.kiloByte, durability: durability)
         let file = try setup.open()

@@ -41,7 +41,7 @@ struct VersionGroupTests {
     }
 
     @Test(arguments: [false, true])
-    func whatTheOldHoldsMakesRoomForTheNew(isOpen: Bool) throws {
+    func entriesOfTheOldVersionAreEvictedForTheNew(isOpen: Bool) throws {
         var old: Store<Data>? = try store("1")
         try fill(try #require(old), 10)
         if !isOpen {
