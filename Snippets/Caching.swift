@@ -9,12 +9,12 @@ cache["foo"] = 1
 let value = cache["foo"]
 print(value ?? 0)
 
-// The verbs that throw tell a miss, which is nil, from a failure.
+// The throwing methods distinguish a miss, which is nil, from a failure.
 try cache.set(2, forKey: "bar", maxAge: .hours(1))
 let bar = try cache.value(forKey: "bar")
 print(bar ?? 0, try cache.keys().count)
 
-// One load, however many ask; an old value while it is loaded anew, or when that fails.
+// One load, however many tasks ask; a stale value while it is loaded again, or if that fails.
 let count = try await cache.value(forKey: "visits", staleWhileRevalidate: .seconds(60), staleIfError: .seconds(86_400)) {
     try await countVisits()
 }

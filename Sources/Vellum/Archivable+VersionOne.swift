@@ -7,7 +7,7 @@ internal import VellumEngine
 extension Archivable {
     /// Returns the data of ``archiveData()``, for types written for version 1.
     ///
-    /// - Throws: The error of `archiveData()`; an error with the code `notEncodable` if the type has neither method.
+    /// - Throws: The error of `archiveData()`; ``VellumError`` with the code ``VellumError/Code/notEncodable`` if the type has neither method.
     @available(
         *, deprecated,
         message: "The type has no 'archive()'. Write it, or make the type Codable; rename an 'archiveData()' of Vellum 1.x to it."
@@ -16,7 +16,7 @@ extension Archivable {
 
     /// Returns the object that ``decode(archive:)`` makes, for types written for version 1.
     ///
-    /// - Throws: The error of `decode(archive:)`; an error with the code `notDecodable` if the type has neither method.
+    /// - Throws: The error of `decode(archive:)`; ``VellumError`` with the code ``VellumError/Code/notDecodable`` if the type has neither method.
     @available(
         *, deprecated,
         message:

@@ -276,6 +276,6 @@ extension ArchiveStore {
     /// Sends a failure that no caller received to observers. Damaged entries are already reported where they are found.
     func reportFailure(_ error: VellumError) {
         guard error.code != .damagedEntry, error.code != .notDecodable else { return }
-        store.report(VellumError(error.code, error.message, cause: error.cause))
+        store.report(error)
     }
 }

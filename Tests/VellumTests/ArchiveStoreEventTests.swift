@@ -17,26 +17,26 @@ struct ArchiveStoreEventTests {
         let events = store.events
         try body()
         try store.close()  // Ends the events.
-        var told: [String] = []
+        var received: [String] = []
         for await event in events {
             switch event {
-            case .recorded(let key): told.append("recorded \(key.normalized)")
-            case .removed(let key, let cause): told.append("\(cause) \(key.normalized)")
-            case .removedAll: told.append("all")
-            case .damagedEntry(let key, let error): told.append("\(error.code) \(key.normalized)")
-            case .setAside: told.append("set aside")
-            case .limitLowered(let change): told.append("limit lowered to \(change.to)")
-            case .logHeldBack: told.append("log held back")
-            case .onNetwork: told.append("on network")
-            case .indexed(let progress): told.append("indexed \(progress.indexed)")
-            case .failure(let error): told.append("failure \(error.code)")
+            case .recorded(let key): received.append("recorded \(key.normalized)")
+            case .removed(let key, let cause): received.append("\(cause) \(key.normalized)")
+            case .removedAll: received.append("all")
+            case .damagedEntry(let key, let error): received.append("\(error.code) \(key.normalized)")
+            case .setAside: received.append("set aside")
+            case .limitLowered(let change): received.append("limit lowered to \(change.to)")
+            case .logHeldBack: received.append("log held back")
+            case .onNetwork: received.append("on network")
+            case .indexed(let progress): received.append("indexed \(progress.indexed)")
+            case .failure(let error): received.append("failure \(error.code)")
             }
         }
-        return told
+        return received
     }
 
     @Test func recordingAndDeletingAreReported() async throws {
-        let told = try await events {
+        let received = try await events {
             try store.record(Parcel("a"))
             try store.record(Parcel("a"))
             try store.delete(archiveWithKey: "a")
@@ -44,34 +44,34 @@ struct ArchiveStoreEventTests {
             try store.deleteAll()
         }
 
-        #expect(told == ["recorded a", "recorded a", "explicit a", "all"])
+        #expect(received == ["recorded a", "recorded a", "explicit a", "all"])
     }
 
     @Test func evictionsAreReported() async throws {
-        let told = try await events {
+        let received = try await events {
             for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }
         }
 
-        #expect(Set(told) == ["recorded a", "recorded b", "recorded c", "recorded d", "evicted a"])
+        #expect(Set(received) == ["recorded a", "recorded b", "recorded c", "recorded d", "evicted a"])
     }
 
     @Test func deletionsOfUnusedObjectsAreReported() async throws {
-        let told = try await events {
+        let received = try await events {
             try store.record(Parcel("a"))
             temporary.clock.advance(bySeconds: 60)
             try store.deleteAll(lastUsedBefore: temporary.clock.now.date)
         }
 
-        #expect(told == ["recorded a", "unused a"])
+        #expect(received == ["recorded a", "unused a"])
     }
 
     @Test func aFailedRecordIsNotReportedAsRecorded() async throws {
-        let told = try await events {
+        let received = try await events {
             #expect(throws: VellumError.self) { try store.record(Parcel.refusing("a")) }
             #expect(throws: VellumError.self) { try store.record(Parcel("a", size: 301)) }
         }
 
-        #expect(told.isEmpty)
+        #expect(received.isEmpty)
     }
 
     @Test func everyObserverReceivesAllEvents() async throws {

@@ -42,9 +42,10 @@ struct VellumErrorTests {
         }
     }
 
-    @Test func everyErrorHasACodeAndAMessage() throws {
+    @Test func everyErrorHasACodeAMessageAndALocation() throws {
         for error in try errors() {
-            #expect(error.description == "\(error.code): \(error.message)")
+            #expect(error.description.hasPrefix("\(error.code): \(error.message) (archive "))
+            #expect(error.description.contains("Archives.sqlite"))
             #expect(error.message.hasSuffix("."))
         }
     }

@@ -7,6 +7,7 @@ import Testing
 import Vellum
 
 private nonisolated struct City: ArchiveCodable, Equatable, Sendable {
+    static var archiveName: String { "Cities" }
     var primaryKey: String { name }
     let name: String
     let people: Int

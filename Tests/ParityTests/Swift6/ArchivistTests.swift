@@ -64,19 +64,19 @@ struct ArchivistTests {
     }
 
     @Test func userDefinedArchivistsHaveTheBulkMethods() {
-        let shelf = State()
+        let archivist = DictionaryArchivist()
 
-        shelf.insert(User("ann"), User("bob"), User("cleo"))
-        shelf.update(User("bob", age: 2))
-        shelf.delete(keys: "ann")
-        shelf.delete(User("cleo"))
+        archivist.insert(User("ann"), User("bob"), User("cleo"))
+        archivist.update(User("bob", age: 2))
+        archivist.delete(keys: "ann")
+        archivist.delete(User("cleo"))
 
-        #expect(shelf.accessAll() == [User("bob", age: 2)])
-        #expect(shelf.latestAccessedTime(for: User("bob")) == Date(timeIntervalSince1970: 0))
+        #expect(archivist.accessAll() == [User("bob", age: 2)])
+        #expect(archivist.latestAccessedTime(for: User("bob")) == Date(timeIntervalSince1970: 0))
     }
 
     /// An archivist that stores objects in a dictionary.
-    final class State: Archivist {
+    final class DictionaryArchivist: Archivist {
         private var objects: [String: User] = [:]
 
         var maxSize: DataSize { 1.megaByte }
