@@ -73,10 +73,11 @@ bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # Builds the documentation of the products, and of what they export again from VellumCore, in one archive. Warnings are errors.
+# Compiles anew each time: the compiler does not write a symbol graph again if only comments in another module have changed.
 PRODUCTS = Vellum MiniCache Shallows ShallowsSQLite CBORCoding
 DOCS = $(CURDIR)/.build/docs
 docs: setup
-	@rm -rf $(DOCS)/graphs $(DOCS)/archives .build/documentation; mkdir -p $(DOCS)/symbols $(DOCS)/archives .build/documentation
+	@rm -rf $(DOCS)/*-*-* $(DOCS)/symbols $(DOCS)/graphs $(DOCS)/archives .build/documentation; mkdir -p $(DOCS)/symbols $(DOCS)/archives .build/documentation
 	@set -e; for product in $(PRODUCTS); do \
 		$(SWIFT) build --target $$product --scratch-path $(DOCS) \
 			-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(DOCS)/symbols; \
