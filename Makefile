@@ -86,6 +86,7 @@ docs: setup
 		$(SWIFT) Scripts/reexported.swift $(DOCS)/symbols/$$product.symbols.json $(DOCS)/symbols/VellumCore.symbols.json \
 			$$graphs/$$product.symbols.json; \
 		docc convert Sources/$$product/Documentation.docc --additional-symbol-graph-dir $$graphs --warnings-as-errors \
+			--fallback-display-name $$product --fallback-bundle-identifier $$product \
 			--output-path $(DOCS)/archives/$$product.doccarchive; \
 	done
 	@if docc merge --help >/dev/null 2>&1; then \
