@@ -1,9 +1,9 @@
-/// What `Codable` values become when they are stored.
+/// The format in which `Codable` values are stored.
 ///
-/// Bytes of either format tell themselves, so that both are always read: the choice is about what is written next.
+/// Every reader recognizes both formats by their first bytes, so the choice affects only what is written from now on.
 public enum CodableFormat: Sendable {
     /// CBOR (RFC 8949) under the tag 55799: several times faster than JSON, and smaller.
     case cbor
-    /// JSON, for those who look into files by eye.
+    /// JSON, which can be read in a text editor.
     case json
 }

@@ -1,24 +1,24 @@
-/// A number of bytes, written as people say it.
+/// A number of bytes, with units.
 ///
 /// ```swift
 /// let limit: DataSize = 10.megaByte      // 10 × 1024 × 1024 bytes
 /// let small = 1.5.kiloBytes + 24         // literals are bytes
 /// ```
 ///
-/// One kilobyte is 1024 bytes. Fractions of a byte round up. Arithmetic stops at the largest and smallest
-/// value instead of overflowing, and a size that is not a number counts as zero bytes.
+/// One kilobyte is 1024 bytes. Fractions of a byte round up. Arithmetic saturates at the largest and smallest value instead of overflowing,
+/// and NaN counts as zero bytes.
 @frozen
 public struct DataSize: Hashable, Sendable {
     /// The size in whole bytes.
     public var bytes: Int
 
-    /// A size of so many bytes.
+    /// Creates a size of a number of bytes.
     @inlinable
     public init(bytes: Int) {
         self.bytes = bytes
     }
 
-    /// A size of so many units of `unit` bytes each, rounded up to whole bytes.
+    /// Creates a size of `count` units of `unit` bytes each, rounded up to whole bytes.
     private init(_ count: Double, unit: Double) {
         let exact = (count * unit).rounded(.up)
         guard !exact.isNaN else {
@@ -42,21 +42,33 @@ public struct DataSize: Hashable, Sendable {
 // MARK: Making a size
 
 extension DataSize {
-    /// No limit: the largest size that there is.
+    /// The largest size, which stands for no limit.
     public static let unlimited = DataSize(bytes: .max)
 
+    /// Returns a size of a number of bits, rounded up to whole bytes.
     public static func bits(_ count: Int) -> DataSize { DataSize(count, perByte: 8) }
+    /// Returns a size of a number of half bytes, rounded up to whole bytes.
     public static func nibbles(_ count: Int) -> DataSize { DataSize(count, perByte: 2) }
+    /// Returns a size of a number of bytes.
     public static func bytes(_ count: Int) -> DataSize { DataSize(bytes: count) }
+    /// Returns a size of a number of kilobytes of 1024 bytes.
     public static func kiloBytes(_ count: Int) -> DataSize { DataSize(count, unit: kilo) }
+    /// Returns a size of a number of megabytes of 1024 kilobytes.
     public static func megaBytes(_ count: Int) -> DataSize { DataSize(count, unit: mega) }
+    /// Returns a size of a number of gigabytes of 1024 megabytes.
     public static func gigaBytes(_ count: Int) -> DataSize { DataSize(count, unit: giga) }
 
+    /// Returns a size of a number of bits, rounded up to whole bytes.
     public static func bits(_ count: Double) -> DataSize { DataSize(count, unit: 0.125) }
+    /// Returns a size of a number of half bytes, rounded up to whole bytes.
     public static func nibbles(_ count: Double) -> DataSize { DataSize(count, unit: 0.5) }
+    /// Returns a size of a number of bytes, rounded up to whole bytes.
     public static func bytes(_ count: Double) -> DataSize { DataSize(count, unit: 1) }
+    /// Returns a size of a number of kilobytes of 1024 bytes, rounded up to whole bytes.
     public static func kiloBytes(_ count: Double) -> DataSize { DataSize(count, unit: Double(kilo)) }
+    /// Returns a size of a number of megabytes of 1024 kilobytes, rounded up to whole bytes.
     public static func megaBytes(_ count: Double) -> DataSize { DataSize(count, unit: Double(mega)) }
+    /// Returns a size of a number of gigabytes of 1024 megabytes, rounded up to whole bytes.
     public static func gigaBytes(_ count: Double) -> DataSize { DataSize(count, unit: Double(giga)) }
 
     private static let kilo = 1024
@@ -67,28 +79,37 @@ extension DataSize {
 // MARK: Reading a size
 
 extension DataSize {
+    /// The size in bits.
     public var bits: Double { Double(bytes) * 8 }
+    /// The size in half bytes.
     public var nibbles: Double { Double(bytes) * 2 }
+    /// The size in kilobytes of 1024 bytes.
     public var kiloBytes: Double { Double(bytes) / Double(Self.kilo) }
+    /// The size in megabytes of 1024 kilobytes.
     public var megaBytes: Double { Double(bytes) / Double(Self.mega) }
+    /// The size in gigabytes of 1024 megabytes.
     public var gigaBytes: Double { Double(bytes) / Double(Self.giga) }
 }
 
 // MARK: Protocols
 
 extension DataSize: Comparable {
+    /// Compares two sizes by their bytes.
     @inlinable
     public static func < (left: DataSize, right: DataSize) -> Bool { left.bytes < right.bytes }
 }
 
 extension DataSize: AdditiveArithmetic {
+    /// No bytes.
     public static var zero: DataSize { DataSize(bytes: 0) }
 
+    /// Returns the sum, which saturates instead of overflowing.
     public static func + (left: DataSize, right: DataSize) -> DataSize {
         let (sum, overflow) = left.bytes.addingReportingOverflow(right.bytes)
         return DataSize(bytes: overflow ? (left.bytes < 0 ? .min : .max) : sum)
     }
 
+    /// Returns the difference, which saturates instead of overflowing.
     public static func - (left: DataSize, right: DataSize) -> DataSize {
         let (difference, overflow) = left.bytes.subtractingReportingOverflow(right.bytes)
         return DataSize(bytes: overflow ? (left.bytes < 0 ? .min : .max) : difference)
@@ -96,17 +117,21 @@ extension DataSize: AdditiveArithmetic {
 }
 
 extension DataSize: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    /// Creates a size from a literal number of bytes.
     @inlinable
     public init(integerLiteral value: Int) { self.init(bytes: value) }
 
+    /// Creates a size from a literal number of bytes, rounded up to whole bytes.
     public init(floatLiteral value: Double) { self = .bytes(value) }
 }
 
 extension DataSize: Codable {
+    /// Decodes a size from an integer number of bytes.
     public init(from decoder: any Decoder) throws {
         bytes = try decoder.singleValueContainer().decode(Int.self)
     }
 
+    /// Encodes the size as an integer number of bytes.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(bytes)
@@ -114,7 +139,7 @@ extension DataSize: Codable {
 }
 
 extension DataSize: CustomStringConvertible {
-    /// The size in the largest unit of which it holds at least one: `"1.5 MB"`, `"12 bytes"`; `"unlimited"` for ``unlimited``.
+    /// The size in the largest unit that fits at least once, such as `"1.5 MB"` or `"12 bytes"`; `"unlimited"` for ``unlimited``.
     public var description: String {
         guard self != .unlimited else { return "unlimited" }
         let units: [(size: Double, name: String)] = [(gigaBytes, "GB"), (megaBytes, "MB"), (kiloBytes, "kB")]

@@ -1,29 +1,30 @@
 public import Foundation
 
-/// The error of archives, caches and SQLite storages: what failed, what to do about it, and where.
+/// An error of an archive, a cache or an SQLite storage: what failed, what to do about it, and where.
 ///
 /// ```swift
 /// do {
 ///     try users.record(user)
 /// } catch let error as VellumError where error.code == .tooLarge {
-///     // The object is larger than every limit. The old object is still there.
+///     // The object is larger than every limit. The object recorded before is still there.
 /// }
 /// ```
 ///
-/// Its `description` names the archive or cache, the file, and SQLite's result code where there is one. It contains no key and no value;
-/// `String(reflecting:)` adds the cause, which may.
+/// `description` names the archive or cache, the file, and SQLite's result code, if they are known. It contains no key and no value;
+/// `String(reflecting:)` adds the cause, which may contain them.
 public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// What kind of failure. Open: a later version may add codes, so a `switch` needs a default.
+    /// The kind of failure. Later versions may add codes, so a `switch` needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code.
         public let description: String
 
         package init(_ description: String) { self.description = description }
 
-        /// The store was closed; open it again.
+        /// The store is closed. Open it again.
         public static let closed = Code("closed")
-        /// A limit was zero or below.
+        /// A limit is zero or negative.
         public static let invalidLimit = Code("invalidLimit")
-        /// A duration was negative or not a number.
+        /// A duration is negative or NaN.
         public static let invalidDuration = Code("invalidDuration")
         /// The value is larger than every limit.
         public static let tooLarge = Code("tooLarge")
@@ -31,64 +32,65 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let keyTooLong = Code("keyTooLong")
         /// The value could not be encoded.
         public static let notEncodable = Code("notEncodable")
-        /// The stored bytes could not be decoded as the type asked for.
+        /// The stored bytes could not be decoded as the requested type.
         public static let notDecodable = Code("notDecodable")
-        /// The file or its folder could not be made, opened or written.
+        /// The file or its folder could not be created, opened or written.
         public static let cannotOpen = Code("cannotOpen")
-        /// The file is no database at all; it was left untouched.
+        /// The file is not a database. It was not changed.
         public static let notADatabase = Code("notADatabase")
-        /// The file is a database of another program; it was left untouched.
+        /// The file is a database of another program. It was not changed.
         public static let foreignFile = Code("foreignFile")
-        /// The file holds something else than what it was opened for: caches instead of archives, say. It was left untouched.
+        /// The file has another kind of contents, for example caches in place of archives. It was not changed.
         public static let wrongKind = Code("wrongKind")
-        /// The file was written by a newer version of this package; it was left untouched.
+        /// The file was written by a newer version of this package. It was not changed.
         public static let newerFormat = Code("newerFormat")
         /// Parts of the file cannot be read.
         public static let damagedFile = Code("damagedFile")
         /// The entry does not match its checksum.
         public static let damagedEntry = Code("damagedEntry")
-        /// There is no space left.
+        /// No space is left on the disk.
         public static let diskFull = Code("diskFull")
         /// The file cannot be written.
         public static let readOnly = Code("readOnly")
-        /// Another process held the file for too long.
+        /// Another process locked the file for too long.
         public static let busy = Code("busy")
-        /// The file was deleted, replaced or set aside while it was open.
+        /// The file was deleted, replaced or moved while it was open.
         public static let vanished = Code("vanished")
-        /// The file lies on a file system of another machine.
+        /// The file is on a network file system.
         public static let networkFileSystem = Code("networkFileSystem")
-        /// The store was told to hold nothing for a while.
+        /// The store is suspended and has released the file.
         public static let suspended = Code("suspended")
         /// The store was opened before this process was forked.
         public static let forked = Code("forked")
-        /// The system failed to read or write.
+        /// Reading or writing failed in the system.
         public static let inputOutput = Code("inputOutput")
-        /// The same archive is already open with larger limits, another durability or for another type.
+        /// The archive is already open with larger limits, another durability or another type.
         public static let contradiction = Code("contradiction")
-        /// A query asks for something that there cannot be, such as a negative limit.
+        /// A query is invalid, for example because of a negative limit.
         public static let invalidQuery = Code("invalidQuery")
-        /// The condition of a query threw an error when it was asked of an object.
+        /// The condition of a query threw an error for an object.
         public static let failedQuery = Code("failedQuery")
-        /// Whoever asked does not want the answer any more.
+        /// The caller cancelled the operation.
         public static let cancelled = Code("cancelled")
-        /// Writes of one transaction lie in different files.
+        /// The writes of one transaction belong to different files.
         public static let differentFiles = Code("differentFiles")
-        /// A loader waits for itself: it asks for the key that it loads, or for one whose loader asks for its own.
+        /// A loader waits for itself: it requests the key that it loads, directly or through other loaders.
         public static let recursiveLoad = Code("recursiveLoad")
-        /// A loader failed where nobody was waiting for it.
+        /// A background load failed that no caller waited for.
         public static let loadFailed = Code("loadFailed")
     }
 
+    /// The kind of failure.
     public var code: Code
-    /// What failed and what to do about it, in a sentence or two.
+    /// What failed and what to do about it, in one or two sentences.
     public var message: String
-    /// The name of the archive or cache, where one is concerned.
+    /// The name of the archive or cache concerned; `nil` if there is none.
     public var archive: String?
-    /// The path of the file, where one is concerned.
+    /// The path of the file concerned; `nil` if there is none.
     public var path: String?
-    /// SQLite's extended result code (sqlite.org/rescode.html), where SQLite failed.
+    /// SQLite's extended result code (sqlite.org/rescode.html); `nil` if SQLite did not fail.
     public var sqliteCode: Int32?
-    /// The underlying error, where there is one. It may contain keys and values.
+    /// The underlying error; `nil` if there is none. It may contain keys and values.
     public var cause: (any Error)?
 
     package init(_ code: Code, _ message: String, path: String? = nil, sqliteCode: Int32? = nil, cause: (any Error)? = nil) {
@@ -99,7 +101,7 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         self.cause = cause
     }
 
-    /// The error with the archive and the file it is about, where it does not name others.
+    /// Returns the error with the archive and file added, unless it already names others.
     package func located(archive: String?, path: String?) -> VellumError {
         var error = self
         error.archive = self.archive ?? archive
@@ -107,10 +109,10 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         return error
     }
 
-    /// The code, the message, and where it happened.
+    /// The code, the message, and the location.
     public var description: String { "\(code): \(located)" }
 
-    /// The message, and where it happened.
+    /// The message and the location.
     package var located: String {
         let location = [archive.map { "archive \($0)" }, path.map { "file \($0)" }, sqliteCode.map { "SQLite \($0)" }].compactMap(\.self)
         return location.isEmpty ? message : "\(message) (\(location.joined(separator: ", ")))"
@@ -122,18 +124,19 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         return "VellumError(\(description) Cause: \(String(reflecting: cause)))"
     }
 
+    /// The description.
     public var errorDescription: String? { description }
 }
 
 extension VellumError {
-    /// What a face tells of ``StoreEvent/onNetwork``.
+    /// The error that public storages report for ``StoreEvent/onNetwork``.
     package static let onNetwork = VellumError(
         .networkFileSystem, "The file lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
 
-    /// What a handle that was closed answers.
+    /// The error of every call on a closed archive.
     public static let closed = VellumError(.closed, "The archive was closed. Open it again.")
 
-    /// An entry whose bytes are not those that were written.
+    /// The error of an entry that does not match its checksum.
     public static var corruptEntry: VellumError {
         VellumError(
             .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")

@@ -3,7 +3,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Uses up every descriptor that the process may have, and goes on.
+/// Uses up every file descriptor of the process, and continues.
 enum DescriptorMode {
     static func run(_ arguments: [String]) throws {
         var limit = rlimit(rlim_cur: 64, rlim_max: 64)
@@ -22,7 +22,7 @@ enum DescriptorMode {
         } catch {
             say("open: \((error as? VellumError)?.code.description ?? "\(error)")")
         }
-        // What is open needs no more.
+        // Open files need no further descriptors.
         try archives.put(.safe, "k", 1)
         say("put: done")
         say("find: \(try archives.find(.safe, "k") ?? -1)")

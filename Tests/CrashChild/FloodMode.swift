@@ -2,7 +2,7 @@ import CrashScript
 import Foundation
 import VellumEngine
 
-/// Writes so many megabytes over and over the same few keys, and says so now and then.
+/// Writes a number of megabytes to the same few keys, and reports its progress.
 ///
 ///     CrashChild flood FOLDER MEGABYTES
 enum FloodMode {

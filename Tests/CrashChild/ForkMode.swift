@@ -4,11 +4,11 @@ import VellumCore
 import VellumEngine
 import Vellum
 
-/// Opens archives, forks, and lets the copy of the process try what it must not.
+/// Opens archives, forks, and tries forbidden calls in the new process.
 enum ForkMode {
     private typealias Fork = @convention(c) () -> pid_t
 
-    /// Says what each call of the copy came to, then what this process finds after it.
+    /// Prints the result of each call in the new process, then what this process finds afterwards.
     static func run(_ arguments: [String]) throws {
         let archives = try SharedArchives(in: arguments[2])
         try archives.put(.safe, "k", 1)
@@ -16,16 +16,16 @@ enum ForkMode {
         let store = try factory.store(for: Item.self)
         let identifier = try forkWhileBusy(store)
         guard identifier != 0 else {
-            tell("hit") { _ = try archives.find(.safe, "k") }
-            tell("miss") { _ = try archives.find(.safe, "unknown") }
-            tell("record") { try archives.put(.safe, "k", 2) }
-            tell("count") { _ = try archives.store(.safe).count() }
-            tell("flush") { try archives.store(.safe).flush() }
-            tell("close") { try archives.file.close() }
-            tell("open") { _ = try SharedArchives(in: arguments[2]) }
-            tell("face") { try store.record(.expected("k")) }
-            tell("another handle") { _ = try factory.store(for: Item.self) }
-            tell("factory") { try factory.close() }
+            report("hit") { _ = try archives.find(.safe, "k") }
+            report("miss") { _ = try archives.find(.safe, "unknown") }
+            report("record") { try archives.put(.safe, "k", 2) }
+            report("count") { _ = try archives.store(.safe).count() }
+            report("flush") { try archives.store(.safe).flush() }
+            report("close") { try archives.file.close() }
+            report("open") { _ = try SharedArchives(in: arguments[2]) }
+            report("face") { try store.record(.expected("k")) }
+            report("another handle") { _ = try factory.store(for: Item.self) }
+            report("factory") { try factory.close() }
             _exit(0)
         }
         var status: Int32 = 0
@@ -36,11 +36,11 @@ enum ForkMode {
         try archives.file.close()
     }
 
-    /// Forks before anything is opened, which the error of ``run(_:)`` advises.
+    /// Forks before opening anything, as the error of ``run(_:)`` advises.
     static func runFirst(_ arguments: [String]) throws {
         let identifier = try fork()
         guard identifier != 0 else {
-            tell("child") {
+            report("child") {
                 let archives = try SharedArchives(in: arguments[2])
                 try archives.put(.safe, "k", 1)
                 try archives.file.close()
@@ -54,13 +54,13 @@ enum ForkMode {
         try archives.file.close()
     }
 
-    /// Swift hides `fork`, with good reason.
+    /// Swift does not import `fork`.
     private static func fork() throws -> pid_t {
         guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else { throw CocoaError(.featureUnsupported) }
         return unsafeBitCast(symbol, to: Fork.self)()
     }
 
-    /// Forks while other threads hold the locks of a store, which stay locked in the copy.
+    /// Forks while other threads hold locks of a store, which stay locked in the new process.
     private static func forkWhileBusy(_ store: ArchiveStore<Item>) throws -> pid_t {
         let isOver = Locked(false)
         let threads = (0..<3).map { number in
@@ -79,7 +79,7 @@ enum ForkMode {
         return identifier
     }
 
-    private static func tell(_ name: String, _ body: () throws -> Void) {
+    private static func report(_ name: String, _ body: () throws -> Void) {
         do {
             try body()
             say("\(name): done")

@@ -1,7 +1,7 @@
 import Foundation
 import RawDatabase
 
-/// Reads the file and keeps reading the same instant, as a process does that is stopped while it reads, until it is told to go on.
+/// Reads the file and keeps its snapshot, like a process stopped during a read, until it receives a line.
 enum HoldMode {
     static func run(_ arguments: [String]) throws {
         let database = try RawDatabase(URL(fileURLWithPath: arguments[2]).appendingPathComponent("Archives.sqlite"))
@@ -13,7 +13,8 @@ enum HoldMode {
         say("released")
     }
 
-    /// Says the number of a process that has locked the byte of the wal-index that everyone locks who has the file open; 0 if there is none.
+    /// Prints the number of a process that holds the lock of the wal-index which every process with the file open holds; 0 if there is
+    /// none.
     static func who(_ arguments: [String]) {
         let descriptor = open(arguments[2] + "/Archives.sqlite-shm", O_RDWR)
         var lock = flock()

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// Opens an archive with a size, or without one (`-`), records so many items from a number on, and says what it holds.
+/// Opens an archive with a size, or without one (`-`), records numbered items, and prints its contents.
 enum LimitMode {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 6, let first = Int(arguments[4]), let count = Int(arguments[5]) else { exit(2) }

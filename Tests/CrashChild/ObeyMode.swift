@@ -3,7 +3,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Does what it is told, a line at a time, and answers.
+/// Carries out commands, one on each line, and answers.
 enum ObeyMode {
     static func run(_ arguments: [String]) throws {
         let archives = try SharedArchives(in: arguments[2])
@@ -28,7 +28,7 @@ enum ObeyMode {
         case "delete": try archives.store(shelf).remove(EntryKey(words[2]))
         case "clear": try archives.store(shelf).removeAll()
         case "crowd":
-            // More than the shelf holds.
+            // More than the limit of the shelf.
             for number in 0..<60 { try archives.put(.tight, "crowd \(number)", version, filling: 400) }
         default: return "wrong words"
         }

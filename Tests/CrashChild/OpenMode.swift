@@ -3,7 +3,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Opens the file of a folder as it is, reads a little of each archive, and closes it.
+/// Opens the file of a folder, reads a few entries of each archive, and closes it.
 ///
 ///     CrashChild open FOLDER MILLISECONDS            the file is one of ours
 ///     CrashChild take-over FOLDER MILLISECONDS       or one of the original MiniCache

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Carries out operations of a script until it is killed, or has carried out so many; says when it begins.
+/// Runs operations of a script until it is killed, or has run a number of them; prints a line when it begins.
 ///
 ///     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT
 enum ScriptMode {

@@ -2,7 +2,7 @@ import CrashScript
 import Foundation
 import VellumEngine
 
-/// Uses one file together with others for so many milliseconds, then says what must be there.
+/// Shares one file with other processes for a number of milliseconds, then prints the required contents.
 enum ShareMode {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]), let milliseconds = Int(arguments[5])

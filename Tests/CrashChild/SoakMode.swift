@@ -12,7 +12,7 @@ import VellumTestSupport
     import Darwin
 #endif
 
-/// Uses one file together with others for so many milliseconds, and now and then says how much memory and how many descriptors it has.
+/// Shares one file with other processes for a number of milliseconds, and reports its memory and descriptors at intervals.
 ///
 ///     CrashChild soak FOLDER SEED NUMBER MILLISECONDS
 enum SoakMode {
@@ -27,7 +27,7 @@ enum SoakMode {
         do {
             while clock.now - start < .milliseconds(milliseconds) {
                 try sharer.step()
-                // Twenty times, at equal distances.
+                // Twenty times, at equal intervals.
                 if clock.now - start >= .milliseconds(milliseconds) * next / 20 {
                     next += 1
                     say("memory \(residentBytes) descriptors \(descriptors)")
@@ -42,7 +42,7 @@ enum SoakMode {
         say("did \(sharer.operations)")
     }
 
-    /// What the process has in memory, without what it has mapped of files where the system tells these apart.
+    /// The resident memory of the process, without mapped files if the system distinguishes them.
     private static var residentBytes: Int {
         #if os(Linux)
             let status = String(decoding: FileManager.default.contents(atPath: "/proc/self/status") ?? Data(), as: UTF8.self)

@@ -3,7 +3,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Records items on the safe shelf, one after the other, and prints each number once it is acknowledged; then waits to be killed.
+/// Records items on the safe shelf, prints each number once it is acknowledged, then waits to be killed.
 ///
 ///     CrashChild touch FOLDER MILLISECONDS COUNT
 enum TouchMode {

@@ -1,26 +1,26 @@
 import Foundation
 import Vellum
 
-// A process for the tests to watch and to kill.
+// A process for the tests to observe and to kill.
 //
 //     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
 //     CrashChild open FOLDER MILLISECONDS                opens the file and closes it; take-over: also one of the original MiniCache
-//     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that use one file together for so long
-//     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and says now and then what it takes of the machine
-//     CrashChild flood FOLDER MEGABYTES                  writes so much over the same keys
-//     CrashChild descriptors FOLDER                      uses up every descriptor, and goes on
-//     CrashChild fork FOLDER                             forks, and tries what must not be done then
+//     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that share one file for this time
+//     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and reports its memory and descriptors
+//     CrashChild flood FOLDER MEGABYTES                  writes this amount to the same keys
+//     CrashChild descriptors FOLDER                      uses up every descriptor, and continues
+//     CrashChild fork FOLDER                             forks, and tries forbidden calls in the new process
 //     CrashChild fork-first FOLDER                       forks, and uses archives in the new process
 //     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
-//     CrashChild who FOLDER                              says which process has the file open, by SQLite's locks
-//     CrashChild hold FOLDER                             reads one instant until it is told to go on
-//     CrashChild obey FOLDER                             does what it is told, line by line
+//     CrashChild who FOLDER                              prints which process has the file open, by SQLite's locks
+//     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
+//     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //
-// With VELLUM_INDEX=none in its environment it declares no index, and drops the one that is there.
+// With VELLUM_INDEX=none in its environment it declares no index, and drops an existing one.
 
 struct Item: ArchiveCodable {
     static var archiveName: String { "crash item" }
@@ -29,7 +29,7 @@ struct Item: ArchiveCodable {
     var text: String
     var tags: [String]
 
-    /// What the item with a key must hold: the key, many times over.
+    /// The required contents of the item with a key: the key, repeated.
     static func expected(_ key: String) -> Item {
         Item(key: key, text: String(repeating: key + ",", count: 20), tags: ["all", "\(key.utf8.count)"])
     }
@@ -44,7 +44,7 @@ extension Item: IndexedArchivable {
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
 let arguments = CommandLine.arguments
-// One that hangs must not hang whoever watches it.
+// Ends a process that hangs, so that its observer does not hang.
 alarm(arguments[1] == "soak" ? 0 : 120)
 do {
     switch arguments[1] {

@@ -2,27 +2,27 @@ package import Foundation
 internal import VellumCore
 package import VellumEngine
 
-/// A value that says itself where it belongs: its shelf, its key, the number of the operation that wrote it, and a filling that
-/// follows from these. Bytes that are torn, mixed or another's are no item.
+/// A value that contains its own location: its shelf, its key, the number of the operation that wrote it, and a filling derived from these.
+/// Torn, mixed or misplaced bytes are not a valid item.
 package struct Item: Hashable, Sendable {
     package var shelf: State
     package var key: String
     package var version: Int
-    /// How many bytes of filling it has.
+    /// The length of the filling in bytes.
     package var filling: Int
 
     package init(shelf: State, key: String, version: Int, filling: Int) {
         (self.shelf, self.key, self.version, self.filling) = (shelf, key, version, filling)
     }
 
-    // What is indexed of it.
+    // The indexed properties.
     package var group: Int { version % 7 }
     package var name: String { "\(key) \(version)" }
     package var tags: [String] { ["all", "mod\(version % 5)"] }
 
     private var header: String { "\(shelf.rawValue)|\(key)|\(version)|\(filling)\n" }
 
-    /// Its encoding.
+    /// The encoded item.
     package var bytes: Data {
         var bytes = Data(header.utf8)
         var block: [UInt8] = []
@@ -47,7 +47,7 @@ package struct TornItem: Error {
     package var found: String
 }
 
-/// Refuses everything that is not, byte by byte, what an item must be.
+/// Rejects all bytes except the exact encoding of an item.
 package struct ItemCodec: Codec {
     private let shelf: State
 
@@ -67,7 +67,7 @@ package struct ItemCodec: Codec {
 }
 
 extension Item {
-    /// What the nth index of the safe shelf holds; nothing for 0.
+    /// The properties in the nth index of the safe shelf; none for 0.
     package static func catalog(_ number: Int) -> IndexCatalog<Item> {
         var catalog = IndexCatalog<Item>()
         guard number > 0 else { return catalog }

@@ -8,10 +8,10 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// What a process was about to do and has done, in a file beside the store: written with `write(2)`, so that a killed process loses
-/// nothing of it.
+/// The operations that a process began and finished, in a file beside the store. It is written with `write(2)`, so that a killed process
+/// loses no line.
 ///
-/// First what the file holds when the process begins, then two lines for each operation:
+/// First the contents of the file when the process begins, then two lines for each operation:
 ///
 ///     entry tight k3 17 200 1767225600170 - 1767225600000
 ///     begin 18 1767225600180 write safe:k5:put:40:-
@@ -19,7 +19,7 @@ internal import Foundation
 package final class Journal: Sendable {
     private let descriptor: Int32
 
-    /// Goes on with the journal at `path`, or begins one.
+    /// Continues the journal at `path`, or creates one.
     package init(_ path: String) throws {
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -39,12 +39,12 @@ package final class Journal: Sendable {
 
     package func done(_ number: Int) { append("done \(number)") }
 
-    /// What is wrong, seen by the process itself.
+    /// An error that the process itself detected.
     package func complain(_ text: String) { append("wrong \(text.replacing("\n", with: " "))") }
 }
 
 extension Model {
-    /// The lines with which a journal begins.
+    /// The initial lines of a journal.
     package var lines: [String] {
         var lines = [
             "state \(operations) \(now) \(tightLimit) \(catalog) \(version.rawValue) \(versionsSeen[.versionOne] ?? 0) \(versionsSeen[.versionTwo] ?? 0)"
@@ -58,7 +58,7 @@ extension Model {
         return lines
     }
 
-    /// Takes in a line of the beginning of a journal.
+    /// Adds an initial line of a journal.
     ///
     /// - Returns: Whether it was one.
     mutating func take(_ words: [String]) -> Bool {
@@ -82,10 +82,10 @@ extension Model {
     }
 }
 
-/// A journal, read.
+/// The parsed contents of a journal.
 package struct JournalEntries: Sendable {
     package var start = Model()
-    /// What was begun, and whether it was done; `nil` where it failed as it should.
+    /// The operations that were begun, and whether they finished; `nil` for an expected failure.
     package var operations: [(number: Int, now: Int64, operation: Step, isDone: Bool)] = []
     package var complaints: [String] = []
 

@@ -3,9 +3,9 @@ internal import Synchronization
 package import VellumCore
 package import VellumEngine
 
-/// The archives of a script, open.
+/// The open archives of a script.
 package final class Library {
-    /// What the clock of every archive says, in milliseconds.
+    /// The time of every archive's clock, in milliseconds.
     package final class Clock: Sendable {
         private let milliseconds: Atomic<Int64>
 
@@ -25,7 +25,7 @@ package final class Library {
 
     package static func url(in folder: String) -> URL { URL(fileURLWithPath: folder).appendingPathComponent("Archives.sqlite") }
 
-    /// Opens everything as the model says that it is.
+    /// Opens all archives in the state of the model.
     package init(in folder: String, _ model: Model, clock: Clock) throws {
         self.clock = clock
         file = try DatabaseFile.open(at: Self.url(in: folder), clock: clock.wallClock)
@@ -51,8 +51,8 @@ package final class Library {
         stores[shelf] = nil
     }
 
-    /// How entries of an original MiniCache file are taken over: each cache is a shelf, each key and value a text. The entries get their
-    /// keys later, by ``renameOriginalEntries(of:in:)``.
+    /// The mapping of entries of an original MiniCache file: each cache is a shelf, each key and value a string. The entries get their keys
+    /// later, by ``renameOriginalEntries(of:in:)``.
     package static let original = OriginalCache { entry in
         guard let shelf = State(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
         let item = Item(shelf: shelf, key: entry.key, version: version, filling: 20)
@@ -63,7 +63,7 @@ package final class Library {
 
     private static let originalPrefix = "original "
 
-    /// Gives the entries of an open archive that were taken over their keys.
+    /// Assigns keys to the migrated entries of an open archive.
     package static func renameOriginalEntries(of shelf: State, in file: DatabaseFile) throws {
         try file.renameEntries(ofArchive: shelf.rawValue, withKeyPrefix: originalPrefix) { key in
             EntryKey(String(key.normalized.dropFirst(originalPrefix.count)))

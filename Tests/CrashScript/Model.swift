@@ -1,22 +1,22 @@
-/// What the archives of a script hold after its operations, if all is well: exactly, also what had to leave and in which order.
+/// The exact contents of a script's archives after its operations, including evictions and their order.
 package struct Model: Hashable, Sendable {
-    /// An item as it lies on its shelf.
+    /// An item on its shelf.
     package struct Held: Hashable, Sendable {
         package var version: Int
         package var filling: Int
         package var size: Int
         /// When it expires, in milliseconds.
         package var expires: Int64?
-        /// When it was last used.
+        /// When it was last accessed.
         package var used: Int64
-        /// Its place in the order of use.
+        /// Its position in the order of use.
         package var place: Int
     }
 
     package var shelves: [State: [String: Held]] = [:]
     package var tightLimit = State.tightLimit
     package var catalog = 0
-    /// The version that is open, and when each was last.
+    /// The version that is open, and when each was last open.
     package var version = State.versionOne
     package var versionsSeen: [State: Int64] = [:]
     package var now: Int64 = 1_767_225_600_000
@@ -28,14 +28,14 @@ package struct Model: Hashable, Sendable {
 
     package func items(on shelf: State) -> [String: Held] { shelves[shelf] ?? [:] }
 
-    /// What a reader sees of a shelf now.
+    /// The contents of a shelf that a reader sees now.
     package func visible(on shelf: State, at now: Int64) -> [String: Int] {
         items(on: shelf).filter { $0.value.expires ?? .max > now }.mapValues(\.version)
     }
 
     package func bytes(on shelf: State) -> Int { items(on: shelf).values.reduce(0) { $0 + $1.size } }
 
-    /// Puts an item where it lies, as the most recently used of its shelf.
+    /// Inserts an item as the most recently used of its shelf.
     package mutating func put(_ item: Item, expires: Int64?, used: Int64) {
         places += 1
         shelves[item.shelf, default: [:]][item.key] = Held(
@@ -44,10 +44,10 @@ package struct Model: Hashable, Sendable {
 
     // MARK: Operations
 
-    /// Carries the operation out.
+    /// Applies the operation.
     ///
-    /// - Parameter removals: How many entries leave at most where they leave a few at a time: what a process that is killed meanwhile
-    ///   may have come to.
+    /// - Parameter removals: The largest number of entries to remove if they are removed in batches: the progress that a killed process may
+    ///   have made.
     package mutating func apply(_ operation: Step, removingAtMost removals: Int = .max) {
         switch operation {
         case .write(let changes):
@@ -74,7 +74,7 @@ package struct Model: Hashable, Sendable {
         }
     }
 
-    /// The shelf of which the operation removes entries a few at a time, if it does.
+    /// The shelf from which the operation removes entries in batches, if any.
     package func shelfThatShrinks(during operation: Step) -> State? {
         switch operation {
         case .limit, .forget: .tight
@@ -95,7 +95,7 @@ package struct Model: Hashable, Sendable {
                 removeColdest(of: .tight) { _, left in left > limit }
             }
             if change.shelf.isVersion {
-                // Of the one that was replaced first.
+                // Entries of the replaced version first.
                 let (own, old) = (bytes(on: change.shelf), change.shelf.otherVersion)
                 removeColdest(of: old) { _, left in own + left > State.versionLimit }
                 let rest = bytes(on: old)
@@ -113,7 +113,7 @@ package struct Model: Hashable, Sendable {
         shelves[shelf]?[key] = held
     }
 
-    /// Removes the coldest while `isWanted` of it and of the bytes that the shelf still holds.
+    /// Removes the least recently used items while `isWanted` returns `true` for the item and the size of the shelf.
     private mutating func removeColdest(of shelf: State, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
         let items = items(on: shelf)
         var left = bytes(on: shelf)

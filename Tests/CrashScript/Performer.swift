@@ -10,8 +10,7 @@ internal import VellumEngine
     internal import Darwin
 #endif
 
-/// Carries out operations on the archives of a folder, writes each down before and after it, and compares what it reads with
-/// the model.
+/// Runs operations on the archives of a folder, records each before and after it in the journal, and compares results with the model.
 package final class Performer {
     private let folder: String
     private let journal: Journal
@@ -31,7 +30,7 @@ package final class Performer {
         return new
     }
 
-    /// Opens the archives before anything is done, so that opening is not counted in.
+    /// Opens the archives in advance, so that opening is not measured.
     package func start() throws { _ = try open() }
 
     package func perform(_ operation: Step) throws {
@@ -102,7 +101,7 @@ package final class Performer {
         try transaction.commit()
     }
 
-    /// Writes while the system lets no file grow beyond a page.
+    /// Writes while the system limits files to the size of a page.
     private func starve(_ changes: [Step.Change], _ library: Library) throws {
         try library.store(.safe).flush()
         signal(SIGXFSZ, SIG_IGN)

@@ -1,6 +1,6 @@
 package import VellumTestSupport
 
-/// What a child does: operations at random, by a seed, with a bent.
+/// The focus of a child's random operations.
 package enum Script: String, CaseIterable, Sendable {
     /// Small writes and reads of every kind.
     case mixed
@@ -17,10 +17,10 @@ package enum Script: String, CaseIterable, Sendable {
     /// Opening and closing.
     case opening
 
-    /// Whether a child that finds what another left passes nothing that this script is about.
+    /// Whether a child that starts from an existing folder misses the points that this script is about.
     package var isAboutBeginnings: Bool { self == .opening }
 
-    /// What the folder holds before the first child comes.
+    /// The folder's contents before the first child starts.
     package func preparation() -> [Step] {
         switch self {
         case .indexing: (0..<5).map { part in put(250, on: .safe, from: part * 250, filling: 10) }
@@ -35,7 +35,7 @@ package enum Script: String, CaseIterable, Sendable {
         .write((first..<first + count).map { .init(shelf, "k\($0)", .put(filling: filling, age: nil)) })
     }
 
-    /// The next operation.
+    /// Returns the next operation.
     package func next(_ model: Model, _ random: inout SeededGenerator) -> Step {
         let chance = Int.random(in: 0..<100, using: &random)
         switch self {
@@ -49,7 +49,7 @@ package enum Script: String, CaseIterable, Sendable {
         }
     }
 
-    // MARK: Bents
+    // MARK: Scripts
 
     private static let small: [State] = [.safe, .safe, .power, .relaxed, .tight, .tight, .fleeting]
 
@@ -143,7 +143,7 @@ package enum Script: String, CaseIterable, Sendable {
         let chance = Int.random(in: 0..<100, using: &random)
         if chance < 20 { return .init(shelf, key, .delete) }
         if chance < 22, shelf != .safe { return .init(shelf, "", .clear) }
-        // Never at an instant of the clock, which moves by tens.
+        // Never at a time of the clock, which advances in steps of ten.
         let age = shelf == .fleeting ? Int.random(in: 1...30, using: &random) * 10 + 5 : nil
         return .init(shelf, key, .put(filling: .random(in: 0...400, using: &random), age: age))
     }

@@ -2,12 +2,12 @@ internal import Foundation
 package import VellumCore
 package import VellumEngine
 
-/// The archives that several processes use at once, by the clock of the system.
+/// The archives that several processes use concurrently, with the system's clock.
 package final class SharedArchives {
     package let file: DatabaseFile
     private let stores: [State: Store<Item>]
 
-    /// What the shelf may hold on disk.
+    /// The disk limit of the shelf.
     package static let tightLimit = 20_000
 
     package init(in folder: String) throws {
@@ -44,9 +44,9 @@ package final class SharedArchives {
         try transaction.commit()
     }
 
-    /// Records the item if nothing is there.
+    /// Records the item if its key is absent.
     ///
-    /// - Returns: Whether it did.
+    /// - Returns: Whether it was recorded.
     package func claim(_ key: String, _ version: Int) throws -> Bool {
         var transaction = StoreTransaction()
         try transaction.record(

@@ -3,20 +3,19 @@ internal import VellumCore
 internal import VellumEngine
 internal import VellumTestSupport
 
-/// One of four processes that use one file together. It changes what is its own and what is everyone's, and looks whether what it
-/// reads can be.
+/// One of four processes that share one file. It changes its own entries and common ones, and checks that the results are possible.
 ///
-/// A version is a sequence number of a process: four times the number, and the process.
+/// A version identifies a process and its sequence number: four times the number, plus the process.
 package struct Sharer {
     private let archives: SharedArchives
     private let number: Int
-    /// Whether it takes numbers, which stay for ever.
+    /// Whether it takes numbers, which are never removed.
     private let claims: Bool
     private var random: SeededGenerator
     private var sequence = 0
     /// The newest version of each process that was seen under a key.
     private var seen: [String: [Int]] = [:]
-    /// What lies under its own keys.
+    /// The contents of its own keys.
     private var own: [String: Int] = [:]
     private var nextClaim = 0
     package private(set) var won: [Int] = []
@@ -65,7 +64,7 @@ package struct Sharer {
         }
     }
 
-    /// What someone wrote never comes back after something newer of his was seen.
+    /// An older value of a process never reappears after a newer one was seen.
     private mutating func read(_ shelf: State, _ key: String) throws {
         guard let version = try archives.find(shelf, key) else { return }
         let (process, place) = (version % Self.processes, "\(shelf) \(key)")
@@ -79,7 +78,7 @@ package struct Sharer {
         guard found == own[key] else { throw Wrong(description: "\(key) is \(found ?? -1) and not \(own[key] ?? -1)") }
     }
 
-    /// What was written together: who reads one and then the other sees the same of the other or something newer.
+    /// Of entries that were written together, the one read second is never older than the first.
     private func checkPair(_ key: String) throws {
         guard let first = try archives.find(.safe, key) else { return }
         guard let second = try archives.find(.power, key), second >= first else {
@@ -93,7 +92,7 @@ package struct Sharer {
         guard held <= SharedArchives.tightLimit else { throw Wrong(description: "\(held) bytes are more than the limit") }
     }
 
-    /// Everyone wants the next number, and one gets it.
+    /// Every process tries to take the next number, and one succeeds.
     private mutating func claim() throws {
         while true {
             let number = nextClaim
@@ -102,7 +101,7 @@ package struct Sharer {
         }
     }
 
-    /// Large objects that come and go, so that the file has something to give back.
+    /// Large objects that are recorded and removed, so that the file has pages to free.
     private mutating func large() throws {
         let key = "large \(number) \(key(3))"
         if own[key] == nil {
@@ -119,6 +118,6 @@ package struct Sharer {
         guard Set(found.map(\.key)).count == found.count else { throw Wrong(description: "a query met a key twice") }
     }
 
-    /// What must be there at the end, as text.
+    /// The required contents at the end, as text.
     package var results: [String] { own.map { "own \($0.value) \($0.key)" } + won.map { "won \($0)" } }
 }

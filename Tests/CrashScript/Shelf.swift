@@ -1,7 +1,7 @@
 package import VellumCore
 internal import VellumEngine
 
-/// An archive of the script, by what it promises.
+/// An archive of the script, by its guarantee.
 package enum State: String, CaseIterable, Sendable {
     /// Survives a killed process.
     case safe
@@ -9,13 +9,13 @@ package enum State: String, CaseIterable, Sendable {
     case power
     /// May lose its last writes.
     case relaxed
-    /// Holds little.
+    /// Has a low limit.
     case tight
-    /// What lies in it expires.
+    /// Its entries expire.
     case fleeting
     /// Large objects.
     case bulky
-    /// A version of a cache and the one that replaces it, which share a limit.
+    /// A version of a cache and its replacement, which share a limit.
     case versionOne, versionTwo
 
     package var durability: Durability {
@@ -30,8 +30,8 @@ package enum State: String, CaseIterable, Sendable {
 
     package var otherVersion: State { self == .versionOne ? .versionTwo : .versionOne }
 
-    /// What a version and the one that it replaces may hold together.
+    /// The common limit of a version and its replacement.
     package static let versionLimit = 4000
-    /// What the tight shelf may hold if nothing else was said.
+    /// The default limit of the tight shelf.
     package static let tightLimit = 6000
 }

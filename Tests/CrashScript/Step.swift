@@ -1,33 +1,33 @@
 /// A step of a script.
 package enum Step: Hashable, Sendable {
-    /// Changes that happen together or not at all.
+    /// Changes that are applied together or not at all.
     case write([Change])
-    /// The same while no file can grow: it fails, and nothing has changed.
+    /// The same while no file can grow: the step fails and changes nothing.
     case starved([Change])
     case read(State, String)
-    /// Asks the safe shelf for everything of a group and of a tag.
+    /// Queries the safe shelf by group and by tag.
     case query(Int)
     case flush
-    /// Changes what the tight shelf may hold.
+    /// Changes the limit of the tight shelf.
     case limit(Int)
-    /// Removes what the tight shelf has not used for so many milliseconds.
+    /// Removes entries of the tight shelf that were unused for so many milliseconds.
     case forget(Int)
     /// Declares another index of the safe shelf.
     case index(Int)
-    /// Lets what is due behind the callers' backs be done.
+    /// Runs background work that is due.
     case settle
-    /// Removes what has expired.
+    /// Removes expired entries.
     case sweep
     case reopen
     /// Opens the other version.
     case replace
-    /// Lets days pass.
+    /// Advances the clock by days.
     case wait(days: Int)
 
     /// One change of one key.
     package struct Change: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
-            /// Records an item with so much filling, which expires after so many milliseconds.
+            /// Records an item with a filling of this length, which expires after so many milliseconds.
             case put(filling: Int, age: Int?)
             case delete
             case clear

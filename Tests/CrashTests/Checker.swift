@@ -3,13 +3,13 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Compares what a folder holds with what its journal says that it must, may and must not hold.
+/// Compares the contents of a folder with those that its journal requires, allows and forbids.
 struct Checker {
     let folder: String
 
     struct Outcome {
         var problems: [String] = []
-        /// What the next process begins with.
+        /// The state in which the next process begins.
         var model = Model()
         var opening = Duration.zero
     }
@@ -34,7 +34,7 @@ struct Checker {
             let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
             order[shelf] = try store.keysByUse().reversed()
             for use in order[shelf] ?? [] {
-                // The codec refuses what is torn, mixed, or another's.
+                // The codec rejects items that are torn, mixed or misplaced.
                 guard let item = try store.peek(use.key), item.key == use.key.normalized, item.size == use.bytes else {
                     outcome.problems.append("\(shelf) lists \(use.key.normalized) and has not got it")
                     continue
@@ -53,7 +53,7 @@ struct Checker {
         return outcome
     }
 
-    /// The state with the order of use that the file has kept, which is what evictions to come go by.
+    /// The state with the order of use in the file, which later evictions follow.
     private func restored(_ state: Model, _ order: [State: [ListedKey]], now: Int64) -> Model {
         var model = state
         model.now = now
@@ -69,7 +69,7 @@ struct Checker {
         return model
     }
 
-    /// Asks the index, and goes through everything.
+    /// Queries the index, and reads every entry.
     private func disagreements(of file: DatabaseFile, _ model: Model, underWay: Step?) throws -> [String] {
         guard model.catalog > 0, try file.archiveNames().contains(State.safe.rawValue) else { return [] }
         var problems: [String] = []

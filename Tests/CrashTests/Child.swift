@@ -1,12 +1,12 @@
 import Foundation
 
-/// A child process, and the lines it says.
+/// A child process and the lines it prints.
 final class Child {
     private let process = Process()
     private let output = Pipe()
     private var buffer = Data()
 
-    /// Starts `CrashChild`, which lies beside the tests.
+    /// Starts `CrashChild`, which is in the folder of the tests.
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
         let candidates = beside.map { $0.appendingPathComponent("CrashChild") }
@@ -20,7 +20,7 @@ final class Child {
         try process.run()
     }
 
-    /// The next line; `nil` when the child has no more to say.
+    /// Returns the next line; `nil` at the end of the output.
     func line() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -40,7 +40,7 @@ final class Child {
         return lines
     }
 
-    /// Kills it where it stands, and returns what it had said until then.
+    /// Kills the process, and returns the lines it had printed.
     func kill() -> [String] {
         _ = Foundation.kill(process.processIdentifier, SIGKILL)
         let lines = lines()

@@ -3,7 +3,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// What can be read of a file.
+/// The readable contents of a file.
 struct Contents {
     var items: [State: [String: Int]] = [:]
     var problems: [String] = []
@@ -14,7 +14,7 @@ struct Contents {
             at: Library.url(in: folder), kind: original == nil ? .archives : .caches, takingOver: original,
             clock: Library.Clock(now).wallClock)
         let report = try file.verify()
-        // Entries that do not match their checksums stay where they are.
+        // Entries that do not match their checksums are not removed.
         if !report.structuralProblems.isEmpty || !report.archives.allSatisfy({ $0.hasRightTotals && $0.hasRightIndex }) {
             problems.append("the file is not sound: \(report)")
         }
@@ -32,7 +32,7 @@ struct Contents {
         try file.close()
     }
 
-    /// The item, if it is there and can be read.
+    /// The item, if it exists and can be read.
     private static func peek(_ key: EntryKey, _ store: Store<Item>) throws(VellumError) -> Item? {
         do throws(VellumError) {
             return try store.peek(key)
@@ -42,7 +42,7 @@ struct Contents {
         }
     }
 
-    /// How much of this the other has not got.
+    /// The number of entries that the other contents lack.
     func missing(in other: Contents) -> [String] {
         items.flatMap { shelf, keys in keys.filter { other.items[shelf]?[$0.key] != $0.value }.map { "\(shelf) \($0.key)=\($0.value)" } }
             .sorted()

@@ -4,7 +4,7 @@ import VellumEngine
 import VellumTestSupport
 import Vellum
 
-/// C6, and the part of C10 that is not for later: processes that are killed, and several on one file.
+/// C6, and part of C10: processes that are killed, and several processes on one file.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct CrashTests {
     struct Item: ArchiveCodable, Equatable {
@@ -34,7 +34,7 @@ struct CrashTests {
     }
 
     @Test(arguments: ["crashSafe", "powerSafe"])
-    func aKilledProcessLosesNothingThatWasAcknowledged(_ durability: String) throws {
+    func aKilledProcessLosesNoAcknowledgedWrite(_ durability: String) throws {
         var random = SeededGenerator(seed: UInt64(Self.kills))
         for round in 0..<Self.kills / 2 {
             let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", durability])
@@ -46,7 +46,7 @@ struct CrashTests {
                 let key = "r\(round) \(number)"
                 #expect(try store.access(archiveWithKey: key)?.text == expected(key), "round \(round), \(number)")
             }
-            // One more may have been committed and not yet acknowledged.
+            // One more write may have been committed but not acknowledged.
             let count = try store.count()
             #expect(count == acknowledged.count || count == acknowledged.count + 1)
             try checkWholeness()
@@ -55,8 +55,8 @@ struct CrashTests {
         }
     }
 
-    /// What relaxed writes may lose is their end, never their middle.
-    @Test func aKilledProcessLosesAtMostTheEndOfItsRelaxedWrites() throws {
+    /// Relaxed durability may lose the last writes, never earlier ones.
+    @Test func aKilledProcessLosesAtMostItsLastRelaxedWrites() throws {
         for round in 0..<Self.kills / 4 {
             let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", "relaxed"])
             for _ in 0..<700 { _ = child.line() }
@@ -71,7 +71,7 @@ struct CrashTests {
         }
     }
 
-    @Test func processesThatAreKilledInTheMiddleOfAnythingLeaveTheFileWhole() throws {
+    @Test func processesKilledDuringAnyOperationLeaveTheFileIntact() throws {
         for round in 0..<Self.kills {
             let children = try (0..<2).map { try Child(["churn", folder.url.path, "\(round * 7 + $0)", "crashSafe"]) }
             for child in children { for _ in 0..<(20 + round * 13 % 200) { _ = child.line() } }
@@ -83,7 +83,7 @@ struct CrashTests {
         }
     }
 
-    @Test func anotherProcessSeesWhatThisOneRecorded() throws {
+    @Test func anotherProcessSeesTheWritesOfThisOne() throws {
         let (factory, store) = try open()
         try store.record(Item(key: "mine", text: "recorded here"))
         #expect(try Child(["access", folder.url.path, "mine"]).line() == "recorded here")
@@ -91,7 +91,7 @@ struct CrashTests {
         #expect(try Child(["access", folder.url.path, "mine"]).line() == "recorded again")
         try store.delete(archiveWithKey: "mine")
         #expect(try Child(["access", folder.url.path, "mine"]).line() == "")
-        // And the other way round, though a reader here has just looked.
+        // And in the other direction, although a reader here has just read the file.
         #expect(try store.access(archiveWithKey: "theirs0") == nil)
         #expect(try Child(["record", folder.url.path, "theirs", "1", "crashSafe"]).lines() == ["0"])
         #expect(try store.access(archiveWithKey: "theirs0")?.text == expected("theirs0"))

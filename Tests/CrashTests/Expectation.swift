@@ -2,15 +2,15 @@ import CrashScript
 import VellumCore
 import VellumEngine
 
-/// What the file may hold after a process was killed: one of the states through which its journal went, all archives together.
+/// The states that the file may hold after a process was killed. Each comprises all archives.
 struct Expectation {
     /// From the oldest to the newest.
     private(set) var states: [Model]
-    /// What was under way when the process was killed.
+    /// The operation in progress when the process was killed.
     private(set) var underWay: Step?
     /// The newest state that was acknowledged.
     private(set) var acknowledged: Model
-    /// The present moment, whichever of the states it is.
+    /// The current time in every state.
     private(set) var now: Int64
     private var bytesAtRisk: [Int] = [0]
 
@@ -35,7 +35,7 @@ struct Expectation {
             if operation.isDurable { (states, bytesAtRisk) = ([], []) }
             states.append(model)
             bytesAtRisk.append(operation.bytes)
-            // What relaxed writes may lose is bounded: 256 of them, or a megabyte.
+            // Relaxed durability may lose at most 256 writes, or one megabyte.
             while states.count > 257 || bytesAtRisk.dropFirst().reduce(0, +) > 1 << 20 {
                 states.removeFirst()
                 bytesAtRisk.removeFirst()
@@ -43,11 +43,11 @@ struct Expectation {
         }
     }
 
-    /// The newest state that is what was found, if one is.
+    /// The newest state that equals the contents found, if any.
     func state(of found: [State: [String: Int]]) -> Model? {
         if let state = states.last(where: { $0.contents(at: now) == found }) { return state }
         guard let underWay, let shelf = acknowledged.shelfThatShrinks(during: underWay) else { return nil }
-        // It came some way.
+        // The operation was partly carried out.
         var partial = acknowledged
         partial.operations += 1
         partial.now = now
@@ -55,14 +55,14 @@ struct Expectation {
         let removed = acknowledged.visible(on: shelf, at: now).count - (found[shelf]?.count ?? 0)
         partial.apply(underWay, removingAtMost: max(0, removed))
         guard partial.contents(at: now) == found else { return nil }
-        // Until it is done the old limit is the one that holds.
+        // The old limit applies until the change is complete.
         partial.tightLimit = acknowledged.tightLimit
         return partial
     }
 }
 
 extension Model {
-    /// What a reader finds, by shelf.
+    /// The contents that a reader finds, by shelf.
     func contents(at now: Int64) -> [State: [String: Int]] {
         var contents: [State: [String: Int]] = [:]
         for shelf in State.allCases {
@@ -74,7 +74,7 @@ extension Model {
 }
 
 extension Step {
-    /// Whether everything before it survives a killed process once it is done.
+    /// Whether every earlier operation survives a killed process once this one is complete.
     var isDurable: Bool {
         switch self {
         case .write(let changes): changes.contains { $0.shelf.durability > .relaxed }

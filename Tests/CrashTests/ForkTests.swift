@@ -5,10 +5,10 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C10: a process that was forked from one that has a store open must not use it, and disturbs nobody by trying.
+/// C10: a process must not use a store that was open when it was forked. Attempts fail and do not affect the parent.
 @Suite(.timeLimit(.minutes(60)))
 struct ForkTests {
-    @Test func aStoreOfTheParentIsRefusedInTheChild() throws {
+    @Test func aStoreOfTheParentIsRejectedInTheChild() throws {
         let folder = try TemporaryDirectory()
         let process = try Spawned(["fork", folder.url.path])
         var said: [String] = []
@@ -24,8 +24,9 @@ struct ForkTests {
         #expect(try SharedArchives(in: folder.url.path).find(.safe, "k") == 3)
     }
 
-    /// What the message advises works. That a process may execute a program which opens the file is what every test with children shows.
-    @Test func aProcessThatForksBeforeItOpensAFileMayUseItInTheChild() throws {
+    /// The advice of the error message works. The tests with child processes show that a new process may execute a program that opens the
+    /// file.
+    @Test func aFileOpenedAfterAForkCanBeUsedInTheChild() throws {
         let folder = try TemporaryDirectory()
         let process = try Spawned(["fork-first", folder.url.path])
         var said: [String] = []

@@ -5,14 +5,14 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A process that is stopped while it reads holds the log back: it is named, and writers go on.
+/// A process stopped during a read prevents the log from restarting: it is identified, and writers continue.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct HeldLogTests {
     private final class Heard: Sendable {
         let process = Locked<Int32??>(nil)
     }
 
-    @Test func theProcessThatHoldsTheLogBackIsNamedAndTheLogBeginsAnewOnceItGoesOn() async throws {
+    @Test func theProcessThatHoldsTheLogIsReportedAndTheLogRestartsWhenItContinues() async throws {
         let folder = try TemporaryDirectory()
         let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
         let store = try file.store(
@@ -42,17 +42,17 @@ struct HeldLogTests {
 
         #expect(reader.ask("go on") == "released")
         _ = reader.end()
-        // A log that begins anew is cut to four megabytes.
+        // A restarted log is truncated to four megabytes.
         while folder.size(of: "Archives.sqlite-wal") > 5 << 20 { try write() }
         try store.close()
         try file.close()
         await listener.value
     }
 
-    @Test func handlesThatComeAndGoKeepTheLocksOfTheProcess() throws {
+    @Test func openingAndClosingHandlesKeepsTheLocksOfTheProcess() throws {
         let folder = try TemporaryDirectory()
         for round in 0..<40 {
-            // Released on another thread, which closes it, while this one opens the file anew.
+            // Another thread releases and closes it, while this one reopens the file.
             var archives: SharedArchives? = try SharedArchives(in: folder.url.path)
             try archives?.put(.relaxed, "k", round)
             let last = Locked<SharedArchives?>(archives)
@@ -68,7 +68,7 @@ struct HeldLogTests {
         }
     }
 
-    @Test func onlyAnotherProcessThatHasTheFileOpenIsPresent() throws {
+    @Test func onlyOtherProcessesWithTheFileOpenAreDetected() throws {
         let folder = try TemporaryDirectory()
         let archives = try SharedArchives(in: folder.url.path)
         try archives.put(.relaxed, "k", 1)
@@ -85,8 +85,8 @@ struct HeldLogTests {
         try archives.file.close()
     }
 
-    /// A relaxed write that was acknowledged before another process opened the file is seen by it, too.
-    @Test func aProcessThatOpensTheFileSeesWhatWasAcknowledgedBefore() throws {
+    /// A process that opens the file sees relaxed writes that were acknowledged before.
+    @Test func aProcessThatOpensTheFileSeesEarlierAcknowledgedWrites() throws {
         for round in 0..<10 {
             let folder = try TemporaryDirectory()
             let archives = try SharedArchives(in: folder.url.path)

@@ -4,7 +4,7 @@ import VellumEngine
 import VellumTestSupport
 import Vellum
 
-/// An index agrees with its rows, whenever whoever writes them is killed.
+/// An index agrees with its rows, even if their writer is killed at any time.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct IndexCrashTests {
     struct Item: ArchiveCodable, IndexedArchivable, Equatable {
@@ -17,7 +17,7 @@ struct IndexCrashTests {
         static var archiveIndexes: [ArchiveIndex<Item>] { [.index(\.key), .index(\.text, \.key), .each(\.tags)] }
     }
 
-    /// The same without an index.
+    /// The same, without declaring an index.
     struct PlainItem: ArchiveCodable {
         static var archiveName: String { "crash item" }
         var primaryKey: String { key }
@@ -35,7 +35,7 @@ struct IndexCrashTests {
         return (factory, try factory.store(for: type, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte))
     }
 
-    /// Asks the index for everything that there is, and for nothing else.
+    /// Queries the index for every entry, and checks that it returns nothing else.
     private func checkAgreement(isWhole: Bool) throws {
         let (factory, store) = try open(Item.self)
         if isWhole {
@@ -57,7 +57,7 @@ struct IndexCrashTests {
         #expect(report.isIntact, "\(report)")
     }
 
-    /// What others write meanwhile may be there or not; but what is answered is what was asked.
+    /// Concurrent writes may be visible or not, but every result matches its query.
     private func checkAnswersWhileOthersWrite() throws {
         let (factory, store) = try open(Item.self)
         for key in (0..<300).map({ "churn \($0)" }) {
@@ -72,7 +72,7 @@ struct IndexCrashTests {
         try factory.close()
     }
 
-    @Test func processesThatAreKilledWhileTheyWriteLeaveTheIndexInAgreement() throws {
+    @Test func processesKilledDuringWritesLeaveTheIndexConsistent() throws {
         for round in 0..<CrashTests.kills {
             let children = try (0..<2).map { try Child(["churn", folder.url.path, "\(round * 5 + $0)", "crashSafe"]) }
             for child in children { for _ in 0..<(20 + round * 17 % 200) { _ = child.line() } }
@@ -81,12 +81,12 @@ struct IndexCrashTests {
         }
     }
 
-    @Test func aKilledBuilderGoesOnWhereItWas() throws {
+    @Test func aKilledIndexBuildIsResumed() throws {
         for round in 0..<max(1, CrashTests.kills / 4) {
             let (factory, store) = try open(PlainItem.self)
             try store.record(contentsOf: (0..<4000).map { PlainItem(key: "\($0)", text: "text \($0)", tags: ["all", "\($0 % 7)"]) })
             try factory.close()
-            // It declares the index, so that it is built while the process churns; and it is killed at some time.
+            // The process declares the index, which is built while it writes; it is killed at a random time.
             let child = try Child(["churn", folder.url.path, "\(round)", "crashSafe"])
             for _ in 0..<(1 + round * 7 % 60) { _ = child.line() }
             _ = child.kill()
@@ -95,8 +95,8 @@ struct IndexCrashTests {
         }
     }
 
-    /// Two programs of one file that declare different indexes: each drops what the other has built, and no answer is wrong.
-    @Test func programsThatDeclareDifferentIndexesDisturbNoAnswer() throws {
+    /// Two programs declare different indexes of one file: each drops the other's index, and every result is correct.
+    @Test func programsThatDeclareDifferentIndexesGetCorrectResults() throws {
         for round in 0..<max(1, CrashTests.kills / 4) {
             let knowing = try Child(["churn", folder.url.path, "\(round)", "crashSafe"])
             let other = try Child(["churn", folder.url.path, "\(round + 100)", "crashSafe"], environment: ["VELLUM_INDEX": "none"])

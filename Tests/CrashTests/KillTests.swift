@@ -5,9 +5,9 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Processes that are killed at any instant and between any two steps leave what was acknowledged, whole.
+/// Processes killed at any time and between any two steps leave every acknowledged write intact.
 ///
-/// With `VELLUM_KILLS` in the environment there are thousands, and every point is one of them twenty times; `VELLUM_SEED` draws others.
+/// `VELLUM_KILLS` in the environment runs thousands of kills, with twenty at each point; `VELLUM_SEED` changes the random numbers.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct KillTests {
     private static var seed: UInt64 { ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 6 }
@@ -20,7 +20,7 @@ struct KillTests {
         tally.printFigures()
     }
 
-    @Test func aProcessThatIsKilledAtAnyInstantLeavesWhatItAcknowledged() async {
+    @Test func aProcessKilledAtAnyTimeKeepsAcknowledgedWrites() async {
         let kills = Tally.count(100, sample: 2)
         expectNothingLost(
             await allTogether(
@@ -29,8 +29,8 @@ struct KillTests {
                 }))
     }
 
-    /// The points that a script reaches. Those of recovery and of files of the original MiniCache have tests of their own.
-    @Test func aProcessThatIsKilledBetweenAnyTwoStepsLeavesWhatItAcknowledged() async {
+    /// The points that a script reaches. Those of recovery and of files of the original MiniCache have separate tests.
+    @Test func aProcessKilledBetweenAnyTwoStepsKeepsAcknowledgedWrites() async {
         let passings = Locked<[Script: [CrashPoint: Int]]>([:])
         var failures = await allTogether(
             Script.allCases.map { script in
@@ -46,7 +46,7 @@ struct KillTests {
         let reached = CrashPoint.ofScripts.filter { point in counted.values.contains { $0[point] ?? 0 > 0 } }
         let points = Tally.isFull ? CrashPoint.ofScripts : Array(reached.shuffled(using: &random).prefix(24))
         for point in points {
-            // The one that passes it most often surely gets there; others come to it from elsewhere.
+            // The child that passes the point most often certainly reaches it; others may reach it, too.
             let scripts = Script.allCases.filter { counted[$0]?[point] ?? 0 > 0 }.sorted {
                 counted[$0]?[point] ?? 0 > counted[$1]?[point] ?? 0
             }
@@ -62,7 +62,7 @@ struct KillTests {
         if Tally.isFull {
             for point in points { #expect(killed[point] ?? 0 >= 20, "Seed \(Self.seed): too few died at \(point).") }
         } else {
-            // What is done behind the callers' backs may come later than the end of so short a life.
+            // Background work may start only after the end of so short a process.
             #expect(points.count { killed[$0] ?? 0 > 0 } >= 18, "Seed \(Self.seed)")
         }
         expectNothingLost(failures)
@@ -70,13 +70,13 @@ struct KillTests {
 }
 
 extension CrashPoint {
-    /// Those that only the recovery of a damaged file passes.
+    /// The points that only the recovery of a damaged file passes.
     static let ofRecovery: [CrashPoint] = [
         .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins, .salvageBatchCommitted, .salvaged, .asidePathRecorded,
         .replacementCompleted, .damagedFileMoved, .damagedFileAside, .replacementInPlace,
     ]
 
-    /// Those that only a file of the original MiniCache lets anyone pass.
+    /// The points that only the migration of an original MiniCache file passes.
     static let ofTakeover: [CrashPoint] = [
         .originalLocked, .replacementBegins, .takeoverBatchCommitted, .takeoverCopied, .replacementCompleted, .originalMoved,
         .replacementInPlace, .originalKeyRenamed, .originalKeysRenamed,

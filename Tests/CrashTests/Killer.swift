@@ -4,20 +4,20 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Kills children of one script, over and over.
+/// Kills children of one script repeatedly.
 struct Killer {
     let script: Script
     let tally: Tally
 
-    /// How many steps a child has before it when it is to be killed at a point.
+    /// The number of operations of a child that is to be killed at a point.
     static let length = 40
 
-    /// Kills children from outside, at instants drawn by the seed.
+    /// Kills children from outside, at random times.
     func killFromOutside(_ kills: Int, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let lane = try Lane(script)
         for round in 0..<kills {
-            // Most instants are early, some late.
+            // Most times are early, some late.
             let death = Lane.Death.outside(afterMicroseconds: Int(pow(10, Double.random(in: 1.5...4.8, using: &random))))
             let result = try lane.round(death, seed: random.next(), count: 10_000, isFresh: round % 25 == 0)
             tally.add(result, death)
@@ -36,9 +36,9 @@ struct Killer {
         return most
     }
 
-    /// Kills children at the point, until so many have died there or it is in vain.
+    /// Kills children at the point, until enough have died there or further attempts are useless.
     ///
-    /// - Parameter passings: How often one that is not killed passes it.
+    /// - Parameter passings: How often a child that is not killed passes it.
     func kill(at point: CrashPoint, _ kills: Int, passings: Int, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let lane = try Lane(script)
@@ -54,9 +54,9 @@ struct Killer {
     }
 }
 
-/// Does all the work, as many pieces at a time as there are processors, on threads that no other test waits for.
+/// Runs all work, with as many threads as there are processors, which no other test waits for.
 ///
-/// - Returns: What was thrown.
+/// - Returns: The errors that were thrown.
 func allTogether(_ work: [@Sendable () throws -> Void]) async -> [String] {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {

@@ -3,13 +3,13 @@ import Foundation
 import VellumEngine
 import VellumTestSupport
 
-/// One folder after another, in which children carry out one script and are killed.
+/// A series of folders in which children run one script and are killed.
 final class Lane {
-    /// How a child is to end.
+    /// How a child ends.
     enum Death: CustomStringConvertible {
         case outside(afterMicroseconds: Int)
         case at(CrashPoint, passing: Int)
-        /// It may live, and says how often it passed each point.
+        /// It is not killed, and prints how often it passed each point.
         case none
 
         var description: String {
@@ -40,9 +40,9 @@ final class Lane {
         template = try Template.of(script)
     }
 
-    /// Lets a child carry out `count` operations and die, then looks at what it left.
+    /// Runs a child for `count` operations, kills it, and checks the folder.
     ///
-    /// - Parameter isFresh: Whether it begins with what was prepared, and not with what the last one left.
+    /// - Parameter isFresh: Whether it begins with the prepared folder rather than the folder of the previous child.
     func round(_ death: Death, seed: UInt64, count: Int, isFresh: Bool) throws -> Result {
         rounds += 1
         if isFresh || current == nil {
@@ -58,7 +58,7 @@ final class Lane {
 
         var result = try live(death, ["script", folder, path, script.rawValue, "\(seed)", "\(count)"])
         let entries = try JournalEntries(path: path)
-        // Now and then the next child gets the file as the killed one left it, and only a copy is looked at.
+        // Sometimes the next child gets the folder as the killed one left it, and only a copy is checked.
         var looked = folder
         if seed % 3 == 0 {
             looked = root.file("copy \(rounds)").path

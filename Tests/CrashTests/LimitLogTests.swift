@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VellumTestSupport
 
-/// C2: what a person must see of a limit stands in the log, once.
+/// C2: the system log reports a change of a limit that people must know of, once.
 @Suite(.timeLimit(.minutes(60)))
 struct LimitLogTests {
     private let folder: TemporaryDirectory
@@ -16,7 +16,7 @@ struct LimitLogTests {
         return (lines.first { $0.hasPrefix("count ") }, lines.filter { $0.contains("vellum.") })
     }
 
-    @Test func theFirstEvictionOfAnArchiveThatNobodyGaveASizeIsLoggedOnce() throws {
+    @Test func theFirstEvictionUnderTheDefaultSizeIsLoggedOnce() throws {
         let (_, logged) = try lines("-", 0, 2000)
         #expect(logged.count == 1)
         for part in ["warning", "crash item", "50 kB", "the default", "trySetMaxDiskSize", ".unlimited"] {
@@ -24,7 +24,7 @@ struct LimitLogTests {
         }
     }
 
-    @Test func theEvictionsOfAnArchiveThatWasGivenASizeAreNotLogged() throws {
+    @Test func evictionsUnderAGivenSizeAreNotLogged() throws {
         #expect(try lines("20000", 0, 2000).logged == [])
         #expect(try lines("-", 2000, 200).logged == [])
     }
@@ -39,8 +39,8 @@ struct LimitLogTests {
         #expect(try lines("20480", 0, 0).logged == [])
     }
 
-    /// A file that is no archive is moved aside whole, and one line says so.
-    @Test func aFileThatIsNoDatabaseCostsOneLineAndOneFile() throws {
+    /// A file that is not an archive is moved aside as a whole, with one line in the log.
+    @Test func aFileThatIsNotADatabaseIsMovedAsideWithOneLogLine() throws {
         let letter = Data(String(repeating: "This is a letter.\n", count: 1000).utf8)
         try letter.write(to: folder.file("Archives.sqlite"))
         let (count, logged) = try lines("-", 0, 1)

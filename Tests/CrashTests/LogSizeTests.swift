@@ -5,20 +5,20 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C2: the log is bounded, whatever other processes do.
+/// C2: the size of the log is bounded, whatever other processes do.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct LogSizeTests {
     private let folder: TemporaryDirectory
 
     private final class Reading: Sendable {
-        let goesOn = Locked(true)
+        let continues = Locked(true)
         let reads = Locked(0)
     }
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// P51: a snapshot that is always in use is let go of all the same, so that another process can begin the log anew.
-    @Test func theLogIsBoundedThoughAnotherProcessReadsAllTheTime() throws {
+    /// P51: a snapshot that is always in use is released regularly, so that another process can restart the log.
+    @Test func theLogIsBoundedWhileAnotherProcessReadsContinuously() throws {
         let archives = try SharedArchives(in: folder.url.path)
         try archives.put(.safe, "k", 1)
         let writer = try Spawned(["flood", folder.url.path, "24"])
@@ -26,8 +26,8 @@ struct LogSizeTests {
         let reading = Reading()
         let store = try archives.store(.safe)
         let reader = Thread {
-            while reading.goesOn.withLock({ $0 }) {
-                // At the end the file is closed under its hands.
+            while reading.continues.withLock({ $0 }) {
+                // At the end the file is closed during reads.
                 do { _ = try store.statistics() } catch { return }
                 reading.reads.withLock { $0 += 1 }
             }
@@ -38,7 +38,7 @@ struct LogSizeTests {
             #expect(line == "written")
             largestLog = max(largestLog, folder.size(of: "Archives.sqlite-wal"))
         }
-        reading.goesOn.withLock { $0 = false }
+        reading.continues.withLock { $0 = false }
         #expect(reading.reads.withLock { $0 } > 10)
         #expect(writer.end().end == .exited(0))
         #expect(largestLog <= 8 << 20)

@@ -19,7 +19,7 @@ struct ManyProcessesTests {
         let children = try (0..<Sharer.processes).map {
             try Spawned(["share", folder.url.path, "\(seed)", "\($0)", "\(milliseconds)"])
         }
-        // Who only reads sees limits that hold together, all the time.
+        // A reader sees limits that hold together at all times.
         let (tight, clock) = (try archives.store(.tight), ContinuousClock())
         let end = clock.now + .milliseconds(milliseconds)
         var looks = 0

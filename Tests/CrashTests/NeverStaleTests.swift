@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C10: what another process has acknowledged is what this one reads, also where memory had something older.
+/// C10: this process reads what another has acknowledged, even if memory had an older value.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct NeverStaleTests {
     private let folder: TemporaryDirectory
@@ -20,7 +20,7 @@ struct NeverStaleTests {
 
     private static var rounds: Int { Tally.count(5000, sample: 200) }
 
-    /// Both read what the key holds, so that both remember it.
+    /// Both read the key, so that both cache its value.
     private func expectBoth(_ shelf: State, _ key: String, _ version: Int?, _ round: Int) throws {
         #expect(other.ask("read \(shelf.rawValue) \(key)") == "\(version ?? -1)", "the other, round \(round)")
         #expect(try archives.find(shelf, key) == version, "this one, round \(round)")
@@ -38,7 +38,7 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
-    @Test func whatAnotherProcessDeletedIsGone() throws {
+    @Test func anEntryThatAnotherProcessDeletedIsGone() throws {
         for round in 0..<Self.rounds {
             try archives.put(.safe, "k", round)
             try expectBoth(.safe, "k", round, round)
@@ -52,7 +52,7 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
-    @Test func whenAnotherProcessDeletedEverythingThereIsNothing() throws {
+    @Test func everythingIsGoneAfterAnotherProcessDeletedIt() throws {
         for round in 0..<Self.rounds / 4 {
             for number in 0..<4 { try archives.put(.safe, "k\(number)", round) }
             for number in 0..<4 { try expectBoth(.safe, "k\(number)", round, round) }
@@ -66,7 +66,7 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
-    @Test func aTransactionOfAnotherProcessIsSeenInEveryArchive() throws {
+    @Test func aTransactionOfAnotherProcessIsVisibleInEveryArchive() throws {
         for round in 0..<Self.rounds / 2 {
             let version = round * 2 + 1
             try archives.put("k", version, on: [.safe, .power])
@@ -77,7 +77,7 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
-    @Test func whatAnotherProcessLetExpireIsGone() throws {
+    @Test func anEntryThatAnotherProcessLetExpireIsGone() throws {
         for round in 0..<Self.rounds / 2 {
             try archives.put(.fleeting, "k", round)
             try expectBoth(.fleeting, "k", round, round)
@@ -91,8 +91,8 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
-    /// What had to leave in another process may still be remembered here, but nothing older than what was recorded last.
-    @Test func whatAnotherProcessEvictedIsGoneOrTheLastThatWasRecorded() throws {
+    /// An entry that another process evicted may still be cached here, but only with the last recorded value.
+    @Test func anEntryThatAnotherProcessEvictedIsGoneOrCurrent() throws {
         for round in 0..<Self.rounds / 50 {
             try archives.put(.tight, "k", round * 2)
             try expectBoth(.tight, "k", round * 2, round)

@@ -6,7 +6,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// How long it takes to open a file after a process was killed says nothing of how much is in it.
+/// The time to open a file after a process was killed does not depend on its size.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct OpeningTests {
     private let folder: TemporaryDirectory
@@ -19,7 +19,7 @@ struct OpeningTests {
         return (file, try file.store(named: State.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited))
     }
 
-    /// Puts rows into the archive without the engine, which would take longer. They need not match their checksums.
+    /// Inserts rows without the engine, which would take longer. They need not match their checksums.
     private func fill(_ count: Int) throws {
         let (file, _) = try open()
         try file.close()
@@ -32,7 +32,7 @@ struct OpeningTests {
             """)
     }
 
-    @Test func openingAfterAKillFindsEverythingAtOnce() throws {
+    @Test func openingAfterAKillFindsEverythingInConstantTime() throws {
         let count = Tally.count(1_000_000, sample: 20_000)
         try fill(count)
         var openings: [Duration] = []

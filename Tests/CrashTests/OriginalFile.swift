@@ -1,9 +1,9 @@
 import Foundation
 import RawDatabase
 
-/// A file as the original MiniCache made it, with Core Data: in the mode with a log, which is still beside it.
+/// A file as the original MiniCache creates it with Core Data: in WAL mode, with its log beside it.
 enum OriginalFile {
-    /// Makes one at the path, with so many entries of the cache "safe", and two that nobody can read.
+    /// Creates a file with a number of entries of the cache "safe", and two unreadable ones.
     static func make(at path: String, entries: Int) throws {
         let scratch = path + "-scratch"
         let database = try RawDatabase(URL(filePath: scratch))
@@ -20,6 +20,6 @@ enum OriginalFile {
         for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: scratch + suffix, toPath: path + suffix) }
     }
 
-    /// How many entries there are in one.
+    /// The number of entries of a file.
     static func count(at path: String) throws -> Int { try RawDatabase(URL(filePath: path)).int("SELECT count(*) FROM ZCACHEENTRY") }
 }

@@ -6,17 +6,17 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A process that is killed while it mends a damaged file, or takes over one of the original MiniCache, leaves what the next one needs
-/// to do so: nothing is missing at the end that could be read before, and the damaged files are kept, all of them.
+/// A process killed during the repair of a damaged file, or the migration of an original MiniCache file, leaves everything that the next
+/// process needs to finish: every readable entry survives, and all damaged files are kept.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct RecoveryKillTests {
     /// How a file is damaged.
     enum Damage: String, CaseIterable {
         /// Its totals; every entry can be read.
         case totals
-        /// Some of its pages, where each begins.
+        /// Some of its pages, at the beginning.
         case pages
-        /// Its list of tables, without which it cannot be opened.
+        /// Its schema table, without which it cannot be opened.
         case schema
     }
 
@@ -33,7 +33,7 @@ struct RecoveryKillTests {
         return target
     }
 
-    /// A folder with a database and its log, left by a process that was killed.
+    /// A folder with a database and its log, left by a killed process.
     private func makeFolder(_ random: inout SeededGenerator) throws -> String {
         let folder = try copy(Template.of(.indexing).folder, to: "sound \(random.next())")
         let journal = root.file("journal").path
@@ -69,8 +69,7 @@ struct RecoveryKillTests {
         if damage != .schema { try Data().write(to: URL(fileURLWithPath: path + "-damaged")) }
     }
 
-    /// What can be read of the files that are kept, as well as it could be read before. Whoever salvages may copy a log into its
-    /// database.
+    /// The entries that can be read from the kept files. Salvaging may copy a log into its database.
     private func kept(in folder: String, _ random: inout SeededGenerator) throws -> [Contents] {
         let names = try manager.contentsOfDirectory(atPath: folder)
         let databases = names.filter { name in
@@ -109,7 +108,7 @@ struct RecoveryKillTests {
         }
     }
 
-    @Test func aProcessThatIsKilledWhileItMendsAFileLosesNothingThatCouldBeRead() async throws {
+    @Test func aProcessKilledDuringARepairLosesNoReadableEntry() async throws {
         let seed: UInt64 = 11
         let (tally, now) = (Tally.shared, now)
         let failures = await allTogether(
@@ -131,7 +130,7 @@ struct RecoveryKillTests {
                             let context = "\(damage), seed \(seed), round \(round), killed at \(point)"
                             var result = try live("open", folder, point, .random(in: 1...passings, using: &random))
                             tally.add(result, .at(point, passing: 1))
-                            // Sometimes the next one is killed, too, wherever it comes.
+                            // Sometimes the next process is killed, too, at any point.
                             if Bool.random(using: &random) {
                                 let next = CrashPoint.ofRecovery.randomElement(using: &random) ?? point
                                 let again = try live("open", folder, next, 1)
@@ -168,7 +167,7 @@ struct RecoveryKillTests {
         Tally.shared.printFigures()
     }
 
-    @Test func aProcessThatIsKilledWhileItTakesOverAnOriginalLosesNothing() async throws {
+    @Test func aProcessKilledDuringAMigrationLosesNothing() async throws {
         let tally = Tally.shared
         let original = root.file("original").path
         try manager.createDirectory(atPath: original, withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 import Vellum
 
-/// C2 and C3 where another process changes the limit of an archive that this one has open.
+/// C2 and C3 when another process changes the limit of an open archive.
 @Suite(.timeLimit(.minutes(60)))
 struct SharedLimitTests {
     private struct Item: ArchiveCodable, Equatable {
@@ -31,7 +31,7 @@ struct SharedLimitTests {
 
     private func large(_ length: Int) -> Item { Item(key: "large", text: String(repeating: "x", count: length)) }
 
-    @Test func lessThanAnotherProcessGaveIsRefusedThoughItIsMoreThanWasKnownHere() throws {
+    @Test func aLimitBelowThatOfAnotherProcessIsRejected() throws {
         try other(10_000_000, 1000)
         let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Item.self, diskLimit: 100.kiloByte) }
         #expect(error?.code == .contradiction)
@@ -39,13 +39,13 @@ struct SharedLimitTests {
         #expect(try factory.store(for: Item.self, diskLimit: 10_000_000).limits.disk == 10_000_000)
     }
 
-    @Test func whatAnotherProcessMadeRoomForIsRecorded() throws {
+    @Test func anEntryThatFitsALimitRaisedByAnotherProcessIsRecorded() throws {
         try other(10_000_000, 1)
         try store.record(large(50_000))
         #expect(try store.access(archiveWithKey: "large") == large(50_000))
     }
 
-    @Test func anOpeningThatAsksForWhatWasKnownHereRaisesWhatAnotherProcessLowered() throws {
+    @Test func openingWithTheOldLimitRaisesALimitThatAnotherProcessLowered() throws {
         try other(5000, 0)
         let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Item.self, diskLimit: 4000) }
         #expect(error?.code == .contradiction)
@@ -54,7 +54,7 @@ struct SharedLimitTests {
         #expect(try store.contains(archiveWithKey: "large"))
     }
 
-    @Test func whatNoLongerFitsIsRefusedAndTheOldValueStays() throws {
+    @Test func anEntryThatNoLongerFitsIsRejectedAndTheOldValueStays() throws {
         try store.record(large(2000))
         try other(5000, 0)
         let error = #expect(throws: VellumError.self) { try store.record(large(10_000)) }

@@ -5,9 +5,9 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Several processes that use one file for a long time take no more and more of the machine, and nothing drifts.
+/// Processes that use one file for a long time do not accumulate memory, descriptors or disk space, and their contents do not drift.
 ///
-/// `VELLUM_SOAK` says for how many seconds; a few if it says nothing.
+/// `VELLUM_SOAK` sets the duration in seconds; a few by default.
 @Suite(.timeLimit(.minutes(600)), .serialized)
 struct SoakTests {
     private let folder: TemporaryDirectory
@@ -16,7 +16,7 @@ struct SoakTests {
 
     private static var seconds: Double { ProcessInfo.processInfo.environment["VELLUM_SOAK"].flatMap(Double.init) ?? 4 }
 
-    /// What a child said of itself.
+    /// The figures that a child printed.
     private struct Story {
         var memory: [Int] = []
         var descriptors: [Int] = []
@@ -38,7 +38,7 @@ struct SoakTests {
             }
         }
 
-        /// By how much memory has grown, at its end over its first third.
+        /// The growth of memory from its first third to its end.
         var growth: Int {
             let early = memory.prefix(memory.count / 3).max() ?? 0
             let late = memory.suffix(memory.count / 3).sorted()
@@ -46,14 +46,14 @@ struct SoakTests {
         }
     }
 
-    @Test func processesThatRunForLongTakeNoMoreAndMore() async throws {
+    @Test func longRunningProcessesDoNotAccumulateResources() async throws {
         let seed: UInt64 = 8
         let milliseconds = Int(Self.seconds * 1000)
         let archives = try SharedArchives(in: folder.url.path)
         let children = try (0..<Sharer.processes).map {
             try Spawned(["soak", folder.url.path, "\(seed)", "\($0)", "\(milliseconds)"])
         }
-        // What the files take meanwhile is bounded, too.
+        // The size of the files is bounded, too.
         let names = [State.safe, .power, .relaxed, .tight, .fleeting]
         let clock = ContinuousClock()
         let end = clock.now + .milliseconds(milliseconds)

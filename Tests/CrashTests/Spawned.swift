@@ -1,6 +1,6 @@
 import Foundation
 
-/// A child process that can be killed at any instant, and the lines it says. Started without Foundation, which takes longer.
+/// A child process that can be killed at any time, and its output. Started without Foundation, which takes longer.
 final class Spawned {
     enum End: Hashable {
         case exited(Int32)
@@ -12,13 +12,13 @@ final class Spawned {
     private let input: Int32
     private var buffer: [UInt8] = []
 
-    /// `CrashChild`, which lies beside the tests.
+    /// `CrashChild`, in the folder of the tests.
     static let program: String? = {
         let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
         return beside.map { $0.appendingPathComponent("CrashChild").path }.first(where: FileManager.default.isExecutableFile)
     }()
 
-    /// - Parameter logs: Whether what it logs is among its lines.
+    /// - Parameter logs: Whether its log messages are among its lines.
     init(_ arguments: [String], environment: [String: String] = [:], logs: Bool = false) throws {
         guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
         var ends: [Int32] = [0, 0]
@@ -63,16 +63,16 @@ final class Spawned {
         close(input)
     }
 
-    /// Says a line to it.
+    /// Sends a line to the process.
     ///
-    /// - Returns: What it answers.
+    /// - Returns: Its answer.
     func ask(_ line: String) -> String? {
         let bytes = Array((line + "\n").utf8)
         guard write(input, bytes, bytes.count) == bytes.count else { return nil }
         return self.line()
     }
 
-    /// The next line; `nil` when the child has no more to say.
+    /// Returns the next line; `nil` at the end of the output.
     func line() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -88,7 +88,7 @@ final class Spawned {
         }
     }
 
-    /// Kills it so many microseconds from now, unless it ends before.
+    /// Kills the process after a number of microseconds, unless it ends before.
     func kill(afterMicroseconds microseconds: Int) {
         let clock = ContinuousClock()
         let instant = clock.now + .microseconds(microseconds)
@@ -98,9 +98,9 @@ final class Spawned {
         _ = Foundation.kill(identifier, SIGKILL)
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     ///
-    /// - Returns: How it ended, and what it still said.
+    /// - Returns: How it ended, and its remaining output.
     func end() -> (end: End, lines: [String]) {
         var lines: [String] = []
         while let line = line() { lines.append(line) }

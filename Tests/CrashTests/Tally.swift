@@ -3,7 +3,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// What the tests of killed processes have done so far, for the figures at their end.
+/// Counts of the kill tests, for the figures at their end.
 final class Tally: Sendable {
     static let shared = Tally()
 
@@ -16,10 +16,10 @@ final class Tally: Sendable {
 
     private let counts = Locked(Counts())
 
-    /// Whether this is the full run, of thousands of kills, and not the sample.
+    /// Whether this is the full run with thousands of kills.
     static var isFull: Bool { ProcessInfo.processInfo.environment["VELLUM_KILLS"] != nil }
 
-    /// How many kills of a kind there should be: `sample` where few are enough.
+    /// The number of kills of a kind: `sample` in a short run.
     static func count(_ full: Int, sample: Int) -> Int { isFull ? full : sample }
 
     func add(_ result: Lane.Result, _ death: Lane.Death) {
@@ -35,7 +35,7 @@ final class Tally: Sendable {
 
     var now: Counts { counts.withLock { $0 } }
 
-    /// Says what there is to say so far.
+    /// Prints the figures so far.
     func printFigures() {
         let now = now
         let openings = now.openings.sorted()

@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// What a folder holds before the first child of a script comes: made once and copied.
+/// The initial folder of a script: created once and copied.
 final class Template: Sendable {
     let folder: String
     let model: Model

@@ -2,23 +2,23 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Names the case under way when it takes the process down, or does not end.
+/// Prints the name of the current case if it crashes the process or does not end.
 enum CaseGuard {
     private static let slots = 16
     private static let length = 256
-    /// The names, where a signal handler may read them. Unsafe because what is written is protected by each slice having a slot
-    /// of its own, and is read while everything stands still.
+    /// The names, where a signal handler can read them. Unsafe because each slice writes only its own slot, and the handler reads while all
+    /// threads are stopped.
     nonisolated(unsafe) private static let names = UnsafeMutablePointer<CChar>.allocate(capacity: slots * length)
     private static let started = Locked<[Int: ContinuousClock.Instant]>([:])
 
-    /// How long a case may take, in seconds, however busy the machine is; then it hangs, and the process ends.
+    /// The time limit of a case in seconds, on a busy machine. A case that exceeds it hangs, and the process ends.
     private static let patience = 1200.0
 
     private static let install: Void = {
         names.initialize(repeating: 0, count: slots * length)
         for signal in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE] {
             Foundation.signal(signal) { number in
-                CaseGuard.tell()
+                CaseGuard.printNames()
                 Foundation.signal(number, SIG_DFL)
                 raise(number)
             }
@@ -32,7 +32,7 @@ enum CaseGuard {
         }
     }()
 
-    /// Says that a slice begins a case.
+    /// Records that a slice begins a case.
     static func begin(_ name: String, slice: Int) {
         _ = install
         let text = Array(("CASE " + name + "\n").utf8CString.prefix(length - 1)) + [0]
@@ -45,7 +45,7 @@ enum CaseGuard {
         started.withLock { $0[slice] = nil }
     }
 
-    private static func tell() {
+    private static func printNames() {
         for slot in 0..<slots {
             let name = names + slot * length
             _ = write(2, name, strlen(name))

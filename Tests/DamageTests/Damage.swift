@@ -1,39 +1,39 @@
 import Foundation
 import VellumTestSupport
 
-/// One way to damage the files of a store.
+/// A way to damage the files of a store.
 enum Damage: Hashable, Sendable {
-    /// Bits of a byte are turned.
+    /// Bits of a byte are flipped.
     case flip(file: String, offset: Int, bits: UInt8)
     case truncate(file: String, length: Int)
-    /// Pages, or frames of the log, change places.
+    /// Pages, or frames of the log, are swapped.
     case swap(file: String, Int, Int)
-    /// A page stands in the place of another, too.
+    /// A page is overwritten with a copy of another.
     case duplicate(file: String, from: Int, to: Int)
     case zero(file: String, page: Int)
-    /// A page is filled at random.
+    /// A page is filled with random bytes.
     case fill(file: String, page: Int)
-    /// Something else lies where the file should be.
+    /// Something else is in the place of the file.
     case replace(file: String, Garbage)
-    /// Files are gone.
+    /// Files are missing.
     case missing([String])
 
-    /// What lies in place of a file.
+    /// The replacement of a file.
     enum Garbage: Hashable, Sendable, CaseIterable {
         case nothing, byte, zeros, ones, random, longRandom, text
-        /// The file of that name as another store has it.
+        /// The file of that name of another store.
         case another
-        /// The database as it was earlier.
+        /// An earlier version of the database.
         case earlier
-        /// The database as it is now.
+        /// The current database.
         case database
         case log
     }
 
-    /// What a store may have beside its database.
+    /// The side files of a database.
     static let sideFiles = ["-wal", "-shm", "-journal", "-changes"]
 
-    /// What kind it is, for the figures.
+    /// The kind of damage, for the figures.
     enum Kind: String, CaseIterable, Sendable { case flipped, truncated, swapped, garbage, missing }
 
     var kind: Kind {
@@ -46,13 +46,13 @@ enum Damage: Hashable, Sendable {
         }
     }
 
-    /// Whether a file of another store lies there. A log or a database that is whole is taken for ours: nothing in SQLite's formats
-    /// says which belong together.
+    /// Whether a file of another store is in place. An intact log or database is accepted as ours: nothing in SQLite's formats identifies
+    /// which of them belong together.
     var bringsAnother: Bool {
         if case .replace(_, .another) = self { true } else { false }
     }
 
-    /// Whether the database is there as it was earlier, or not at all.
+    /// Whether the database is an earlier version, or missing.
     var isOlderWhole: Bool {
         switch self {
         case .replace("", .earlier): true
@@ -61,7 +61,7 @@ enum Damage: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing is left that could tell of a store.
+    /// Whether no trace of the store is left.
     var leavesNothing: Bool {
         switch self {
         case .missing(let files): files.contains("") && files.contains("-wal")
@@ -70,7 +70,7 @@ enum Damage: Hashable, Sendable {
         }
     }
 
-    /// The files that are not what they were.
+    /// The files that were changed.
     var damaged: Set<String> {
         switch self {
         case .flip(let file, _, _), .truncate(let file, _), .swap(let file, _, _), .duplicate(let file, _, _), .zero(let file, _),
@@ -80,7 +80,7 @@ enum Damage: Hashable, Sendable {
         }
     }
 
-    /// The files with the damage.
+    /// The damaged files.
     func applied(to sample: SampleStore, another: SampleStore) -> [String: Data] {
         var files = sample.files
         func change(_ file: String, _ body: (inout Data) -> Void) {
@@ -140,7 +140,7 @@ extension Damage.Garbage {
 }
 
 extension SampleStore {
-    /// How many pages the database has, or frames the log.
+    /// The number of pages of the database, or of frames of the log.
     func pages(of file: String) -> Int {
         let count = files[file]?.count ?? 0
         return file == "-wal" ? (count - 32) / (pageSize + 24) : count / pageSize

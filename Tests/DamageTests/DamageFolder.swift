@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that lies in memory where there is such a place.
+/// A folder in memory, if the system offers that.
 final class DamageFolder {
     let url: URL
 
@@ -15,7 +15,7 @@ final class DamageFolder {
         do {
             try FileManager.default.removeItem(at: url)
         } catch {
-            // What a folder for temporary files keeps is removed by the system.
+            // The system removes the rest of a temporary folder.
         }
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
 import VellumTestSupport
 
-/// Which damages are tried: a sample of them, or all.
+/// The damages to try: a sample of them, or all.
 enum DamagePlan {
     private static let wish = ProcessInfo.processInfo.environment["VELLUM_DAMAGE"]
     /// `VELLUM_DAMAGE=all` tries everything.
     static let isWhole = wish == "all"
-    /// `VELLUM_DAMAGE=1000` tries so many of each kind.
+    /// `VELLUM_DAMAGE=1000` tries that many of each kind.
     static let sampled = wish.flatMap(Int.init) ?? 60
     static let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
 
@@ -54,7 +54,7 @@ enum DamagePlan {
         return damages
     }
 
-    /// What is tried of that kind, shared out over so many slices.
+    /// The damages of that kind to try, divided among the slices.
     static func chosen(_ kind: Damage.Kind, of sample: SampleStore, slice: Int, of slices: Int) -> [Damage] {
         var damages = all(kind, of: sample)
         if !isWhole, damages.count > sampled {

@@ -2,14 +2,14 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Opens damaged files in a folder of its own and does with them everything that a program would.
+/// Opens damaged files in a folder and uses them as a program would.
 final class Examination {
     private let folder: URL
     private let sample: SampleStore
-    /// Values that may be met, too: those of another store whose file lies in the place of one of ours.
+    /// Further values that may be found: those of another store, one of whose files replaces one of ours.
     private var others: [SampleStore.Place: Set<Specimen>] = [:]
     private var findings = Findings()
-    /// What was recorded since.
+    /// The values recorded since.
     private var fresh: [SampleStore.Place: Specimen] = [:]
 
     init(folder: URL, sample: SampleStore) {
@@ -43,7 +43,7 @@ final class Examination {
         fresh = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) { unlink(folder.path + "/" + name) }
         for (suffix, data) in files {
-            // Not by `Data.write`, which syncs.
+            // `Data.write` would sync.
             let descriptor = creat(url.path + suffix, 0o600)
             let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             close(descriptor)
@@ -51,7 +51,7 @@ final class Examination {
         }
     }
 
-    // MARK: A visit
+    // MARK: An opening
 
     private func visit(_ number: Int) async {
         findings.remains = []
@@ -60,8 +60,8 @@ final class Examination {
             let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
             var events: [AsyncStream<StoreEvent>] = []
             var stores: [(name: String, store: Store<Specimen>)] = []
-            // What was whole and told nothing is looked at once more only for what was recorded since.
-            let isSuspicious = number == 1 || findings.isTold || !findings.lost.isEmpty
+            // A store without errors and reports is checked once more only for the new values.
+            let isSuspicious = number == 1 || findings.isReported || !findings.lost.isEmpty
             if isSuspicious { findings.lost = [] }
             for archive in SampleStore.archives {
                 attempt("open \(archive)") { () throws(VellumError) in
@@ -76,7 +76,7 @@ final class Examination {
             attempt("verify") { () throws(VellumError) in
                 let report = try file.verify()
                 if !report.isIntact {
-                    findings.isTold = true
+                    findings.isReported = true
                     let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
                     findings.isBroken = findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
                     findings.remains.append("\(report)")
@@ -89,7 +89,7 @@ final class Examination {
                 for await event in stream { hear(event) }
             }
         } catch {
-            findings.isTold = true
+            findings.isReported = true
             switch error.code {
             case .foreignFile, .newerFormat, .notADatabase: findings.refusal = error.code
             default: findings.wrong.append("open: \(String(reflecting: error))")
@@ -102,21 +102,21 @@ final class Examination {
         case .setAside(_, let salvaged):
             findings.setAside += 1
             findings.salvaged += salvaged
-            findings.isTold = true
-        case .damagedEntry: findings.isTold = true
+            findings.isReported = true
+        case .damagedEntry: findings.isReported = true
         case .failure(let error):
-            findings.isTold = true
+            findings.isReported = true
             note(error, "event")
         default: break
         }
     }
 
-    /// Damage may be met anywhere; any other failure must not be.
+    /// Damage may be reported by any call; other failures are defects.
     private func attempt(_ what: String, _ body: () throws(VellumError) -> Void) {
         do throws(VellumError) {
             try body()
         } catch {
-            findings.isTold = true
+            findings.isReported = true
             note(error, what)
         }
     }
@@ -184,8 +184,8 @@ final class Examination {
             store.trimMemory(to: .zero)
             fresh[place] = specimen
             if try store.value(forKey: EntryKey(place.key)) != specimen {
-                // A damaged index may hide it, until the file is salvaged; but then that must have been told.
-                if findings.isTold {
+                // A damaged index may hide it until the file is salvaged, but the damage must have been reported then.
+                if findings.isReported {
                     findings.remains.append("what was recorded just now is not read")
                 } else {
                     findings.wrong.append("what was recorded just now is not read")
@@ -194,7 +194,7 @@ final class Examination {
         }
     }
 
-    /// Each damaged database lies beside the new one, and no mark is left once nothing is wrong.
+    /// Each damaged database is kept beside the new one, and no damage marker is left once everything is intact.
     private func checkWhatIsKeptAside() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let aside = names.filter { name in

@@ -8,14 +8,14 @@ import VellumEngine
     import CSQLite
 #endif
 
-/// What came of all cases.
+/// The results of all cases.
 final class Figures: Sendable {
     static let shared = Figures()
 
     private struct Counts: Sendable {
         var cases: [Damage.Kind: Int] = [:]
         var wrong = 0
-        var told = 0
+        var reported = 0
         var refused = 0
         var setAside = 0
         var salvaged = 0
@@ -23,14 +23,14 @@ final class Figures: Sendable {
     }
 
     private let counts = Locked(Counts())
-    /// Where a line for each case is written, if anywhere.
+    /// The file for a line about each case, if any.
     private let log = ProcessInfo.processInfo.environment["VELLUM_DAMAGE_LOG"].flatMap { fopen($0, "a") }.map { UInt(bitPattern: $0) }
 
     func add(_ damage: Damage, _ findings: Findings, of sample: SampleStore) {
         counts.withLock { counts in
             counts.cases[damage.kind, default: 0] += 1
             counts.wrong += findings.wrong.count
-            counts.told += findings.isTold ? 1 : 0
+            counts.reported += findings.isReported ? 1 : 0
             counts.refused += findings.refusal == nil ? 0 : 1
             counts.setAside += findings.setAside
             counts.salvaged += findings.salvaged
@@ -38,7 +38,7 @@ final class Figures: Sendable {
         }
         if let log, let file = UnsafeMutablePointer<FILE>(bitPattern: log) {
             let parts = [
-                "\(damage)", "wrong \(findings.wrong)", "refusal \(findings.refusal?.description ?? "-")", "told \(findings.isTold)",
+                "\(damage)", "wrong \(findings.wrong)", "refusal \(findings.refusal?.description ?? "-")", "told \(findings.isReported)",
                 "aside \(findings.setAside)", "salvaged \(findings.salvaged)", "lost \(findings.lost.count)",
                 "outdated \(findings.outdated.count)", "remains \(findings.remains)",
             ]
@@ -46,17 +46,17 @@ final class Figures: Sendable {
         }
     }
 
-    /// Says what came of everything until now.
-    func tell() {
+    /// Prints the results so far.
+    func printSummary() {
         let counts = counts.withLock { $0 }
         let cases = Damage.Kind.allCases.map { "\($0.rawValue)=\(counts.cases[$0] ?? 0)" }.joined(separator: " ")
         print(
             """
-            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) told=\(counts.told) refused=\(counts.refused) \
+            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) told=\(counts.reported) refused=\(counts.refused) \
             setAside=\(counts.setAside) salvaged=\(counts.salvaged) lost=\(counts.lost)
             """)
     }
 
-    /// The most bytes that SQLite ever held at once in this process.
+    /// The largest number of bytes that SQLite has held in this process.
     static func memoryOfDatabases() -> Int { Int(sqlite3_memory_highwater(0)) }
 }

@@ -1,24 +1,24 @@
 import VellumCore
 import VellumEngine
 
-/// What came of opening a damaged store, reading it, writing to it, and opening it again.
+/// The result of opening a damaged store, reading it, writing to it, and reopening it.
 struct Findings: Sendable {
-    /// Values whose bytes were never recorded under their keys, and whatever else must not be.
+    /// Values whose bytes were never recorded under their keys, and other defects.
     var wrong: [String] = []
     /// Values that were overwritten or removed later.
     var outdated: [SampleStore.Place] = []
-    /// What is not found any more, after all is done.
+    /// Values that cannot be found any more at the end.
     var lost: Set<SampleStore.Place> = []
-    /// Whether an error, an event or a report told of the damage.
-    var isTold = false
-    /// Why the file was left as it is.
+    /// Whether an error, an event or a report indicated the damage.
+    var isReported = false
+    /// The reason for which the file was left unchanged.
     var refusal: VellumError.Code?
     /// How often the file was set aside.
     var setAside = 0
     var salvaged = 0
-    /// Whether more than single entries is wrong after the last opening.
+    /// Whether more than single entries is damaged after the last opening.
     var isBroken = false
-    /// What is wrong after the last opening.
+    /// The damage after the last opening.
     var remains: [String] = []
     var seconds = 0.0
 }

@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A small store, closed, whose file a test makes hostile, and what a program then does with it.
+/// A small closed store whose file a test makes hostile, and the result of using it.
 final class HostileFile {
     static let entries = 12
     private static let whole = Result { try make() }
@@ -14,7 +14,7 @@ final class HostileFile {
     private var outcome = Outcome()
     var url: URL { folder.url.appendingPathComponent(SampleStore.name) }
 
-    /// A new copy of the sound file.
+    /// Restores the intact file.
     init() throws {
         folder = try DamageFolder()
         try Self.whole.get().write(to: url)
@@ -26,7 +26,7 @@ final class HostileFile {
         let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
         for archive in SampleStore.archives {
             let store = try SampleStore.open(archive, in: file)
-            // A claim, uses, marks: a row in every table.
+            // A retention policy, touches, recency log rows: a row in every table.
             try store.setRetention(.after(.seconds(1000)))
             for number in 0..<entries { try store.record(value(archive, number), forKey: EntryKey("key \(number)")) }
             for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
@@ -40,9 +40,9 @@ final class HostileFile {
         Specimen(archive: archive, key: "key \(number)", version: 1, age: number * 7, tags: ["all"], filler: "filler")
     }
 
-    /// What came of using the file.
+    /// The result of using the file.
     struct Outcome {
-        /// How many of the entries that were recorded are found.
+        /// How many of the recorded entries are found.
         var found = 0
         /// How many files were set aside.
         var setAside = 0
@@ -51,7 +51,7 @@ final class HostileFile {
         var wrong: [String] = []
     }
 
-    /// Opens the file twice, and does with it what a program would: reads, lists, queries, records, removes, verifies, sweeps.
+    /// Opens the file twice and uses it as a program would: reads, lists, queries, records, removes, verifies, reclaims.
     func use() -> Outcome {
         outcome = Outcome()
         let start = ContinuousClock.now
@@ -78,7 +78,7 @@ final class HostileFile {
     }
 
     private func use(_ archive: String, _ store: Store<Specimen>, _ visit: Int) throws(VellumError) {
-        // As whoever has the archive open says it: what the file says of others may be anything.
+        // Uses the key that the open archive reports, because the stored one may be anything.
         attempt("claim") { () throws(VellumError) in try store.setRetention(.after(.seconds(1000))) }
         for number in 0..<Self.entries {
             attempt("value") { () throws(VellumError) in

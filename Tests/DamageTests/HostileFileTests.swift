@@ -8,7 +8,7 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// C15: a file is data. Whatever stands in it, nothing of it is run, nothing hangs, and no process ends.
+/// C15: a file is data. Whatever it contains, no part of it is executed, nothing hangs, and no process ends.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct HostileFileTests {
     // MARK: Values
@@ -27,9 +27,9 @@ struct HostileFileTests {
         return try RawDatabase(hostile.url).int("SELECT count(*) FROM pragma_table_info('\(table)')")
     }
 
-    /// Every column of every table is given every extreme value, in one row and in all of them, with checksums that are right.
+    /// Every column of every table gets every extreme value, in one row and in all rows, with valid checksums.
     @Test(arguments: tables)
-    func noExtremeValueMisleads(_ table: String) throws {
+    func extremeValuesAreHandledOrReported(_ table: String) throws {
         let count = try columns(of: table)
         try #require(count > 0)
         for column in 0..<count {
@@ -44,7 +44,7 @@ struct HostileFileTests {
                         try database.execute(
                             "PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \(name) = \(value) WHERE \(rows)")
                     } catch is RawDatabase.Failure {
-                        continue  // SQLite itself refuses such a value there.
+                        continue  // SQLite itself rejects such a value there.
                     }
                     if table.hasPrefix("entries_") { try signEntries(of: table, in: database, archive: "plain") }
                     let case_ = "\(table).\(name) = \(value) where \(rows)"
@@ -58,7 +58,7 @@ struct HostileFileTests {
         }
     }
 
-    /// Gives every entry the checksum that its values have.
+    /// Gives every entry a checksum that matches its values.
     private func signEntries(of table: String, in database: RawDatabase, archive: String) throws {
         let checksum = Checksum(archiveName: archive)
         for id in try database.ints("SELECT id FROM \(table)") {
@@ -78,7 +78,7 @@ struct HostileFileTests {
         }
     }
 
-    /// Nothing may hang. How long a sound file takes at this moment is the measure: the machine may be busy.
+    /// Nothing may hang. The time limit is a multiple of the time that an intact file takes now, because the machine may be busy.
     private func expectQuick(_ outcome: HostileFile.Outcome, _ case_: String) throws {
         guard outcome.seconds > 5 else { return }
         #expect(outcome.seconds < 100 * (try HostileFile().use().seconds), "\(case_)")
@@ -88,7 +88,7 @@ struct HostileFileTests {
 
     private static let endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
 
-    /// What makes the schema another one and leaves every entry readable.
+    /// Changes of the schema that leave every entry readable.
     private static let programs: [String] =
         ["archives", "retention", "indexes", "entries_1", "touches_1", "recency_1", "columns_2"].flatMap { table in
             ["INSERT", "UPDATE", "DELETE"].map { "CREATE TRIGGER a_\(table)_\($0) BEFORE \($0) ON \(table) BEGIN \(endless); END" }
@@ -115,7 +115,7 @@ struct HostileFileTests {
             "ALTER TABLE touches_1 ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
         ]
 
-    @Test func noProgramInAFileIsRunAndEveryEntryIsSalvaged() throws {
+    @Test func noCodeInAFileIsExecutedAndEveryEntryIsSalvaged() throws {
         for program in Self.programs {
             let hostile = try HostileFile()
             do {
@@ -133,8 +133,8 @@ struct HostileFileTests {
         }
     }
 
-    /// A definition that cannot be parsed does not hide another that would be run: with it, no entry would match its checksum.
-    @Test func aBrokenDefinitionDoesNotHideAProgram() throws {
+    /// A definition that cannot be parsed does not hide another that would be executed and would make every checksum wrong.
+    @Test func aMalformedDefinitionDoesNotHideExecutableCode() throws {
         let hostile = try HostileFile()
         try RawDatabase(hostile.url).execute(
             """
@@ -148,7 +148,7 @@ struct HostileFileTests {
         #expect(outcome.found == HostileFile.entries * SampleStore.archives.count)
     }
 
-    /// What also makes entries unreadable: they may be lost, and nothing else may happen.
+    /// Changes that also make entries unreadable: entries may be lost, and nothing worse may happen.
     private static let destructions: [String] = [
         "DROP TABLE entries_1", "DROP TABLE touches_1", "DROP TABLE recency_1", "DROP TABLE retention", "DROP TABLE indexes",
         "DROP TABLE columns_2",
@@ -183,13 +183,13 @@ struct HostileFileTests {
         "PRAGMA journal_mode = DELETE",
     ]
 
-    @Test func noOtherStructureEndsTheProcessOrHangs() throws {
+    @Test func noOtherSchemaCrashesOrHangsTheProcess() throws {
         for destruction in Self.destructions {
             let hostile = try HostileFile()
             do {
                 try RawDatabase(hostile.url).execute(destruction)
             } catch is RawDatabase.Failure {
-                // The last step may not be possible in the file that the first made: that is a file, too.
+                // The last step may be impossible in the file that the first produced, which is a valid case, too.
             }
             CaseGuard.begin(destruction, slice: 2)
             let outcome = hostile.use()
@@ -199,7 +199,7 @@ struct HostileFileTests {
         }
     }
 
-    @Test func whatTheListBelievesBeyondItsEntriesHidesNone() throws {
+    @Test func aWrongLowWaterMarkDoesNotHideEntries() throws {
         let hostile = try HostileFile()
         try RawDatabase(hostile.url).execute("UPDATE archives SET low_water = next + 100")
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
@@ -214,7 +214,7 @@ struct HostileFileTests {
         #expect(try SampleStore.open("plain", in: again).keys().count == HostileFile.entries)
     }
 
-    // MARK: What lies at the paths
+    // MARK: Special files at the paths
 
     enum Thing: String, CaseIterable {
         case fifo, directory, hardLink, symbolicLink, socket, device
@@ -243,8 +243,8 @@ struct HostileFileTests {
     private static let suffixes = ["", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged", "-mended"]
 
     @Test(arguments: Thing.allCases)
-    func nothingButARegularFileIsOpened(_ thing: Thing) throws {
-        // Only root makes devices.
+    func onlyRegularFilesAreOpened(_ thing: Thing) throws {
+        // Only root may create devices.
         guard thing != .device || geteuid() == 0 else { return }
         for suffix in Self.suffixes where !(thing == .symbolicLink && suffix.isEmpty) { try expectRefusal(of: thing, at: suffix) }
     }
@@ -266,8 +266,8 @@ struct HostileFileTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == precious)
     }
 
-    /// The page of changes is mapped anew where it was replaced.
-    @Test func aLinkInThePlaceOfAnOpenPageOfChangesIsNotWritten() throws {
+    /// The change page is mapped again if it was replaced.
+    @Test func aLinkThatReplacesAnOpenChangePageIsNotWritten() throws {
         let hostile = try HostileFile()
         let victim = hostile.folder.url.appendingPathComponent("precious").path
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
@@ -275,7 +275,7 @@ struct HostileFileTests {
         let store = try SampleStore.open("plain", in: file)
         unlink(hostile.url.path + "-changes")
         try Thing.hardLink.put(at: hostile.url.path + "-changes", victim: victim)
-        // The files are looked at every few milliseconds.
+        // The files are checked every few milliseconds.
         var code: VellumError.Code?
         while code == nil {
             do throws(VellumError) { _ = try store.metadata(forKey: "key 1") } catch { code = error.code }
@@ -286,8 +286,8 @@ struct HostileFileTests {
         try file.close()
     }
 
-    /// The same where another process changes the file while it is open.
-    @Test func programsThatAreAddedToAnOpenFileAreNotRun() throws {
+    /// The same, if another process changes the file while it is open.
+    @Test func codeAddedToAnOpenFileIsNotExecuted() throws {
         let hostile = try HostileFile()
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
@@ -308,8 +308,8 @@ struct HostileFileTests {
         #expect(try SampleStore.open("people", in: again).keys().count == HostileFile.entries)
     }
 
-    /// What lies where a mended file would wait to take the place of a damaged one.
-    @Test func garbageInThePlaceOfAMendedFileDoesNotMoveASoundOne() throws {
+    /// A file at the path where a repaired file waits to replace a damaged one.
+    @Test func garbageInPlaceOfARepairedFileDoesNotReplaceAnIntactOne() throws {
         for garbage in [Data(), Data("garbage".utf8), Data(repeating: 7, count: 10_000)] {
             let hostile = try HostileFile()
             try garbage.write(to: URL(fileURLWithPath: hostile.url.path + ".salvaged"))
@@ -319,8 +319,8 @@ struct HostileFileTests {
         }
     }
 
-    /// A process that was killed between moving a damaged file away and putting the mended one in its place left the only copy.
-    @Test func aMendedFileIsNeverRemovedWhereNothingElseIsLeft() throws {
+    /// A process killed between moving a damaged file away and installing the repaired one left the only copy.
+    @Test func aRepairedFileIsNeverRemovedIfItIsTheOnlyCopy() throws {
         let hostile = try HostileFile()
         let mended = URL(fileURLWithPath: hostile.url.path + ".salvaged")
         try FileManager.default.moveItem(at: hostile.url, to: mended)
@@ -330,13 +330,13 @@ struct HostileFileTests {
         }
         #expect(error?.code == .wrongKind)
         #expect(try Data(contentsOf: mended) == bytes)
-        // Damaged itself, it is mended once more.
+        // If it is damaged itself, it is repaired again.
         try RawDatabase(mended).execute("CREATE VIEW v AS SELECT 1")
         #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
     }
 
     /// Copying it would fill the disk.
-    @Test func aLogOfHolesIsNotCopied() throws {
+    @Test func aSparseLogIsNotCopied() throws {
         let hostile = try HostileFile()
         try FileManager.default.removeItem(at: hostile.url)
         let log = hostile.url.path + "-wal"
@@ -346,8 +346,8 @@ struct HostileFileTests {
         #expect(error?.code == .cannotOpen && error?.message.contains("holes") == true)
     }
 
-    /// One damaged byte of a header must not make a cache's file of archives.
-    @Test func aDamagedHeaderDoesNotChangeWhatAFileHolds() throws {
+    /// One damaged byte of a header must not turn a file of caches into a file of archives.
+    @Test func aDamagedHeaderDoesNotChangeTheKindOfAFile() throws {
         let hostile = try HostileFile()
         var bytes = try Data(contentsOf: hostile.url)
         bytes[3] ^= 0xFF
@@ -359,8 +359,8 @@ struct HostileFileTests {
         #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
     }
 
-    /// A backup may give the database a second name while it is open.
-    @Test func aSecondNameOfAnOpenDatabaseDoesNotStopIt() throws {
+    /// A backup may create a second name of the database while it is open.
+    @Test func aSecondNameOfAnOpenDatabaseDoesNotAffectIt() throws {
         let hostile = try HostileFile()
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
@@ -370,8 +370,8 @@ struct HostileFileTests {
         try file.close()
     }
 
-    /// The same while the file is open: a connection is opened for each reader, and for the thread that copies the log.
-    @Test func whatIsPutThereWhileTheFileIsOpenIsNotOpenedEither() throws {
+    /// The same while the file is open: readers and the thread that copies the log open new connections.
+    @Test func specialFilesCreatedWhileTheFileIsOpenAreNotOpened() throws {
         let hostile = try HostileFile()
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)

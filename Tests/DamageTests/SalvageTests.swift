@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// What is taken over of a damaged file, and what is kept of it.
+/// What is salvaged of a damaged file, and which files are kept.
 @Suite(.timeLimit(.minutes(60)))
 struct SalvageTests {
     private let folder: TemporaryDirectory
@@ -20,7 +20,7 @@ struct SalvageTests {
         return (file, store)
     }
 
-    /// Entries of 400 bytes: some nine on a page.
+    /// Entries of 400 bytes: about nine on a page.
     private func fill(_ count: Int) throws {
         let (file, store) = try open()
         var transaction = StoreTransaction()
@@ -31,7 +31,7 @@ struct SalvageTests {
 
     private func value(_ number: Int) -> Data { Data("\(number) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: 400) }
 
-    /// Pages of entries, in their order.
+    /// Pages of entries, in order.
     private func leaves() throws -> [Int] {
         let bytes = try Data(contentsOf: url)
         return try (0..<bytes.count / 4096).filter { page in
@@ -41,7 +41,7 @@ struct SalvageTests {
 
     private func firstNumber(_ page: Int) throws -> Int {
         let bytes = try Data(contentsOf: url)[page * 4096..<(page + 1) * 4096]
-        // Cells are written from the end of a page.
+        // SQLite writes cells from the end of a page.
         guard let place = bytes.range(of: Data("key ".utf8), options: .backwards) else { return .max }
         return Int(String(decoding: bytes[place.upperBound...].prefix { 48...57 ~= $0 }, as: UTF8.self)) ?? .max
     }
@@ -52,7 +52,7 @@ struct SalvageTests {
         try bytes.write(to: url)
     }
 
-    /// Opens the file, and finds out at the latest by verification that it is damaged.
+    /// Opens the file; verification detects the damage at the latest.
     private func findDamage() throws {
         do {
             let (damaged, _) = try open()
@@ -77,7 +77,7 @@ struct SalvageTests {
         return found
     }
 
-    /// Each damaged page costs the entries on it, also where others lie between two such.
+    /// Each damaged page costs only the entries on it, even if intact pages are between damaged ones.
     @Test(arguments: [[3], [3, 40], [3, 4, 5, 90], [0, 20, 40, 60, 80, 100], [10, 12, 14, 16, 18]])
     func entriesBetweenDamagedPagesAreSalvaged(_ damaged: [Int]) throws {
         try fill(1000)
@@ -87,7 +87,7 @@ struct SalvageTests {
         #expect(try foundAfterSalvage(1000) >= 1000 - damaged.count * 11)
     }
 
-    @Test func whatIsLeftOfAFileThatWasCutIsSalvaged() throws {
+    @Test func theRestOfATruncatedFileIsSalvaged() throws {
         try fill(1000)
         let bytes = try Data(contentsOf: url)
         try bytes.prefix(bytes.count / 2).write(to: url)
@@ -101,9 +101,9 @@ struct SalvageTests {
         #expect(try file.verify().isIntact)
     }
 
-    /// Every byte of the header that could keep SQLite from reading the rest.
+    /// Every byte of the header that could prevent SQLite from reading the rest.
     @Test(arguments: [0, 5, 15, 16, 17, 18, 19, 20, 21, 47, 59, 61, 68, 71, 80])
-    func aHeaderThatIsDamagedLosesNothing(_ offset: Int) throws {
+    func aDamagedHeaderLosesNoEntry(_ offset: Int) throws {
         try fill(50)
         var bytes = try Data(contentsOf: url)
         bytes[offset] ^= 0x01
@@ -111,7 +111,7 @@ struct SalvageTests {
         do {
             _ = try open()
         } catch let error as VellumError {
-            // Found only once an archive was asked for: the next opening mends it.
+            // Detected only when an archive is opened; the next opening repairs it.
             #expect(error.code == .damagedFile)
         }
         let (file, store) = try open()
@@ -120,9 +120,9 @@ struct SalvageTests {
         #expect(try file.verify().isIntact)
     }
 
-    /// A table that cannot be read takes no other with it.
+    /// An unreadable table does not affect others.
     @Test(arguments: ["touches_1", "recency_1", "indexes", "sqlite_autoindex_entries_1_1", "sqlite_autoindex_archives_1", "retention"])
-    func aTableThatIsGoneHidesNoEntry(_ table: String) throws {
+    func aMissingTableHidesNoEntry(_ table: String) throws {
         try fill(300)
         let root = try RawDatabase(url).int("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
         try destroy(pages: [root - 1])
@@ -132,8 +132,8 @@ struct SalvageTests {
         #expect(try file.verify().isIntact)
     }
 
-    /// The database is gone, but a log that was never copied holds all of it.
-    @Test func aLogWhoseDatabaseIsGoneIsSalvaged() async throws {
+    /// The database is missing, but a log that was never copied contains all of it.
+    @Test func aLogWithoutItsDatabaseIsSalvaged() async throws {
         let (file, store) = try open()
         for number in 0..<20 { try store.record(value(number), forKey: EntryKey("key \(number)")) }
         let log = try Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"))
@@ -144,13 +144,13 @@ struct SalvageTests {
         for number in 0..<20 { #expect(try again.value(forKey: EntryKey("key \(number)")) == value(number)) }
         var events = again.events.events().makeAsyncIterator()
         guard case .setAside(let aside, 20) = await events.next(isolation: #isolation) else {
-            Issue.record("No one was told.")
+            Issue.record("Nothing was reported.")
             return
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")).isEmpty == false)
     }
 
-    /// P35: nothing that was set aside is ever overwritten, also within one millisecond.
+    /// P35: no file that was set aside is ever overwritten, even within one millisecond.
     @Test func everyFileThatWasSetAsideIsKept() throws {
         for number in 1...4 {
             try fill(20)
@@ -164,20 +164,20 @@ struct SalvageTests {
         }
     }
 
-    /// A failed opening leaves no half-open handle.
-    @Test func failedOpeningsKeepNoDescriptor() throws {
+    /// A failed opening leaves no open handle.
+    @Test func failedOpeningsLeakNoDescriptor() throws {
         func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
         try Data("no database, but long enough to be looked at as if it were one; and more of the same".utf8).write(to: url)
         #expect(throws: VellumError.self) { try open() }
-        // Other tests open files meanwhile: the least of many counts.
+        // Other tests open files at the same time, so the minimum of many measurements counts.
         let before = try (0..<50).map { _ in try descriptors() }.min() ?? 0
         for _ in 0..<300 { #expect(throws: VellumError.self) { try open() } }
         let after = try (0..<50).map { _ in try descriptors() }.min() ?? 0
         #expect(after < before + 100)
     }
 
-    /// Where a damaged file cannot be moved the caller is told, and it is as it was.
-    @Test func aFolderThatCannotBeWrittenKeepsTheDamagedFile() throws {
+    /// If a damaged file cannot be moved, the caller gets an error, and the file is unchanged.
+    @Test func aReadOnlyFolderKeepsTheDamagedFile() throws {
         guard geteuid() != 0 else { return }
         try fill(20)
         try destroy(pages: [0])
@@ -188,8 +188,8 @@ struct SalvageTests {
         #expect(try Data(contentsOf: url) == bytes)
     }
 
-    /// The index on the names of archives leads to the table of another one.
-    @Test func noArchiveIsTakenForAnother() throws {
+    /// The index on the names of archives points to another archive.
+    @Test func archivesAreNotConfused() throws {
         for name in ["alpha", "beta", "gamma"] {
             let (file, store) = try open(name)
             try store.record(Data("of \(name)".utf8), forKey: "key")
@@ -217,7 +217,7 @@ struct SalvageTests {
         }
     }
 
-    /// What no checksum covers: a stamp, and the numbers that an archive and its index are described by.
+    /// Values without a checksum: a stamp, and the numbers of an archive and its index.
     @Test(arguments: [
         "UPDATE entries_1 SET stamp = -5 WHERE id = 15", "UPDATE entries_1 SET stamp = 9223372036854775807 WHERE id = 15",
         "UPDATE archives SET next = -1000", "UPDATE archives SET next = 9223372036854775807", "UPDATE archives SET next = 3",
@@ -228,7 +228,7 @@ struct SalvageTests {
         "INSERT INTO indexes VALUES (1, 'x', 4000000000, 4000000000, 0, 0, 0, 0)",
         "INSERT INTO retention VALUES (1, -1, -9223372036854775808, 9223372036854775807, 9223372036854775807)",
     ])
-    func numbersThatAreImpossibleNeitherTrapNorHideAnything(_ sql: String) throws {
+    func impossibleNumbersNeitherTrapNorHideEntries(_ sql: String) throws {
         try fill(20)
         try RawDatabase(url).execute(sql)
         for visit in 1...3 {
@@ -252,8 +252,8 @@ struct SalvageTests {
         #expect(try file.verify().isIntact)
     }
 
-    /// An object that SQLite has no room for is refused, and what was there stays.
-    @Test func whatIsLargerThanSQLiteHoldsIsTooLarge() throws {
+    /// An object larger than SQLite's maximum is rejected, and the old value is kept.
+    @Test func anObjectLargerThanSQLiteAllowsIsTooLarge() throws {
         let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
         let store = try file.store(
             named: "large", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(DataSize(bytes: 4_000_000_000)),

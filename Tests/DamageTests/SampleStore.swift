@@ -4,21 +4,21 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// The files of a small store as a killed process leaves them, and everything that was ever recorded in it.
+/// The files of a small store that a killed process left, and everything that was ever recorded in it.
 ///
-/// Pages are small, so that few bytes hold every kind of page: roots, branches, leaves, overflow, pointer maps and free ones.
+/// Pages are small, so that few bytes contain every kind of page: roots, branches, leaves, overflow, pointer maps and free pages.
 struct SampleStore: Sendable {
     static let name = "Archives.sqlite"
-    /// The archives; "people" has an index, some entries of "expiring" expire, and the last two are a family.
+    /// The archives; "people" has an index, some entries of "expiring" expire, and the last two are a version group.
     static let archives = ["plain", "people", "expiring", "cache 1", "cache 2"]
 
-    /// The files by what stands behind the name of the database.
+    /// The files by the suffix of the database's name.
     private(set) var files: [String: Data] = [:]
-    /// The database as it was before the last writes.
+    /// The database before the last writes.
     private(set) var earlier = Data()
     /// Every value that was ever recorded, by archive and key.
     private(set) var history: [Place: Set<Specimen>] = [:]
-    /// What a reader finds in the files as they are.
+    /// The values that a reader finds in the intact files.
     private(set) var present: [Place: Specimen] = [:]
     let pageSize: Int
 
@@ -56,7 +56,7 @@ struct SampleStore: Sendable {
 
     private var values: [String: Set<Specimen>] = [:]
 
-    /// Whether a reader of the archive finds this value, under its own key.
+    /// Whether a reader of the archive finds this value under its key.
     func isPresent(_ specimen: Specimen, in archive: String) -> Bool { values[archive]?.contains(specimen) ?? false }
 
     static let clock = WallClock(instants: { WallInstant(rawValue: 1_800_000_000_000) })
@@ -68,7 +68,7 @@ struct SampleStore: Sendable {
     }
 }
 
-/// Writes a sample store, and keeps account.
+/// Writes a sample store, and records its contents.
 private struct SampleWriter {
     private(set) var history: [SampleStore.Place: Set<Specimen>] = [:]
     private(set) var present: [SampleStore.Place: Specimen] = [:]
@@ -115,10 +115,10 @@ private struct SampleWriter {
         present[place] = nil
     }
 
-    /// What a killed process would leave now.
+    /// The files that a killed process would leave now.
     func filesOfKilledProcess(_ url: URL) throws -> [String: Data] {
         var files: [String: Data] = [:]
-        // Closing a file of the store drops its locks: no other process is there that would mind.
+        // Closing a file of the store drops its locks, which does not matter without another process.
         for suffix in ["", "-wal", "-shm"] { files[suffix] = try Data(contentsOf: URL(fileURLWithPath: url.path + suffix)) }
         return files
     }

@@ -2,9 +2,9 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// A value that says of itself where it belongs: its archive, its key and its version stand in its bytes.
+/// A value whose bytes contain its archive, its key and its version.
 ///
-/// Only its bytes, so that reading one costs no more than comparing them.
+/// Consists only of its bytes, so that reading one costs no more than comparing them.
 struct Specimen: Hashable, Sendable {
     let bytes: Data
 
@@ -29,7 +29,7 @@ struct Specimen: Hashable, Sendable {
         func decode(_ bytes: Data) -> Specimen { Specimen(bytes: bytes) }
     }
 
-    /// Indexes on age, and on every tag.
+    /// Indexes on age and on every tag.
     static var catalog: IndexCatalog<Specimen> {
         var catalog = IndexCatalog<Specimen>()
         catalog.addIndex([catalog.addColumn(\.age, name: "age")])
@@ -37,7 +37,7 @@ struct Specimen: Hashable, Sendable {
         return catalog
     }
 
-    /// Questions that the indexes answer.
+    /// Queries that the indexes answer.
     static var questions: [QueryDescription<Specimen>] {
         [
             QueryDescription([.filter(.test(Test(\Specimen.tags, .hasElement("even")) { $0.tags.contains("even") }))]),

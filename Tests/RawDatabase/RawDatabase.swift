@@ -6,14 +6,14 @@ public import Foundation
     internal import CSQLite
 #endif
 
-/// A connection of the tests' own, to look at a file and to damage it. Through SQLite, because opening and closing the
-/// file by itself would drop the locks of the store under test (P50).
+/// A separate connection with which tests inspect and damage a file. It uses SQLite, because opening and closing the file directly would
+/// drop the locks of the store under test (P50).
 public final class RawDatabase {
     public struct Failure: Error, CustomStringConvertible { public let description: String }
 
     private var handle: OpaquePointer?
 
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     public init(_ url: URL) throws {
         guard sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK else {
             throw Failure(description: "\(url.path) cannot be opened")

@@ -1,4 +1,4 @@
-/// A call of SQLite's to the system that may be made to fail.
+/// A system call of SQLite that can be made to fail.
 public enum DiskCall: CaseIterable, Hashable, Sendable {
     case open, delete, access
     case read, write, truncate, sync, size

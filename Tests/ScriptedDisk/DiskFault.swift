@@ -1,16 +1,16 @@
 /// A way in which a call fails.
 public enum DiskFault: CaseIterable, Hashable, Sendable {
-    /// The device answers with an error.
+    /// The device reports an error.
     case failure
-    /// There is no space left.
+    /// No space is left.
     case noSpace
-    /// Fewer bytes go than were given, and then there is no space left.
+    /// Fewer bytes than requested are written, and then no space is left.
     case shortWrite
-    /// Some bytes come, and for the rest the device answers with an error. (Fewer bytes without an error are the end of a file: one
-    /// that was cut, which is damage and no failure.)
+    /// Some bytes are read, and for the rest the device reports an error. (A short read without an error means the end of the file: a
+    /// truncated file, which is damage rather than a failure.)
     case shortRead
 
-    /// What SQLite is told, or `nil` if this cannot happen to such a call (sqlite.org/rescode.html).
+    /// The result code for SQLite; `nil` if the call cannot fail in this way (sqlite.org/rescode.html).
     public func code(for call: DiskCall) -> Int32? {
         switch (self, call) {
         case (.failure, .open): 14  // SQLITE_CANTOPEN
@@ -28,7 +28,7 @@ public enum DiskFault: CaseIterable, Hashable, Sendable {
         case (.noSpace, .write), (.shortWrite, .write): 13  // SQLITE_FULL
         case (.noSpace, .mapShared): Self.inputOutput(19)
         case (.noSpace, .sync): Self.inputOutput(4)
-        case (.shortRead, .read): Self.inputOutput(33)  // What the system's VFS makes of EIO.
+        case (.shortRead, .read): Self.inputOutput(33)  // As the system's VFS reports EIO.
         default: nil
         }
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a disk holds for certain at one moment of a recording, and what it may hold besides.
+/// What a disk certainly holds at one moment of a recording, and what it may hold in addition.
 ///
 /// ```swift
 /// var moment = DiskMoment()
@@ -23,17 +23,17 @@ public struct DiskMoment: Sendable {
         }
     }
 
-    /// What becomes of such a change.
+    /// The fate of an unsynced change.
     public enum Fate: Sendable {
         case kept
         case lost
-        /// The file has grown, but the bytes are not there.
+        /// The file has grown, but the bytes are missing.
         case grownWithoutBytes
-        /// Of the sectors that are written those are there for which this says so.
+        /// Of the written sectors only those are kept for which the closure returns `true`.
         case torn(@Sendable (_ sector: Int) -> Bool)
     }
 
-    /// What is not synced, in the order in which it happened; `file` is `nil` for names.
+    /// Unsynced changes in the order in which they happened; `file` is `nil` for names.
     public private(set) var unsynced: [(file: Int?, change: Change)] = []
     private var files: [Int: Data] = [:]
     private var names: [String: Int] = [:]
@@ -59,14 +59,14 @@ public struct DiskMoment: Sendable {
         unsynced.removeAll { isSynced($0.file) }
     }
 
-    /// The files by name, if each change that is not synced, by its place among them, has this fate. Names are kept or lost.
+    /// Returns the files by name, given the fate of each unsynced change by its index. Changes of names are kept or lost.
     public func image(_ fate: (Int) -> Fate) -> [String: Data] {
         var (files, names) = (files, names)
         for (index, entry) in unsynced.enumerated() { Self.apply(entry.change, fate(index), entry.file, &files, &names) }
         return names.compactMapValues { files[$0] }
     }
 
-    /// What a disk writes whole.
+    /// The number of bytes that a disk writes atomically.
     public static let sector = 512
 
     private static func apply(_ change: Change, _ fate: Fate, _ file: Int?, _ files: inout [Int: Data], _ names: inout [String: Int]) {

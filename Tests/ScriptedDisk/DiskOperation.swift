@@ -1,18 +1,18 @@
 public import Foundation
 
-/// What happened to the files of a folder, as far as it matters to what a disk holds after power loss.
+/// An operation on the files of a folder that affects what a disk holds after power loss.
 ///
-/// Files are numbered as they are made: a name may come to stand for another file.
+/// Files are numbered in the order of their creation, because a name may refer to different files over time.
 public enum DiskOperation: Sendable {
-    /// A file was made, or seen for the first time, with these bytes in it.
+    /// A file was created, or seen for the first time, with these bytes.
     case create(file: Int, name: String, contents: Data)
     case write(file: Int, offset: Int, bytes: Data)
     case truncate(file: Int, size: Int)
-    /// Everything done to the file before survives from now on.
+    /// Every earlier change of the file survives power loss from now on.
     case sync(file: Int)
-    /// Names made and taken away before survive from now on.
+    /// Names created and removed earlier survive power loss from now on.
     case syncFolder
     case delete(name: String)
-    /// A note of whoever watches.
+    /// A mark set by the observer.
     case mark(Int)
 }

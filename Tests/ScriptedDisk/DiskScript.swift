@@ -8,7 +8,7 @@ internal import VellumEngine
     internal import Darwin
 #endif
 
-/// What happens to SQLite's files in one folder: recorded, counted, made to fail.
+/// Records and counts SQLite's calls on the files of one folder, and makes them fail.
 ///
 /// ```swift
 /// let script = DiskScript(folder: folder.url)
@@ -17,7 +17,7 @@ internal import VellumEngine
 /// script.heal()
 /// ```
 ///
-/// Holds for connections that are opened while it is there; everything else goes straight to the system.
+/// Affects connections that are opened while it is installed; all other calls go directly to the system.
 public final class DiskScript: Sendable {
     private let folder: String
     private let isRecording: Bool
@@ -25,7 +25,7 @@ public final class DiskScript: Sendable {
 
     private struct State {
         var operations: [DiskOperation] = []
-        /// The number of the file that a name stands for.
+        /// The number of the file that each name refers to.
         var files: [String: Int] = [:]
         var nextFile = 0
         var calls: [DiskCall: Int] = [:]
@@ -40,25 +40,25 @@ public final class DiskScript: Sendable {
         var isLasting: Bool
     }
 
-    /// Takes the folder, which must exist.
+    /// Installs the script for the folder, which must exist.
     public init(folder: URL, recording: Bool = false) {
         self.folder = ScriptedDisk.resolved(folder.path)
         isRecording = recording
         ScriptedDisk.add(self, for: self.folder)
     }
 
-    /// Lets go of the folder.
+    /// Releases the folder.
     public func remove() { ScriptedDisk.remove(folder) }
 
     // MARK: Failing
 
-    /// Lets the call fail that comes after `count` others that could fail in this way; with `lasting`, all that follow, too, until
+    /// Makes the call fail that follows `count` others that could fail in this way. With `lasting`, all later ones fail, too, until
     /// ``heal()``.
     public func fail(_ fault: DiskFault, at count: Int, lasting: Bool = false) {
         state.withLock { $0.plan = Plan(fault: fault, callsLeft: count, isLasting: lasting) }
     }
 
-    /// Kills this process at the call that comes after `count` others.
+    /// Kills this process at the call that follows `count` others.
     public func kill(at count: Int) {
         state.withLock { $0.plan = Plan(fault: nil, callsLeft: count, isLasting: false) }
     }
@@ -68,15 +68,15 @@ public final class DiskScript: Sendable {
     /// How many calls failed.
     public var injected: Int { state.withLock { $0.injected } }
 
-    /// The last call that failed, in words.
+    /// A description of the last call that failed.
     public var lastInjected: String? { state.withLock { $0.lastInjected } }
 
-    /// How many calls there were that could fail in this way.
+    /// The number of calls so far that could have failed in this way.
     public func calls(fitting fault: DiskFault) -> Int {
         state.withLock { state in state.calls.reduce(0) { fault.code(for: $1.key) == nil ? $0 : $0 + $1.value } }
     }
 
-    /// What SQLite is to be told instead of an answer.
+    /// Returns the result code for SQLite in place of a call.
     func judge(_ call: DiskCall, _ name: String) -> (fault: DiskFault, code: Int32)? {
         let (verdict, dies) = state.withLock { state -> ((fault: DiskFault, code: Int32)?, Bool) in
             state.calls[call, default: 0] += 1
@@ -112,13 +112,13 @@ public final class DiskScript: Sendable {
 
     public var operations: [DiskOperation] { state.withLock { $0.operations } }
 
-    /// Notes a moment among the operations.
+    /// Sets a mark among the operations.
     public func mark(_ number: Int) { record(.mark(number)) }
 
-    /// How many operations there are so far.
+    /// The number of operations so far.
     public var count: Int { state.withLock { $0.operations.count } }
 
-    /// The number of the file that a name stands for from now on.
+    /// The number of the file that a name refers to from now on.
     func opened(_ name: String, wasThere: Bool, contents: () -> Data) -> Int {
         state.withLock { state in
             if wasThere, let number = state.files[name] { return number }

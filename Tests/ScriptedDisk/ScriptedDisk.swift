@@ -8,8 +8,8 @@ internal import VellumEngine
     internal import CSQLite
 #endif
 
-/// A VFS of SQLite before the system's own (sqlite.org/vfs.html): files of a folder with a ``DiskScript`` go through it, all others
-/// are opened by the system's and never seen again.
+/// A VFS of SQLite that wraps the system's (sqlite.org/vfs.html): files of a folder with a ``DiskScript`` go through it. All others are
+/// opened by the system's VFS directly.
 enum ScriptedDisk {
     private static let scripts = Locked<[String: DiskScript]>([:])
 
@@ -20,7 +20,7 @@ enum ScriptedDisk {
 
     static func remove(_ folder: String) { scripts.withLock { $0[folder] = nil } }
 
-    /// The path as SQLite will spell it.
+    /// The path in SQLite's spelling.
     static func resolved(_ path: String) -> String {
         guard let pointer = realpath(path, nil) else { return path }
         defer { free(pointer) }
@@ -37,13 +37,13 @@ enum ScriptedDisk {
 
     // MARK: The VFS
 
-    // Unsafe because these pointers are written once, in `isInstalled`, before any is read.
+    // Unsafe because these pointers are written once, in `isInstalled`, before they are read.
     nonisolated(unsafe) private(set) static var system: UnsafeMutablePointer<sqlite3_vfs> = sqlite3_vfs_find(nil)
     nonisolated(unsafe) private static let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
 
-    /// Makes it the default, once in a process. Connections that are open stay with the system's own.
+    /// Makes it the default, once in a process. Open connections keep the system's VFS.
     static let isInstalled: Bool = {
-        // What is not changed is the system's own: none of those functions looks at the VFS that it is called for.
+        // All other functions are the system's: none of them uses the VFS that it is called with.
         vfs.initialize(to: system.pointee)
         vfs.pointee.pNext = nil
         vfs.pointee.zName = UnsafePointer(strdup("scripted"))

@@ -6,17 +6,17 @@ internal import Foundation
     internal import CSQLite
 #endif
 
-/// A file of SQLite's that asks its script before each call. The system's own file lies behind it, in the same memory.
+/// A file of SQLite that consults its script before each call. The system's file follows it in the same allocation.
 struct ScriptedFile {
     /// SQLite's part, which must come first.
     var base = sqlite3_file()
     let script: Unmanaged<DiskScript>
     let name: Unmanaged<NSString>
     let number: Int
-    /// Whether the first sync is also one of the folder: so the system's VFS does for a log and a journal.
+    /// Whether the first sync also syncs the folder, as the system's VFS does for a log and a journal.
     var syncsFolder: Bool
 
-    /// Where the system's file begins.
+    /// The offset of the system's file.
     static let offset = (MemoryLayout<ScriptedFile>.size + 15) & ~15
 
     static func of(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<ScriptedFile> {
@@ -41,7 +41,7 @@ struct ScriptedFile {
         place.pointee.pMethods = nil
         let code = vfs.pointee.xOpen(vfs, path, place, flags, outFlags)
         guard code == SQLITE_OK, place.pointee.pMethods != nil else { return code }
-        // Read through the file that is open: opening it once more, and closing it, would drop the locks on it.
+        // Reads through the open file, because opening and closing it again would drop its locks.
         let number = script.opened(name, wasThere: wasThere) { contents(of: place) }
         let kinds = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL
         of(file).initialize(
@@ -62,7 +62,7 @@ struct ScriptedFile {
         return data
     }
 
-    // MARK: What the methods need
+    // MARK: Helpers of the methods
 
     static func judge(_ file: UnsafeMutablePointer<sqlite3_file>, _ call: DiskCall) -> (fault: DiskFault, code: Int32)? {
         let this = of(file)

@@ -6,9 +6,9 @@ internal import Foundation
     internal import CSQLite
 #endif
 
-/// What SQLite calls for a ``ScriptedFile``.
+/// The methods of a ``ScriptedFile`` that SQLite calls.
 enum ScriptedMethods {
-    // Unsafe because it is written once and then only read.
+    // Unsafe because it is written once before it is read.
     nonisolated(unsafe) static let table: UnsafeMutablePointer<sqlite3_io_methods> = {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         methods.initialize(to: sqlite3_io_methods())

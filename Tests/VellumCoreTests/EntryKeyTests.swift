@@ -5,7 +5,7 @@ import VellumEngine
 
 @Suite(.timeLimit(.minutes(60)))
 struct EntryKeyTests {
-    /// P4, P54: one key for one text, however it was typed.
+    /// P4, P54: canonically equivalent strings are one key.
     @Test(arguments: [
         ("\u{E9}", "e\u{301}"), ("\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"), ("한글", "한글".decomposedStringWithCanonicalMapping),
     ])
@@ -15,11 +15,11 @@ struct EntryKeyTests {
     }
 
     @Test(arguments: [("a", "A"), ("", "\0"), ("a", "a\0"), ("ﬁ", "fi"), ("é", "e"), ("/", "//"), ("12345678", "123456789")])
-    func otherStringsAreOtherKeys(_ left: String, _ right: String) {
+    func differentStringsAreDifferentKeys(_ left: String, _ right: String) {
         #expect(EntryKey(left) != EntryKey(right))
     }
 
-    /// P54: the fast path must not call normal what is not.
+    /// P54: the fast path only accepts strings in normal form.
     @Test func theFastPathAgreesWithTheNormalForm() {
         for scalar in (0..<0x3000).compactMap(Unicode.Scalar.init) {
             for text in ["\(Character(scalar))", "e\(Character(scalar))", "\(Character(scalar))\u{301}", "12345678\(Character(scalar))"] {
@@ -28,14 +28,14 @@ struct EntryKeyTests {
         }
     }
 
-    /// P1, P2: nothing is too long or too strange.
+    /// P1, P2: any string is accepted, whatever its length or characters.
     @Test func anyStringKeepsItsBytes() {
         for text in ["", "\0", "..", "a/b", "😀", String(repeating: "k", count: 65_536), "trailing dot.", "trailing space "] {
             #expect(EntryKey(text).withBytes { Array($0) } == Array(text.utf8))
         }
     }
 
-    /// P3: keys that share a hash are still two keys.
+    /// P3: keys with equal hashes are different keys.
     @Test func equalityDoesNotTrustTheHash() {
         let keys = (0..<5000).map { EntryKey("\($0)") }
         var dictionary: [EntryKey: Int] = [:]
@@ -44,7 +44,7 @@ struct EntryKeyTests {
         #expect(keys.enumerated().allSatisfy { dictionary[$1] == $0 })
     }
 
-    @Test func equalKeysHashAlikeWhateverTheirStorage() {
+    @Test func equalKeysHaveEqualHashesWhateverTheirStorage() {
         for count in 0..<70 {
             let text = String(repeating: "é", count: count % 7) + String(repeating: "k", count: count)
             var grown = String(repeating: "x", count: 100)
@@ -54,7 +54,7 @@ struct EntryKeyTests {
         }
     }
 
-    /// Keys that differ in one place only, at every place and length, fall evenly into the buckets of a table.
+    /// Keys that differ at one position, at any position and length, spread evenly over the buckets of a table.
     @Test func hashesOfSimilarKeysAreSpread() {
         var buckets = [Int](repeating: 0, count: 256)
         var whole: Set<Int> = []
@@ -75,18 +75,18 @@ struct EntryKeyTests {
         #expect(buckets.max()! < 3 * count / 256)
     }
 
-    @Test func aKeyIsNotPrinted() {
+    @Test func theDescriptionDoesNotContainTheKey() {
         #expect("\(EntryKey("secret"))" == "key of 6 bytes")
         #expect(String(reflecting: EntryKey("secret")).contains("secret"))
     }
 
-    /// The error a user sees when one escapes is that of a key's own closure, unchanged.
-    @Test func anErrorOfTheClosurePassesThrough() {
+    /// The closure's own error is thrown unchanged.
+    @Test func theErrorOfTheClosureIsRethrown() {
         struct Oops: Error {}
         #expect(throws: Oops.self) { try EntryKey("a").withBytes { _ throws(Oops) in throw Oops() } }
     }
 
-    /// Foundation's normal form makes these the same.
+    /// Foundation's normal form would make these equal.
     @Test(arguments: [
         (String(repeating: "\u{344}", count: 40), String(repeating: "\u{344}", count: 100)),
         ("a\u{F73}\u{F73}", "a\u{F71}\u{F72}\u{F71}\u{F72}"),

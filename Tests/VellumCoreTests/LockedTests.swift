@@ -5,8 +5,8 @@ import VellumEngine
 
 @Suite(.timeLimit(.minutes(60)))
 struct LockedConcurrencyTests {
-    /// Fails under ThreadSanitizer, and by its count, when `withLock` does not lock.
-    @Test func countsOfManyThreadsAddUp() async {
+    /// Fails under ThreadSanitizer, and by its count, if `withLock` does not lock.
+    @Test func incrementsOfManyThreadsAddUp() async {
         let shared = Shared()
         await withTaskGroup { group in
             for _ in 0..<8 {
@@ -22,7 +22,7 @@ struct LockedConcurrencyTests {
         let count = Locked(0)
     }
 
-    /// P26: an error leaves the lock open.
+    /// P26: an error releases the lock.
     @Test func anErrorReleasesTheLock() {
         struct Oops: Error {}
         let value = Locked(1)
@@ -30,7 +30,7 @@ struct LockedConcurrencyTests {
         #expect(value.withLock { $0 } == 1)
     }
 
-    @Test func aLockThatIsTakenIsNotWaitedFor() {
+    @Test func withLockIfAvailableDoesNotWait() {
         let value = Locked(1)
         value.withLock { _ in
             let inside = value.withLockIfAvailable { $0 }
@@ -39,7 +39,7 @@ struct LockedConcurrencyTests {
         #expect(value.withLockIfAvailable { $0 } == 1)
     }
 
-    @Test func whatALockGuardsIsReleasedWithIt() {
+    @Test func theGuardedValueIsReleasedWithTheLock() {
         final class Guarded: Sendable {}
         weak var guarded: Guarded?
         do {

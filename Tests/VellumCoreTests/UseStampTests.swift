@@ -5,7 +5,7 @@ import VellumEngine
 
 @Suite(.timeLimit(.minutes(60)))
 struct UseStampTests {
-    @Test func stampsRiseWhileTheClockStandsStillOrGoesBack() {
+    @Test func stampsIncreaseWhileTheClockStandsStillOrGoesBack() {
         var last = UseStamp.never
         for instant in [1000, 1000, 1000, 500, 0, 1001].map({ WallInstant(rawValue: $0) }) {
             let next = UseStamp(after: last, at: instant)
@@ -16,12 +16,12 @@ struct UseStampTests {
     }
 
     @Test(arguments: [Int64.min, -1, 0, Int64.max])
-    func absurdClocksGiveStampsThatCanStillRise(_ milliseconds: Int64) {
+    func stampsCanStillIncreaseUnderExtremeClocks(_ milliseconds: Int64) {
         let first = UseStamp(after: .never, at: WallInstant(rawValue: milliseconds))
         #expect(UseStamp(after: first, at: WallInstant(rawValue: milliseconds)) > first)
     }
 
-    /// P20: the ends of time are instants, too.
+    /// P20: the smallest and largest instants are valid.
     @Test(arguments: [Date.distantFuture, .distantPast, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: -.infinity)])
     func anyDateIsAnInstant(_ date: Date) {
         let instant = WallInstant(date)
@@ -30,7 +30,7 @@ struct UseStampTests {
         #expect(instant.advanced(byMilliseconds: .min) <= instant)
     }
 
-    @Test func theSystemsClockTellsTheTime() {
+    @Test func theSystemClockReturnsTheCurrentTime() {
         #expect(abs(WallClock.system.now().date.timeIntervalSinceNow) < 1)
     }
 }

@@ -5,8 +5,8 @@ import VellumEngine
 
 @Suite(.timeLimit(.minutes(60)))
 struct StoreErrorTests {
-    /// C11: a cause may name a user's data, so it is told only to who asks.
-    @Test func theCauseIsToldOnlyToWhoAsks() {
+    /// C11: a cause may contain personal data, so only the debug description contains it.
+    @Test func theCauseAppearsOnlyInTheDebugDescription() {
         struct Cause: Error, CustomStringConvertible { let description = "secret value" }
         let error = VellumError(.notEncodable, "An object cannot be encoded.", cause: Cause())
         #expect(!"\(error)".contains("secret"))

@@ -12,12 +12,12 @@ struct ChecksumTests {
     ]
 
     @Test(arguments: vectors)
-    func itIsTheStandardsChecksum(_ bytes: [UInt8], _ checksum: UInt32) {
+    func theChecksumMatchesTheStandard(_ bytes: [UInt8], _ checksum: UInt32) {
         #expect(vellum_crc32c(0, bytes, bytes.count) == checksum)
         #expect(vellum_crc32c_table(0, bytes, bytes.count) == checksum)
     }
 
-    @Test func theInstructionAndTheTableAgreeAndPartsContinue() {
+    @Test func theInstructionAndTheTableAgreeAndPartsCanBeChained() {
         var random = SeededGenerator(seed: 7)
         for count in Array(0..<300) + [6143, 6144, 6145, 12_288, 20_000, 65_536] {
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -11,8 +11,8 @@ struct DurabilityConcurrencyTests {
 
     init() throws { setup = try Setup() }
 
-    /// P28: staged writes are there for every reader, and a staged removal is a miss.
-    @Test func relaxedWritesAreSeenAtOnce() throws {
+    /// P28: every reader sees uncommitted relaxed writes, including removals.
+    @Test func relaxedWritesAreVisibleImmediately() throws {
         let store = try setup.store(memory: 1, durability: .relaxed)
         for number in 0..<1000 {
             try store.record(Data(number, count: 10), forKey: EntryKey("\(number)"))
@@ -27,9 +27,9 @@ struct DurabilityConcurrencyTests {
         }
     }
 
-    /// P28: nor are they lost when the store goes away without being told.
+    /// P28: they are not lost when the store is released without being closed.
     @Test(arguments: Durability.allCases)
-    func droppingTheStoreLosesNothing(_ durability: Durability) throws {
+    func releasingTheStoreLosesNothing(_ durability: Durability) throws {
         do {
             let store = try setup.store(durability: durability)
             for number in 0..<300 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
@@ -37,7 +37,7 @@ struct DurabilityConcurrencyTests {
         #expect(try setup.store(durability: durability).count() == 300)
     }
 
-    @Test func aRelaxedWriteIsCommittedByAFlushAndByASaferWriteOfAnother() throws {
+    @Test func aFlushOrADurableWriteOfAnotherStoreCommitsRelaxedWrites() throws {
         let relaxed = try setup.store("relaxed", durability: .relaxed)
         let safe = try setup.store("safe")
         let database = try RawDatabase(setup.url)
@@ -49,7 +49,7 @@ struct DurabilityConcurrencyTests {
         #expect(try database.int("SELECT count(*) FROM entries_1") == 2)
     }
 
-    @Test func manyCallersMayWaitForOneSync() async throws {
+    @Test func manyCallersShareOneSync() async throws {
         let store = try setup.store(durability: .powerSafe)
         try await withThrowingTaskGroup { group in
             for worker in 0..<4 {
@@ -63,7 +63,7 @@ struct DurabilityConcurrencyTests {
     }
 
     /// P25: ten thousand tasks on the few threads of the pool.
-    @Test func tenThousandTasksGetTheirAnswers() async throws {
+    @Test func tenThousandTasksGetTheirResults() async throws {
         let store = try setup.store(memory: 10_000)
         for number in 0..<100 { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
         let found = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -79,8 +79,8 @@ struct DurabilityConcurrencyTests {
         #expect(found == 10_000)
     }
 
-    /// P28, P29: the last handle goes while others still work.
-    @Test func aStoreMayGoAwayInTheMiddleOfWork() async throws {
+    /// P28, P29: the last handle is released while other threads work.
+    @Test func aStoreCanBeReleasedDuringWork() async throws {
         for round in 0..<20 {
             try await withThrowingTaskGroup { group in
                 for worker in 0..<4 {
@@ -98,8 +98,8 @@ struct DurabilityConcurrencyTests {
         #expect(try setup.store().count() == 80)
     }
 
-    /// Readers, writers, removers, listers and flushers at once: no torn value, no drift.
-    @Test func manyThreadsKeepTheStoreWhole() async throws {
+    /// Readers, writers, removers, listers and flushers on several threads: no torn value, and totals that match.
+    @Test func theStoreStaysConsistentUnderManyThreads() async throws {
         let store = try setup.store(memory: 2000, disk: 20_000)
         try await withThrowingTaskGroup { group in
             for worker in UInt64(0)..<6 {

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C2: the files are bounded, too.
+/// C2: the size of the files is bounded.
 @Suite(.timeLimit(.minutes(60)))
 struct FileSizeTests {
     private let setup: Setup
@@ -13,7 +13,7 @@ struct FileSizeTests {
 
     private var logSize: Int { setup.folder.size(of: "Archives.sqlite-wal") }
 
-    /// P12, P51: under a reader in a loop, one writer, and values that are not small.
+    /// P12, P51: with a reader in a loop, one writer, and large values.
     @Test func theLogStaysWithinEightMegabytes() async throws {
         let store = try setup.store(memory: 1)
         try store.record(Data(0, count: 100), forKey: "0")
@@ -38,7 +38,7 @@ struct FileSizeTests {
         #expect(largest <= 8 * 1024 * 1024)
     }
 
-    @Test func theFileGivesSpaceBackByItself() throws {
+    @Test func freePagesAreReturnedToTheFileSystemAutomatically() throws {
         do {
             let store = try setup.store()
             for number in 0..<400 { try store.record(Data(number, count: 100_000), forKey: EntryKey("\(number)")) }

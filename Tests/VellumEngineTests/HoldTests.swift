@@ -13,8 +13,8 @@ struct HoldTests {
 
     init() throws { setup = try Setup() }
 
-    /// Another process may put a mended file in the place of a damaged one while this one opens it.
-    @Test func openingTriesAgainWhenTheFileVanishes() throws {
+    /// Another process may replace a damaged file by a repaired one while this one opens it.
+    @Test func openingRetriesWhenTheFileVanishes() throws {
         var tries = 0
         let hold = try StoreHold<Data>.open { () throws(VellumError) in
             tries += 1
@@ -26,7 +26,7 @@ struct HoldTests {
         try hold.close()
     }
 
-    @Test func anotherFailureIsNotTriedAgain() throws {
+    @Test func otherFailuresAreNotRetried() throws {
         var tries = 0
         let error = #expect(throws: VellumError.self) {
             _ = try StoreHold<Data>.open { () throws(VellumError) in
@@ -37,13 +37,13 @@ struct HoldTests {
         #expect(error?.code == .diskFull && tries == 1)
     }
 
-    /// C10: there is never a second store beside one whose closing failed.
-    @Test func aStoreThatCouldNotBeClosedIsTheOneThatOthersGet() throws {
+    /// C10: if closing fails, the same store stays in use; there is never a second one beside it.
+    @Test func aStoreWhoseClosingFailedStaysShared() throws {
         let file = try setup.open()
         func open() throws -> StoreHold<Data> { try file.hold(named: "a", codec: IdentityCodec()) }
         let hold = try open()
         try hold.store.record(Data(count: 1), forKey: "k")
-        // A use is to be written, and another connection has the lock.
+        // A touch is pending, and another connection holds the lock.
         _ = try hold.store.value(forKey: "k")
         let other = try RawDatabase(setup.url)
         try other.execute("BEGIN IMMEDIATE")
@@ -57,19 +57,18 @@ struct HoldTests {
         try file.close()
     }
 
-    /// A limit of entries is kept, too, when it is changed.
     @Test func aLimitOfEntriesIsKeptWhenItIsChanged() throws {
-        let tier = try setup.open().archive(named: "a", capacity: .unlimited)
-        let driver = ArchiveHarness(tier)
+        let archive = try setup.open().archive(named: "a", capacity: .unlimited)
+        let driver = ArchiveHarness(archive)
         for number in 0..<10 { try driver.store([UInt8(number)], EntryKey("\(number)")) }
-        #expect(try tier.resize(to: Capacity(1.megaByte, entries: 4)).count == 6)
-        #expect(try tier.totals().entries == 4)
+        #expect(try archive.resize(to: Capacity(1.megaByte, entries: 4)).count == 6)
+        #expect(try archive.totals().entries == 4)
         try driver.store([1], "new")
-        #expect(try tier.totals().entries == 4)
+        #expect(try archive.totals().entries == 4)
     }
 
-    /// Each folder that is made is a name in the one above it, which power loss must not take.
-    @Test func everyFolderThatIsMadeIsFollowedByASyncOfTheOneAbove() throws {
+    /// Power loss must not take the name of a new folder in its parent.
+    @Test func theParentOfEveryNewFolderIsSynced() throws {
         var synced: [String] = []
         let base = setup.folder.url.path
         try FileSystem.makeFolder(base + "/a/b/c") { synced.append(($0 as NSString).lastPathComponent) }
@@ -83,7 +82,7 @@ struct HoldTests {
 
     #if os(Linux)
         /// Closing one connection must not drop the locks of another (sqlite.org/howtocorrupt.html, 2.2).
-        @Test func theWalIndexIsClosedWithTheLastConnectionOnly() throws {
+        @Test func onlyTheLastConnectionClosesTheWALIndex() throws {
             let store = try setup.store()
             try store.record(Data(count: 1), forKey: "k")
             let identity = try #require(FileIdentity(path: setup.url.path))
@@ -93,7 +92,7 @@ struct HoldTests {
                 }
             }
             #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unlocked)
-            // SQLite's and ours.
+            // SQLite's descriptor and ours.
             #expect(try descriptors() == 2)
             do {
                 let other = try Connection(path: setup.url.path)
@@ -106,31 +105,31 @@ struct HoldTests {
         }
     #endif
 
-    // MARK: Tries to begin the log anew
+    // MARK: Attempts to restart the log
 
-    @Test func triesToBeginTheLogAnewBackOffAndTellOnce() {
+    @Test func attemptsToRestartTheLogBackOffAndReportOnce() {
         var backoff = RestartBackoff()
-        var (now, told, tries): (Int64, Int, Int) = (0, 0, 0)
+        var (now, reports, tries): (Int64, Int, Int) = (0, 0, 0)
         #expect(backoff.timeout(isLong: true) == 250)
         while now < 60_000 {
-            if backoff.fail(at: now, copied: 7) { told += 1 }
+            if backoff.fail(at: now, copied: 7) { reports += 1 }
             tries += 1
             #expect(backoff.nextTry > now && backoff.nextTry <= now + RestartBackoff.longest)
             now = backoff.nextTry
         }
-        #expect(told == 1)
+        #expect(reports == 1)
         #expect(tries < 40)
         #expect(backoff.timeout(isLong: true) == 2)
         backoff.succeed()
         #expect(backoff == RestartBackoff())
     }
 
-    /// One that is only slow must not let the log grow.
-    @Test func triesGoOnWhileReadersMoveOn() {
+    /// A reader that is only slow must not make the log grow.
+    @Test func attemptsContinueWhileReadersMakeProgress() {
         var backoff = RestartBackoff()
         for number in 0..<100 {
-            let isTold = backoff.fail(at: Int64(number), copied: number)
-            #expect(!isTold)
+            let isReported = backoff.fail(at: Int64(number), copied: number)
+            #expect(!isReported)
             #expect(backoff.nextTry <= Int64(number) + 2)
             #expect(backoff.timeout(isLong: true) == 250)
         }
@@ -138,7 +137,7 @@ struct HoldTests {
 
     // MARK: Stored limits
 
-    @Test func aLimitThatNobodyGaveOnlyGrows() throws {
+    @Test func aDefaultLimitOnlyGrows() throws {
         let stored = StoredLimit(bytes: 100, isGiven: 0)
         #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 10) == stored)
         #expect(try stored.opened(given: nil, otherwise: Capacity(500), holding: 10).bytes == 500)
@@ -147,8 +146,8 @@ struct HoldTests {
         #expect(try StoredLimit(bytes: 7, isGiven: 1).opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 7)
     }
 
-    /// A new version of a cache has the limit of the one before it.
-    @Test func anArchiveThatReplacesAnotherTakesItsLimit() throws {
+    /// A new version of a cache takes over the limit of the previous one.
+    @Test func anArchiveThatReplacesAnotherTakesOverItsLimit() throws {
         let file = try setup.open()
         let first = try file.store(named: "v1", codec: IdentityCodec(), inVersionGroup: "f", disk: Capacity(100_000))
         for number in 0..<50 { try first.record(Data(count: 1000), forKey: EntryKey("\(number)")) }
@@ -161,7 +160,7 @@ struct HoldTests {
         try file.close()
     }
 
-    /// What is salvaged keeps the limit of the archive.
+    /// Salvaged archives keep their limits.
     @Test func salvagedArchivesKeepTheirLimits() throws {
         let store = try setup.open().store(named: "a", codec: IdentityCodec(), disk: Capacity(5000))
         try store.record(Data(count: 1), forKey: "k")

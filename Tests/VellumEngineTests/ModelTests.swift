@@ -5,11 +5,11 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// P8: a dictionary is the model, and what is counted is what is there, also after reopening.
+/// P8: contents and totals match a dictionary, also after reopening.
 @Suite(.timeLimit(.minutes(60)))
 struct StoreModelTests {
     @Test(arguments: UInt64(1)...10, [Durability.relaxed, .crashSafe, .powerSafe])
-    func randomOperationsLeaveWhatADictionaryWouldHold(_ seed: UInt64, _ durability: Durability) throws {
+    func randomOperationsMatchADictionary(_ seed: UInt64, _ durability: Durability) throws {
         let setup = try Setup()
         var random = SeededGenerator(seed: seed)
         let memory = DataSize(bytes: Int.random(in: 1...20_000, using: &random))
@@ -60,7 +60,7 @@ struct StoreModelTests {
         }
         for key in keys { #expect(try store?.value(forKey: EntryKey(key)) == model[key]) }
         store = nil
-        // What the archive says of itself is what lies in its table, and every use belongs to an entry.
+        // The archive's stored totals match its table, and every touch belongs to an entry.
         let database = try RawDatabase(setup.url)
         #expect(try database.int("SELECT count(*) FROM entries_1") == model.count)
         #expect(try database.int("SELECT entries FROM archives WHERE id = 1") == model.count)

@@ -3,7 +3,7 @@ import Testing
 
 import VellumCore
 
-/// A table of mounts tells what lies on another machine.
+/// Network file systems are recognized by the mount table.
 @Suite(.timeLimit(.minutes(60)))
 struct NetworkTests {
     private static let mounts = """
@@ -20,7 +20,7 @@ struct NetworkTests {
         ("/var/lib/a.sqlite", false), ("/home/ann/a.sqlite", true), ("/home/local/a.sqlite", false), ("/homes/a.sqlite", false),
         ("/mnt/share/deep/a.sqlite", true), ("/mnt/host/a", true), ("/mnt/ssh/a", true), ("/dev/shm/a", false),
     ])
-    func aFileOfAnotherMachineIsRecognised(_ path: String, _ isOnNetwork: Bool) {
+    func networkFileSystemsAreRecognized(_ path: String, _ isOnNetwork: Bool) {
         #expect(FileSystem.isOnNetwork(path, mounts: Self.mounts) == isOnNetwork)
     }
 }

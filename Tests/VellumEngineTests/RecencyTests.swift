@@ -11,7 +11,7 @@ struct RecencyModelTests {
 
     init() throws { setup = try Setup() }
 
-    @Test func anAccessIsAUseForTheDisk() throws {
+    @Test func anAccessAffectsTheEvictionOrderOfTheDisk() throws {
         let store = try setup.store(memory: 1, disk: 300)
         for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
         _ = try store.value(forKey: "a")
@@ -19,8 +19,8 @@ struct RecencyModelTests {
         #expect(try store.keys() == ["d", "a", "c"])
     }
 
-    /// P15: listing, counting and metadata are no uses.
-    @Test func lookingIsNotAUse() throws {
+    /// P15: listing, counting and reading metadata do not affect the eviction order.
+    @Test func listingAndMetadataDoNotAffectTheEvictionOrder() throws {
         let store = try setup.store(memory: 1, disk: 300)
         for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
         _ = try store.values()
@@ -33,9 +33,9 @@ struct RecencyModelTests {
         #expect(try store.keys() == ["d", "c", "b"])
     }
 
-    /// The order survives the store, whether or not memory kept what was used.
+    /// The order survives the store, whether or not memory still holds the entries.
     @Test(arguments: [1, 150, 1_000_000])
-    func usesSurviveTheStore(_ memory: Int) throws {
+    func theOrderOfUseSurvivesTheStore(_ memory: Int) throws {
         do {
             let store = try setup.store(memory: DataSize(bytes: memory))
             for number in 0..<10 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
@@ -50,8 +50,8 @@ struct RecencyModelTests {
         #expect(try few.keys(limit: 3) == ["2", "5", "1"])
     }
 
-    /// P21, V12: the file's dates mean nothing.
-    @Test func theInstantOfAUseIsThatOfTheClock() throws {
+    /// P21, V12: the modification dates of the file have no effect.
+    @Test func theTimeOfAnAccessIsThatOfTheClock() throws {
         let store = try setup.store()
         try store.record(Data(1, count: 1), forKey: "a")
         setup.clock.advance(by: .seconds(100))
@@ -65,8 +65,8 @@ struct RecencyModelTests {
         #expect(try store.metadata(forKey: "a")?.written == setup.clock.now.date.addingTimeInterval(-100))
     }
 
-    /// V1: what is stale goes and what is fresh stays, whichever tier knows.
-    @Test func whatWasNotUsedForAWhileGoes() throws {
+    /// V1: unused entries are removed and recently used entries stay, whether memory or the disk knows the last use.
+    @Test func unusedEntriesAreRemoved() throws {
         let store = try setup.store(memory: 250)
         for key in ["a", "b", "c", "d"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
         setup.clock.advance(by: .seconds(60))
@@ -78,7 +78,7 @@ struct RecencyModelTests {
         #expect(try store.value(forKey: "d") == nil)
     }
 
-    /// A model of both tiers: every access, record and removal, with flushes and reopenings at random.
+    /// A model of memory and disk: accesses, writes and removals, with random flushes and reopenings.
     @Test(arguments: UInt64(1)...12)
     func theDiskEvictsInTheExactOrderOfUse(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -110,7 +110,7 @@ struct RecencyModelTests {
                 store = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
             default: setup.clock.advance(by: .milliseconds(Int.random(in: -5...50, using: &random)))
             }
-            // Memory may hold more than the disk does: then what the disk evicts is still found there.
+            // Memory may hold more than the disk; entries that the disk evicts are still found there.
             if memory.bytes < limit * 10 {
                 model = Array(model.prefix(limit))
                 #expect(try store?.keys().map(\.normalized) == model, "seed \(seed), step \(step), memory \(memory)")
@@ -129,7 +129,7 @@ struct RecencyModelTests {
 /// C12: the clock may go back between two openings.
 @Suite(.timeLimit(.minutes(60)))
 struct ClockTests {
-    @Test func whatIsRecordedAfterTheClockWentBackIsTheNewestAllTheSame() throws {
+    @Test func anEntryRecordedAfterTheClockWentBackIsTheNewest() throws {
         let setup = try Setup()
         do {
             let store = try setup.store(memory: 1, disk: 300)

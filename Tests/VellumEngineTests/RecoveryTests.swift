@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C14: damage is found, told, and hides nothing else.
+/// C14: damage is detected and reported, and hides no other entry.
 @Suite(.timeLimit(.minutes(60)))
 struct RecoveryTests {
     private let setup: Setup
@@ -25,7 +25,7 @@ struct RecoveryTests {
         "UPDATE entries_1 SET idle = 5 WHERE id = 5",
         "UPDATE entries_1 SET bytes = (SELECT bytes FROM entries_1 WHERE id = 6) WHERE id = 5",
     ])
-    func anEntryThatWasChangedIsDamagedAndHidesNoOther(_ sql: String) async throws {
+    func aModifiedEntryIsReportedAsDamagedAndDoesNotHideOthers(_ sql: String) async throws {
         try fill(10)
         try RawDatabase(setup.url).execute(sql)
         let store = try setup.store()
@@ -35,7 +35,7 @@ struct RecoveryTests {
         #expect(try store.values().count == 9)
         var iterator = events.makeAsyncIterator()
         guard case .damagedEntry("4", _) = await iterator.next() else {
-            Issue.record("No one was told.")
+            Issue.record("Nothing was reported.")
             return
         }
         try store.record(Data("new".utf8), forKey: "4")
@@ -43,7 +43,7 @@ struct RecoveryTests {
         #expect(try store.value(forKey: "4") == Data("new".utf8))
     }
 
-    /// P3: an entry that is moved to another key, or to another archive, is no value of that.
+    /// P3: an entry that was moved to another key or archive is not a value of it.
     @Test func anEntryUnderAnotherKeyIsDamaged() throws {
         try fill(3)
         _ = try setup.store("other")
@@ -58,7 +58,7 @@ struct RecoveryTests {
     @Test func aFileWhoseFirstPageIsDamagedIsSetAsideWithItsLog() throws {
         try fill(500)
         var bytes = try Data(contentsOf: setup.url)
-        // Behind the header of the file: the table of tables.
+        // After the header of the file: the schema table.
         bytes.replaceSubrange(100..<4096, with: Data(repeating: 0xEE, count: 3996))
         try bytes.write(to: setup.url)
         try Data("stale log".utf8).write(to: URL(fileURLWithPath: setup.url.path + "-wal"))
@@ -74,8 +74,8 @@ struct RecoveryTests {
         #expect(!names.contains("Archives.sqlite-damaged"))
     }
 
-    /// Damage that is found while the archive is open is mended, as far as it can be, when it is opened again.
-    @Test func damageThatWasFoundIsSalvagedByTheNextOpening() async throws {
+    /// Damage found while the archive is open is repaired, as far as possible, by the next opening.
+    @Test func damageIsSalvagedByTheNextOpening() async throws {
         try fill(2000)
         try setup.store("second").record(Data("two".utf8), forKey: "b")
         try setup.close()
@@ -98,7 +98,7 @@ struct RecoveryTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func whatIsSalvagedIsTold() async throws {
+    @Test func salvagedEntriesAreReported() async throws {
         try fill(2000)
         var bytes = try Data(contentsOf: setup.url)
         let leaf = bytes.count / 4096 / 2
@@ -109,14 +109,14 @@ struct RecoveryTests {
         try damaged.close()
         let file = try setup.open()
         let pendingEvents = Listener()
-        let tier = try file.archive(named: "strings", capacity: .unlimited)
-        tier.attach(to: pendingEvents)
+        let archive = try file.archive(named: "strings", capacity: .unlimited)
+        archive.attach(to: pendingEvents)
         guard case .setAside(let url, let salvaged) = pendingEvents.events.withLock({ $0.first }) else {
-            Issue.record("No one was told.")
+            Issue.record("Nothing was reported.")
             return
         }
         #expect(FileManager.default.fileExists(atPath: url.path))
-        let kept = try tier.totals().entries
+        let kept = try archive.totals().entries
         #expect(salvaged > 1900 && salvaged == kept)
     }
 
@@ -133,7 +133,7 @@ struct RecoveryTests {
     }
 
     @Test(arguments: UInt64(1)...20)
-    func aFileWithAnyPageDestroyedOpensAndReturnsOnlyWhatWasRecorded(_ seed: UInt64) throws {
+    func aFileWithAnyDestroyedPageOpensAndReturnsOnlyRecordedValues(_ seed: UInt64) throws {
         try fill(600)
         var random = SeededGenerator(seed: seed)
         var bytes = try Data(contentsOf: setup.url)

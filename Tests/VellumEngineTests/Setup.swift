@@ -3,7 +3,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A store of strings over a file in a folder of its own.
+/// A store of strings in a temporary folder.
 final class Setup: Sendable {
     let folder: TemporaryDirectory
     let clock = ManualClock()
@@ -14,8 +14,8 @@ final class Setup: Sendable {
 
     func open() throws -> DatabaseFile { try DatabaseFile.open(at: url, clock: clock.wallClock) }
 
-    /// Ends everything, so that the file may be looked at and changed behind the store's back: a chore may keep it open for
-    /// a moment after its last handle is gone.
+    /// Closes everything, so that the file can be inspected and changed: maintenance may keep it open for a moment after the last handle is
+    /// released.
     func close() throws { try open().close() }
 
     func store(
@@ -28,11 +28,11 @@ final class Setup: Sendable {
 }
 
 extension Data {
-    /// So many bytes that differ from key to key.
+    /// A number of bytes that differ from key to key.
     init(_ number: Int, count: Int) { self.init(repeating: UInt8(truncatingIfNeeded: number), count: count) }
 }
 
-/// The code of the error with which `body` fails, if it does.
+/// The code of the error that `body` throws; `nil` if it succeeds.
 func code(_ body: () throws -> Void) -> VellumError.Code? {
     do {
         try body()

@@ -6,7 +6,7 @@ import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct StoreTests {
-    /// A store over tiers in memory, with everything in between at hand.
+    /// A store with access to its parts.
     private struct Setup {
         let clock = ManualClock()
         let codec = CountingCodec<String>(JSONCodec<String>())
@@ -21,7 +21,7 @@ struct StoreTests {
                 .archive(named: "archive", capacity: Capacity(limit), interceptedBy: faults)
             store = Store(
                 disk: disk, codec: codec, memory: try Capacity(memory), caching: caching, clock: clock.wallClock)
-            // What expires stays in the file: nothing here may depend on when it is swept.
+            // Expired entries stay in the file, so that no test depends on when they are reclaimed.
             try store.setRetention(.never, staleWindow: .seconds(86_400))
         }
     }
@@ -48,7 +48,7 @@ struct StoreTests {
         #expect(setup.faults.calls.filter { $0 == .entry("a") }.count == 1)
     }
 
-    @Test func whereMemoryKeepsBytesAHitDecodesOnceAndAsksNoDisk() throws {
+    @Test func aHitOfEncodedBytesDecodesOnceWithoutReadingTheDisk() throws {
         let setup = try Setup(caching: .bytes)
         try setup.store.record("value", forKey: "a")
         for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
@@ -58,7 +58,7 @@ struct StoreTests {
 
     // MARK: C3
 
-    @Test func whatFitsNoTierIsAnErrorAndTheOldValueStays() throws {
+    @Test func aValueLargerThanEveryLimitIsAnErrorAndTheOldValueStays() throws {
         let setup = try Setup(memory: 100, disk: 200)
         try setup.store.record("old", forKey: "a")
         let error = #expect(throws: VellumError.self) { try setup.store.record(text(201), forKey: "a") }
@@ -66,7 +66,7 @@ struct StoreTests {
         #expect(try setup.store.value(forKey: "a") == "old")
     }
 
-    @Test func whatIsTooLargeForMemoryLivesOnDiskAndEvictsNothingFromMemory() throws {
+    @Test func aValueTooLargeForMemoryIsStoredOnDiskAndEvictsNothingFromMemory() throws {
         let setup = try Setup(memory: 100, disk: 1000)
         try setup.store.record(text(60), forKey: "a")
         try setup.store.record(text(500), forKey: "b")
@@ -74,8 +74,8 @@ struct StoreTests {
         #expect(try setup.store.statistics().memory == StorageUsage(entries: 1, bytes: 60))
     }
 
-    /// P16: and what it replaced there is gone.
-    @Test func whatIsTooLargeForDiskLivesInMemoryAloneAndTheOldValueDoesNotComeBack() throws {
+    /// P16: and the value it replaced is gone.
+    @Test func aValueTooLargeForTheDiskIsMemoryOnlyAndTheOldValueIsGone() throws {
         let setup = try Setup(memory: 1000, disk: 100)
         try setup.store.record("old", forKey: "a")
         try setup.store.record(text(500), forKey: "a")
@@ -121,8 +121,8 @@ struct StoreTests {
         #expect(try setup.store.value(forKey: "a") == "old")
     }
 
-    /// P37: one that cannot be decoded hides no other, and is told of.
-    @Test func whatCannotBeDecodedIsReportedAndHidesNoOther() async throws {
+    /// P37: an undecodable value is reported and does not hide others.
+    @Test func anUndecodableValueIsReportedAndDoesNotHideOthers() async throws {
         let setup = try Setup()
         for key in ["a", "b", "c"] { try setup.store.record(key, forKey: EntryKey(key)) }
         let driver = ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false)
@@ -135,10 +135,10 @@ struct StoreTests {
         #expect(key == "b" && error.code == .notDecodable)
     }
 
-    // MARK: Promotion
+    // MARK: Filling memory
 
-    /// P18: a removal while a read is on its way up is not undone by it.
-    @Test func aValueRemovedWhileItIsReadIsNotPromoted() throws {
+    /// P18: a concurrent read does not undo a removal.
+    @Test func aValueRemovedDuringAReadIsNotCached() throws {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
         setup.store.trimMemory(to: 0)
@@ -151,7 +151,7 @@ struct StoreTests {
         #expect(try setup.store.value(forKey: "a") == nil)
     }
 
-    @Test func aValueReplacedWhileItIsReadIsNotPutBack() throws {
+    @Test func aValueReplacedDuringAReadIsNotRestored() throws {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
         setup.store.trimMemory(to: 0)
@@ -166,7 +166,7 @@ struct StoreTests {
 
     // MARK: Expiry
 
-    @Test func whatHasExpiredIsAMissOnEveryPath() throws {
+    @Test func anExpiredEntryIsAMissOnEveryPath() throws {
         let setup = try Setup()
         try setup.store.record("value", forKey: "a", expiration: .after(seconds: 10))
         setup.clock.advance(by: .seconds(9))
@@ -176,13 +176,13 @@ struct StoreTests {
         #expect(try !setup.store.contains("a"))
         #expect(try setup.store.keys() == [])
         #expect(try setup.store.values() == [])
-        // P22: recording it again revives it.
+        // P22: recording an expired entry again makes it valid.
         try setup.store.record("new", forKey: "a", expiration: .after(seconds: 10))
         #expect(try setup.store.value(forKey: "a") == "new")
     }
 
-    /// P22: promotion and reads do not lengthen a life.
-    @Test func readingDoesNotLengthenALife() throws {
+    /// P22: reads and fills do not extend the age of an entry.
+    @Test func readingDoesNotExtendTheAge() throws {
         let setup = try Setup()
         try setup.store.record("value", forKey: "a", expiration: .after(seconds: 10))
         setup.clock.advance(by: .seconds(9))
@@ -206,7 +206,7 @@ struct StoreTests {
         #expect(try setup.store.value(forKey: "a") == "new")
     }
 
-    @Test func observersHearWhatHappensAndWhy() async throws {
+    @Test func observersReceiveEventsWithTheirReasons() async throws {
         let setup = try Setup(memory: 100, disk: 100)
         let events = setup.store.events.events()
         try setup.store.record(text(60), forKey: "a")
@@ -226,7 +226,7 @@ struct StoreTests {
         #expect(heard == ["recorded a", "evicted a", "recorded b", "explicit b", "all"])
     }
 
-    @Test func statisticsCountWhatHappened() throws {
+    @Test func statisticsCountEvents() throws {
         let setup = try Setup()
         try setup.store.record("value", forKey: "a")
         _ = try setup.store.value(forKey: "a")

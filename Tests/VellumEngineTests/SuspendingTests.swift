@@ -7,14 +7,14 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// P42: an app that is suspended while it holds a lock is killed.
+/// P42: iOS kills an app that is suspended while it holds a file lock.
 @Suite(.timeLimit(.minutes(60)))
 struct SuspendingTests {
     private let setup: Setup
 
     init() throws { setup = try Setup() }
 
-    /// The locks and open files of this process on files of the folder, as the system tells them.
+    /// The locks and open files of this process on files of the folder, as the system lists them.
     private func held() throws -> [String] {
         let files = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
         let nodes = try files.map { name in
@@ -34,7 +34,7 @@ struct SuspendingTests {
 
     #if os(Linux)
         @Test(arguments: Durability.allCases)
-        func aSuspendedFileHoldsNoLockAndNoFile(_ durability: Durability) throws {
+        func suspendingReleasesAllLocksAndOpenFiles(_ durability: Durability) throws {
             let store = try setup.store(durability: durability)
             for number in 0..<100 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
             store.trimMemory(to: 0)
@@ -49,7 +49,7 @@ struct SuspendingTests {
         }
     #endif
 
-    @Test func whoNeedsTheDiskMeanwhileIsToldSo() throws {
+    @Test func callsThatNeedTheDiskThrowWhileSuspended() throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         try store.record(Data("two".utf8), forKey: "b")
@@ -70,7 +70,7 @@ struct SuspendingTests {
         #expect(try store.keys().map(\.normalized) == ["c", "a", "b"])
     }
 
-    @Test func whatWasRelaxedIsInTheFileBeforeItIsLetGoOf() throws {
+    @Test func suspendingCommitsRelaxedWrites() throws {
         let store = try setup.store(durability: .relaxed)
         for number in 0..<50 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
         let file = try setup.open()
@@ -80,7 +80,7 @@ struct SuspendingTests {
         #expect(try store.count() == 50)
     }
 
-    @Test func whatOthersDidMeanwhileIsSeen() throws {
+    @Test func changesOfOtherProcessesDuringSuspensionAreVisible() throws {
         let store = try setup.store()
         try store.record(Data("old".utf8), forKey: "a")
         try store.record(Data("stays".utf8), forKey: "b")

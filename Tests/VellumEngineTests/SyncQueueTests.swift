@@ -2,7 +2,7 @@ import Testing
 
 @testable import VellumEngine
 
-/// Who syncs, who waits, and who need not.
+/// Which caller syncs, which waits, and which needs neither.
 @Suite(.timeLimit(.minutes(60)))
 struct SyncQueueTests {
     private var queue = SyncQueue()
@@ -16,20 +16,20 @@ struct SyncQueueTests {
         }
     }
 
-    @Test mutating func oneLeadsAndTheOthersWait() {
+    @Test mutating func oneCallerSyncsAndTheOthersWait() {
         #expect([1, 2, 3].map { word(queue.join(for: $0)) } == ["leads", "waits", "waits"])
         #expect(queue.end(through: 2).count == 2)
         #expect([2, 3, 4].map { word(queue.join(for: $0)) } == ["covered", "leads", "waits"])
     }
 
-    @Test mutating func whatNeverBeganIsTriedByTheNext() {
+    @Test mutating func aSyncThatNeverBeganIsRetriedByTheNextCaller() {
         _ = queue.join(for: 1)
         _ = queue.join(for: 1)
         #expect(queue.end().count == 1)
         #expect(word(queue.join(for: 1)) == "leads")
     }
 
-    @Test mutating func afterAFailureNoneIsBelieved() {
+    @Test mutating func afterAFailureNoSyncIsTrusted() {
         _ = queue.join(for: 2)
         _ = queue.end(through: 1)
         _ = queue.join(for: 2)

@@ -1,7 +1,7 @@
 package import VellumCore
 package import VellumEngine
 
-/// Makes calls of an archive on disk fail, writes down what it is asked for, and runs a step of a test in between.
+/// Makes calls of an archive fail, records its calls, and runs a step of a test between them.
 ///
 /// ```swift
 /// let faults = ArchiveFaults()
@@ -10,7 +10,7 @@ package import VellumEngine
 /// faults.heal()
 /// ```
 package final class ArchiveFaults: DiskArchiveInterceptor {
-    /// What can fail.
+    /// The operations that can fail.
     package enum Operation: Hashable, Sendable, CaseIterable {
         case read, commit, list, maintain
 
@@ -37,14 +37,14 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
     }
 
     private let state = Locked(State())
-    /// The folder of the archive's file, which stays as long as the archive is open.
+    /// The folder of the archive's file, retained while the archive is open.
     private let folder: TemporaryDirectory?
 
     package init(in folder: TemporaryDirectory? = nil) {
         self.folder = folder
     }
 
-    /// Makes an operation fail after it has worked so many times more.
+    /// Makes an operation fail after it has succeeded a number of times.
     package func fail(_ operation: Operation, with error: VellumError, after successes: Int = 0) {
         state.withLock { $0.faults[operation] = Fault(error: error, remaining: successes) }
     }
@@ -52,12 +52,12 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
     /// Makes everything work again.
     package func heal() { state.withLock { $0.faults = [:] } }
 
-    /// What was asked for so far, in order.
+    /// The calls so far, in order.
     package var calls: [DiskArchive.Call] { state.withLock { $0.calls } }
 
     package func reset() { state.withLock { $0.calls = [] } }
 
-    /// Runs a step after each call has been carried out and before its answer is returned: the place where a race is lost.
+    /// Runs a step after each call has been carried out and before its result is returned.
     package func interrupt(_ step: (@Sendable (DiskArchive.Call) -> Void)?) { state.withLock { $0.step = step } }
 
     package func willCarryOut(_ call: DiskArchive.Call) throws(VellumError) {

@@ -2,9 +2,9 @@ internal import Foundation
 package import VellumCore
 package import VellumEngine
 
-/// A store in miniature: writes to a tier one entry at a time, and answers what a tier asks its owner.
+/// A minimal owner of an archive: writes one entry at a time, and answers the archive's callbacks.
 ///
-/// The laws go through it. Its uses are never handed out, so a tier must ask for each.
+/// The rules use it. Its touches are never taken, so an archive must ask for each.
 package final class ArchiveHarness: DiskArchiveDelegate {
     package let archive: DiskArchive
     package let clock: ManualClock
@@ -29,7 +29,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
         return try write(key, onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry))
     }
 
-    /// Stores so many bytes.
+    /// Stores a value of a number of bytes.
     @discardableResult
     package func store(count: Int, _ key: EntryKey) throws(VellumError) -> WriteOutcome {
         try store(repeatElement(UInt8(ascii: "x"), count: count), key)
@@ -40,7 +40,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
         try write([(key, change)])[0]
     }
 
-    /// Applies all the changes in one transaction, if what is under the key of the first is still what it was, or is not valid.
+    /// Applies all changes in one transaction, if the entry under the key of the first is unchanged or invalid.
     func write(
         _ changes: [(EntryKey, ArchiveWrite.Change)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
     ) throws(VellumError) -> [WriteOutcome] {
@@ -52,7 +52,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
             })
     }
 
-    /// Applies all the changes in one transaction.
+    /// Applies all changes in one transaction.
     package func write(_ changes: [(EntryKey, ArchiveWrite.Change)]) throws(VellumError) -> [WriteOutcome] {
         try commit(changes.map { ArchiveWrite(archive: archive, key: $0.0, change: $0.1, stamp: stamp()) })
     }
@@ -75,7 +75,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
         try archive.keysByUse(limit: .max, validAt: clock.now, under: .never).map(\.key.normalized)
     }
 
-    /// A stamp for a use that happens now.
+    /// A stamp for an access that happens now.
     package func stamp() -> UseStamp {
         let now = clock.now
         return state.withLock { state in

@@ -4,9 +4,9 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchiveRule {
-    /// What a tier holds is what was stored last.
+    /// An archive returns what was stored last.
     static let contents: [ArchiveRule] = [
-        ArchiveRule("what was stored is found, with its dates") { make in
+        ArchiveRule("a stored entry is found with its dates") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             let expires = driver.clock.now.advanced(byMilliseconds: 1000)
             try driver.store([1, 2, 3], "a", expires: expires, idle: 500)
@@ -16,13 +16,13 @@ extension ArchiveRule {
             try expect(entry?.expires, expires, "expires")
             try expect(entry?.idle, 500, "idle")
         },
-        ArchiveRule("what was never stored is a miss") { make in
+        ArchiveRule("a key without an entry is a miss") { make in
             let archive = try make(.unlimited)
             try expect(archive.entry(forKey: "a"), nil, "lookup")
             try expect(archive.lastUse(ofKey: "a"), nil, "last use")
             try expect(archive.totals(), StorageUsage(), "totals")
         },
-        ArchiveRule("storing again replaces, and adjusts the bytes by the difference") { make in
+        ArchiveRule("storing again replaces the entry and adjusts the size") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             for count in [100, 7, 300, 0, 1] {
                 let outcome = try driver.store(count: count, "a")
@@ -30,12 +30,12 @@ extension ArchiveRule {
                 try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: count), "totals")
             }
         },
-        ArchiveRule("no bytes are not a miss") { make in
+        ArchiveRule("an entry of zero bytes is not a miss") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             try driver.store([], "a")
             try expect(driver.bytes("a"), [], "bytes")
         },
-        ArchiveRule("storing if absent leaves what is valid and replaces what is not") { make in
+        ArchiveRule("storing if absent keeps a valid entry and replaces an invalid one") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             try driver.store([1], "a", expires: driver.clock.now.advanced(byMilliseconds: 1000))
             try expect(driver.store([2], "a", onlyIfAbsent: true).wasDeclined, true, "declined")
@@ -46,14 +46,14 @@ extension ArchiveRule {
             try expect(driver.store([4], "b", onlyIfAbsent: true).wasDeclined, false, "declined when absent")
             try expect(driver.bytes("b"), [4], "bytes when absent")
         },
-        ArchiveRule("a write whose condition is not met is declined, with what follows it, and changes nothing") { make in
+        ArchiveRule("a write whose condition is not met is declined together with the rest of its transaction") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             func entry(_ byte: UInt8) -> ArchiveWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
             let both = [(EntryKey("a"), entry(9)), ("b", ArchiveWrite.Change.remove)]
             try driver.store([1], "a")
             try driver.store([1], "b")
             let first = try driver.archive.entry(forKey: "a")?.version
-            // In the same millisecond, in the same place.
+            // In the same millisecond, under the same key.
             try driver.store([2], "a")
             for (version, isOvertaken) in [(first, false), (nil, false), (try driver.archive.entry(forKey: "a")?.version, true)] {
                 let outcomes = try driver.write(both, ifUnchangedSince: version, isOvertaken: isOvertaken)
@@ -62,7 +62,7 @@ extension ArchiveRule {
                 try expect(driver.bytes("b"), [1], "b")
             }
         },
-        ArchiveRule("a write whose condition is met is carried out, with what follows it") { make in
+        ArchiveRule("a write whose condition is met is applied together with the rest of its transaction") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             func entry(_ byte: UInt8) -> ArchiveWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
             try expect(driver.write([("a", entry(1))], ifUnchangedSince: nil)[0].wasDeclined, false, "where nothing is")
@@ -76,7 +76,7 @@ extension ArchiveRule {
             try expect(driver.write([("a", entry(5))], ifUnchangedSince: first)[0].wasDeclined, false, "where it left")
             try expect(driver.bytes("a"), [5], "a")
         },
-        ArchiveRule("removing removes one, and says whether it was there") { make in
+        ArchiveRule("removing removes one entry and returns whether there was one") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             try driver.store([1], "a")
             try driver.store([2, 2], "b")
@@ -86,7 +86,7 @@ extension ArchiveRule {
             try expect(driver.bytes("b"), [2, 2], "the other")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 2), "totals")
         },
-        ArchiveRule("removing all removes all, and the tier can be used after") { make in
+        ArchiveRule("removing everything leaves a usable archive") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             for number in 0..<100 { try driver.store(count: number, EntryKey("\(number)")) }
             try driver.write("", .removeAll)
@@ -95,7 +95,7 @@ extension ArchiveRule {
             try driver.store([1], "7")
             try expect(driver.bytes("7"), [1], "bytes after")
         },
-        ArchiveRule("any string is a key, and two are one when their normal forms are") { make in
+        ArchiveRule("any string is a key, and keys are equal if their normal forms are") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             let keys = ["", "\0", "a\0", "a", "/", "..", "../a", "a/b", ".", " ", "A", "😀", "%00", String(repeating: "k", count: 65_536)]
             for (number, key) in keys.enumerated() { try driver.store([UInt8(number)], EntryKey(key)) }
@@ -104,7 +104,7 @@ extension ArchiveRule {
             try expect(driver.bytes(EntryKey("e\u{301}")), [100], "the other form")
             try expect(driver.archive.totals().entries, keys.count + 1, "entries")
         },
-        ArchiveRule("the writes of one transaction happen in order") { make in
+        ArchiveRule("the writes of a transaction are applied in order") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             func entry(_ byte: UInt8) -> ArchiveWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
             let outcomes = try driver.write([("a", entry(1)), ("b", entry(2)), ("a", entry(3)), ("b", .remove), ("c", .remove)])
@@ -113,7 +113,7 @@ extension ArchiveRule {
             try expect(driver.bytes("b"), nil, "b")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 1), "totals")
         },
-        ArchiveRule("a hundred random operations leave what a dictionary would hold") { make in
+        ArchiveRule("the contents match a dictionary after a hundred random operations") { make in
             for seed in UInt64(0)..<20 {
                 var random = SeededGenerator(seed: seed)
                 let driver = ArchiveHarness(try make(.unlimited))
@@ -138,7 +138,7 @@ extension ArchiveRule {
                 }
             }
         },
-        ArchiveRule("an entry that is dated in the future is not valid, but for a slack, unless it never expires") { make in
+        ArchiveRule("an entry dated in the future beyond the slack is invalid unless it never expires") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             let end = driver.clock.now.advanced(byMilliseconds: 7_200_000)
             try driver.store([1], "expires", expires: end)
@@ -149,7 +149,7 @@ extension ArchiveRule {
             try expect(driver.keys(), ["never"], "beyond it")
             try expect(driver.store([3], "expires", onlyIfAbsent: true).wasDeclined, false, "declined")
         },
-        ArchiveRule("writes of several threads are all carried out") { make in
+        ArchiveRule("the writes of several threads are all applied") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             let failures = Locked<[VellumError]>([])
             DispatchQueue.concurrentPerform(iterations: 4) { thread in

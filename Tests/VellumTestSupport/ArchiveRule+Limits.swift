@@ -2,7 +2,7 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchiveRule {
-    /// A tier never holds more than it may.
+    /// An archive never exceeds its limits.
     static let limits: [ArchiveRule] = [
         ArchiveRule("the limits hold whenever a call returns") { make in
             for seed in UInt64(100)..<110 {
@@ -16,7 +16,7 @@ extension ArchiveRule {
                 }
             }
         },
-        ArchiveRule("what is larger than the limit is not held, evicts nothing, and hides what it was to replace") { make in
+        ArchiveRule("an entry larger than the limit is not stored, evicts nothing, and removes the entry it was to replace") { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             try driver.store(count: 40, "a")
             try driver.store(count: 40, "b")
@@ -27,21 +27,21 @@ extension ArchiveRule {
             try expect(driver.bytes("b")?.count, 40, "the other")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 40), "totals")
         },
-        ArchiveRule("what is as large as the limit is held alone") { make in
+        ArchiveRule("an entry as large as the limit is stored alone") { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             try driver.store(count: 40, "a")
             let outcome = try driver.store(count: 100, "b")
             try expect(outcome.evicted, ["a"], "evicted")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 100), "totals")
         },
-        ArchiveRule("growing a value evicts others, the coldest first, and not itself") { make in
+        ArchiveRule("growing an entry evicts others, the least recently used first, and not itself") { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 25, EntryKey(key)) }
             let outcome = try driver.store(count: 60, "a")
             try expect(outcome.evicted, ["b", "c"], "evicted")
             try expect(driver.keys(), ["a", "d"], "left")
         },
-        ArchiveRule("a limit that shrinks is kept at once, and one that grows makes room") { make in
+        ArchiveRule("a lowered limit applies synchronously, and a raised limit makes room") { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 25, EntryKey(key)) }
             try expect(driver.archive.resize(to: try Capacity(50)), ["a", "b"], "had to leave")
@@ -50,7 +50,7 @@ extension ArchiveRule {
             try expect(driver.store(count: 25, "e").evicted, [], "evicted")
             try expect(driver.archive.capacity, try Capacity(75), "capacity")
         },
-        ArchiveRule("a limit of entries holds, too") { make in
+        ArchiveRule("a limit of entries holds") { make in
             let driver = ArchiveHarness(try make(try Capacity(1_000_000, entries: 3)))
             for key in ["a", "b", "c", "d", "e"] { try driver.store(count: 1, EntryKey(key)) }
             try expect(driver.keys(), ["e", "d", "c"], "left")

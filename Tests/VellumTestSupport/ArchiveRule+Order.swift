@@ -2,9 +2,9 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchiveRule {
-    /// A tier keeps the order of use.
+    /// An archive keeps the order of use.
     static let order: [ArchiveRule] = [
-        ArchiveRule("keys come most recently used first; storing is a use, reading here is not") { make in
+        ArchiveRule("keys are listed most recently used first; storing affects the order, reading the archive does not") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 1, EntryKey(key)) }
             try driver.store(count: 2, "b")
@@ -14,21 +14,21 @@ extension ArchiveRule {
             let two = try driver.archive.keysByUse(limit: 2, validAt: driver.clock.now, under: .never).map(\.key)
             try expect(two, ["b", "d"], "the first two")
         },
-        ArchiveRule("the order is exact while the clock stands still, and when it goes back") { make in
+        ArchiveRule("the order is exact while the clock stands still or goes back") { make in
             let driver = ArchiveHarness(try make(try Capacity(1_000_000, entries: 3)))
             try driver.store(count: 1, "a")
             driver.clock.advance(by: .seconds(-3600))
             for key in ["b", "c", "d"] { try driver.store(count: 1, EntryKey(key)) }
             try expect(driver.keys(), ["d", "c", "b"], "keys")
         },
-        ArchiveRule("what is not valid is not listed") { make in
+        ArchiveRule("invalid entries are not listed") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             try driver.store([1], "a", expires: driver.clock.now.advanced(byMilliseconds: 1000))
             try driver.store([1], "b")
             driver.clock.advance(by: .seconds(1))
             try expect(driver.keys(), ["b"], "keys")
         },
-        ArchiveRule("removing what is unused removes what is older, the coldest first, and nothing else") { make in
+        ArchiveRule("removing unused entries removes only older ones, the least recently used first") { make in
             let driver = ArchiveHarness(try make(.unlimited))
             for key in ["a", "b", "c"] { try driver.store(count: 1, EntryKey(key)) }
             driver.clock.advance(by: .seconds(10))

@@ -1,23 +1,23 @@
 package import VellumCore
 package import VellumEngine
 
-/// A rule that every tier keeps, as a check that throws where it is broken.
+/// A rule that every archive must follow, as a check that throws if it is broken.
 ///
-/// Run all of them on a tier of your own, with any test framework:
+/// Run all of them with any test framework:
 ///
 /// ```swift
 /// @Test(arguments: ArchiveRule.all)
-/// func myTierKeeps(_ law: ArchiveRule) throws {
-///     try law.check { capacity in MyTier(capacity: capacity) }
+/// func myArchiveFollows(_ rule: ArchiveRule) throws {
+///     try rule.check { capacity in try file.archive(named: "a", capacity: capacity) }
 /// }
 /// ```
 package struct ArchiveRule: Sendable, CustomStringConvertible {
-    /// The rule in a few words.
+    /// The rule in a sentence.
     package let description: String
 
     private let body: @Sendable (Maker) throws -> Void
 
-    /// Makes empty tiers of a capacity, each apart from the others.
+    /// Creates separate empty archives with a capacity.
     package typealias Maker = (Capacity) throws -> DiskArchive
 
     init(_ description: String, _ body: @escaping @Sendable (Maker) throws -> Void) {
@@ -25,12 +25,12 @@ package struct ArchiveRule: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Holds a tier to the rule.
+    /// Checks that an archive follows the rule.
     ///
-    /// - Throws: ``Violation``, or what the tier throws.
+    /// - Throws: ``Violation``, or an error of the archive.
     package func check(_ make: Maker) throws { try body(make) }
 
-    /// How a rule was broken.
+    /// A broken rule.
     package struct Violation: Error, CustomStringConvertible {
         package let description: String
     }

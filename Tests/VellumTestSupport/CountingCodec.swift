@@ -2,9 +2,9 @@ package import Foundation
 internal import VellumCore
 package import VellumEngine
 
-/// A codec that counts what it is asked for, and fails when told to.
+/// A codec that counts its calls, and can be made to fail.
 package final class CountingCodec<Value>: Codec {
-    /// What was asked for so far.
+    /// The calls so far.
     package struct Counts: Hashable, Sendable {
         package var encodes = 0
         package var decodes = 0

@@ -1,3 +1,3 @@
-// Tests need the engine wherever they need these.
+// Tests that use these helpers also need the engine.
 @_exported public import VellumCore
 @_exported public import VellumEngine

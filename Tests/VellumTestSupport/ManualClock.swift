@@ -1,17 +1,17 @@
 package import VellumCore
 internal import VellumEngine
 
-/// A wall clock that stands still until a test moves it, either way.
+/// A wall clock that moves only when a test moves it, forwards or backwards.
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let store = Store(disk: tier, codec: codec, memory: capacity, clock: clock.wallClock)
+/// let store = Store(disk: archive, codec: codec, memory: capacity, clock: clock.wallClock)
 /// clock.advance(by: .seconds(60))
 /// ```
 package final class ManualClock: Sendable {
     private let instant: Locked<WallInstant>
 
-    /// - Parameter now: Where it stands: 2026-01-01T00:00:00Z if nothing else is said.
+    /// - Parameter now: The initial time; 2026-01-01T00:00:00Z by default.
     package init(now: WallInstant = WallInstant(rawValue: 1_767_225_600_000)) {
         instant = Locked(now)
     }
@@ -21,7 +21,7 @@ package final class ManualClock: Sendable {
         set { instant.withLock { $0 = newValue } }
     }
 
-    /// Moves the clock; a negative duration moves it back. Less than a millisecond is nothing.
+    /// Moves the clock; a negative duration moves it back. Less than a millisecond has no effect.
     package func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder of its own for one test, gone with the value.
+/// A folder for one test, removed with the value.
 ///
 /// ```swift
 /// let folder = try TemporaryDirectory()
@@ -18,14 +18,14 @@ package final class TemporaryDirectory: Sendable {
         do {
             try FileManager.default.removeItem(at: url)
         } catch {
-            // The test may have removed it; a folder for temporary files may keep the rest.
+            // The test may have removed it already; otherwise the system cleans up temporary files.
         }
     }
 
-    /// Where a file of that name would lie.
+    /// Returns the URL of a file in the folder.
     package func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-    /// How many bytes a file takes; 0 if there is none.
+    /// Returns the size of a file in bytes; 0 if it does not exist.
     package func size(of name: String) -> Int {
         do {
             let attributes = try FileManager.default.attributesOfItem(atPath: file(name).path)

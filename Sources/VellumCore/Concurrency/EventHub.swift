@@ -1,24 +1,33 @@
 internal import Synchronization
 
-/// Tells any number of observers. Costs one atomic load while there are none.
+/// Distributes events to any number of observers. Costs one atomic load while there are no observers.
+///
+/// ```swift
+/// let hub = EventHub<StoreEvent>()
+/// for await event in hub.events() { … }   // in one task
+/// hub.send(.removedAll)                    // in another
+/// ```
 @usableFromInline package final class EventHub<Event: Sendable>: Sendable {
     private struct Observers {
         var next = 0
         var continuations: [Int: AsyncStream<Event>.Continuation] = [:]
         var isFinished = false
-        /// What happened before anyone could listen.
+        /// Events that were kept because there was no observer yet.
         var pendingEvents: [Event] = []
     }
 
     private let observers = Locked(Observers())
     private let observed = Atomic(false)
 
+    /// Creates a hub without observers.
     @usableFromInline package init() {}
 
-    /// Whether anyone listens: ask before making an event that costs something to make.
+    /// Whether there is an observer. Check it before creating an event that is expensive to create.
     @usableFromInline package var isObserved: Bool { observed.load(ordering: .relaxed) }
 
-    /// The events from now on. Keeps at most `limit` events for an observer that is slow, and drops the oldest.
+    /// Returns a stream of the events from now on, after those that were kept for the first observer.
+    ///
+    /// - Parameter limit: How many events are buffered for a slow observer. Beyond that the oldest are dropped.
     @usableFromInline package func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let number: Int? = observers.withLock { state in
@@ -38,14 +47,14 @@ internal import Synchronization
         }
     }
 
-    /// Tells every observer. None runs code of its own here: an event only joins its queue.
+    /// Sends an event to every observer. Only enqueues it: no observer's code runs here.
     @usableFromInline package func send(_ event: Event) {
         guard isObserved else { return }
         let continuations = observers.withLock { Array($0.continuations.values) }
         for continuation in continuations { continuation.yield(event) }
     }
 
-    /// Tells every observer, or the first that comes where there is none yet.
+    /// Sends an event to every observer, or keeps it for the first one if there is none yet.
     @usableFromInline package func keep(_ event: Event) {
         let isHeard = observers.withLock { state in
             if state.continuations.isEmpty { state.pendingEvents.append(event) }

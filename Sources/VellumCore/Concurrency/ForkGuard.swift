@@ -8,22 +8,22 @@ public import Synchronization
     internal import Darwin
 #endif
 
-/// Tells whether this process is a copy, made by `fork`, of the one in which something was opened.
+/// Detects that this process is a copy, made by `fork`, of the one in which a file was opened.
 ///
 /// ```swift
-/// let birth = ForkGuard()
-/// guard birth.isThisProcess else { throw VellumError.forked }
+/// let guardian = ForkGuard()
+/// guard guardian.isThisProcess else { throw VellumError.forked }
 /// ```
 ///
-/// A copy has one thread, and locks that others held stay locked in it for ever; the system's locks on files it does not have
-/// (sqlite.org/howtocorrupt.html, 2.6). So a store that was open must not be used there. Costs one atomic load.
+/// The copy has only one thread. Locks that other threads held stay locked in it forever, and the parent's file locks are not inherited
+/// (sqlite.org/howtocorrupt.html, 2.6), so an open store must not be used there. The check costs one atomic load.
 @frozen
 @usableFromInline package struct ForkGuard: @unchecked Sendable {
-    // Unchecked because the number is protected by being atomic; it is never let go of.
+    // Unchecked because the counter is atomic. It is never deallocated.
     @usableFromInline let copies: UnsafePointer<Atomic<Int>>
     @usableFromInline let forkGuard: Int
 
-    /// Notes that something is opened in this process.
+    /// Records the current process as the one in which something is opened.
     @usableFromInline package init() { self.init(Self.first.copies) }
 
     private init(_ copies: UnsafePointer<Atomic<Int>>) {
@@ -31,11 +31,11 @@ public import Synchronization
         forkGuard = copies.pointee.load(ordering: .relaxed)
     }
 
-    /// Whether this is the process in which the value was made.
+    /// Whether this is the process in which the guard was created.
     @inlinable
     package var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == forkGuard }
 
-    /// Counts from now on how many forks lie between this process and the one that first asked.
+    /// Registers the fork handler on first use. The handler counts the forks between this process and the one that registered it.
     private static let first: ForkGuard = {
         let count = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
         count.initialize(to: Atomic(0))
@@ -48,12 +48,12 @@ public import Synchronization
         return ForkGuard(UnsafePointer(count))
     }()
 
-    /// Where the number is: a handler of the system's captures nothing.
+    /// The address of the counter. The fork handler is a C function pointer and captures nothing.
     private static let counted = Atomic<UInt>(0)
 }
 
 extension VellumError {
-    /// The store is one of the process that this one was forked from.
+    /// The error for using a store in a process that was forked while the store was open.
     @usableFromInline package static var forked: VellumError {
         VellumError(
             .forked,

@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// A mutex for each key, first come, first served. Callers that have to wait are called back: they may suspend, block or complete later.
+/// A mutex for each key, first come, first served. Waiting callers are called back, so they may suspend, block or complete later.
 ///
 /// ```swift
 /// if let hold = mutex.lock(key, orWait: { Waiter { hold in … } }) {
@@ -15,13 +15,13 @@
 /// }
 /// ```
 ///
-/// Costs nothing for a key that nobody holds. Work that ends when it returns can hold its key *briefly*: that allocates nothing and
-/// does not need the key, only its stripe, of which at most one key is held so. A brief hold does not exclude calls that its own
-/// thread makes.
+/// Costs nothing for a key that nobody holds. Work that ends when its function returns can hold its key *briefly*. A brief hold allocates
+/// nothing and needs only the stripe of the key; each stripe has at most one brief hold at a time. A brief hold does not exclude calls made
+/// on its own thread.
 ///
 /// - Complexity: O(1) for every call.
 package final class KeyedMutex: Sendable {
-    /// That the caller has the key, until it is unlocked.
+    /// Ownership of a key, until it is unlocked.
     package struct Hold: Sendable {
         package let key: LockKey
         fileprivate let number: UInt64
@@ -34,7 +34,8 @@ package final class KeyedMutex: Sendable {
 
         /// - Parameters:
         ///   - onMayBlock: Called, once or more, when the holder of the key waits for user-supplied code.
-        ///   - onAcquire: Called when the caller has the key. Returns `false` if the caller gave up: then the next one has it.
+        ///   - onAcquire: Called when the caller has acquired the key. Returns `false` if the caller gave up; then the next waiter acquires
+        ///     it.
         package init(onMayBlock: (@Sendable () -> Void)? = nil, onAcquire: @escaping @Sendable (Hold) -> Bool) {
             self.onMayBlock = onMayBlock
             self.onAcquire = onAcquire
@@ -46,7 +47,7 @@ package final class KeyedMutex: Sendable {
         var holder: UInt64?
         var holderMayBlock = false
         var waiting = FIFOQueue<(number: UInt64, waiter: Waiter)>()
-        /// Those of the waiters who are to be called when the holder may block.
+        /// The callbacks of waiters to be notified when the holder may block.
         var onMayBlock: [UInt64: @Sendable () -> Void] = [:]
     }
 
@@ -55,7 +56,7 @@ package final class KeyedMutex: Sendable {
         var lines: [LockKey: Line] = [:]
         /// The thread that holds a key of the stripe briefly, or zero.
         var briefHolders = [UInt](repeating: 0, count: WriteVersions<Int>.stripeCount)
-        /// Keys that are waited for until the brief hold of their stripe ends.
+        /// Keys with waiters that wait until the brief hold of their stripe ends.
         var behindBriefHolds: [Int: [LockKey]] = [:]
 
         mutating func nextNumber() -> UInt64 {
@@ -83,16 +84,16 @@ package final class KeyedMutex: Sendable {
 
     // MARK: Locking
 
-    /// Takes a key that nobody holds, or waits for it.
+    /// Acquires a key that nobody holds, or enqueues the caller.
     ///
-    /// - Parameter waiter: Asked for inside the lock, and only if the caller has to wait.
+    /// - Parameter waiter: Evaluated inside the lock, only if the caller has to wait.
     /// - Returns: `nil` if the caller has to wait.
     package func lock(_ key: LockKey, stripe: Int = 0, orWait waiter: () -> Waiter) -> Hold? {
         let thread = Self.currentThread
         let (hold, onMayBlock) = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
             let briefHolder = state.briefHolders[stripe]
             let isNew = state.isUnlocked(key)
-            // What the brief holder's own thread asks for must not wait for that hold to end.
+            // A call on the brief holder's own thread must not wait for that hold to end.
             let isFree = briefHolder == thread ? state.lines[key]?.holder == nil : isNew && briefHolder == 0
             if isFree { return (state.hold(key), nil) }
             if isNew { state.behindBriefHolds[stripe, default: []].append(key) }
@@ -105,12 +106,12 @@ package final class KeyedMutex: Sendable {
         return hold
     }
 
-    /// Takes a key that nobody holds, not even briefly.
+    /// Acquires a key that nobody holds, not even briefly. Returns `nil` if it is held.
     package func tryLock(_ key: LockKey, stripe: Int = 0) -> Hold? {
         state.withLock { $0.briefHolders[stripe] == 0 && $0.isUnlocked(key) ? $0.hold(key) : nil }
     }
 
-    /// Gives the key to the next caller who still wants it.
+    /// Releases the key, and passes it to the next waiter that has not given up.
     package func unlock(_ hold: Hold) { passOn(hold.key, from: hold.number) }
 
     private func passOn(_ key: LockKey, from holder: UInt64?) {
@@ -132,7 +133,7 @@ package final class KeyedMutex: Sendable {
         }
     }
 
-    /// Says that the holder of the key waits for user-supplied code, which may take any time.
+    /// Notifies waiters that the holder of the key waits for user-supplied code, which may take any time.
     package func mayBlock(_ hold: Hold) {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
             guard state.lines[hold.key]?.holder == hold.number else { return [] }
@@ -142,14 +143,14 @@ package final class KeyedMutex: Sendable {
         for onMayBlock in waiters { onMayBlock() }
     }
 
-    /// The keys that are held, but for those that are held briefly. O(n).
+    /// The keys that are held, except for brief holds. O(n).
     package var heldKeys: [LockKey] { state.withLock { $0.lines.filter { $0.value.holder != nil }.map(\.key) } }
 
     // MARK: Brief holds
 
-    /// Holds a key of the stripe briefly, if neither that key nor another of the stripe is held.
+    /// Acquires a brief hold of a key, if neither the key nor another key of its stripe is held.
     ///
-    /// - Parameter key: Asked for inside the lock, and only where some key is held.
+    /// - Parameter key: Evaluated inside the lock, only if some key is held.
     package func tryLockBriefly(_ stripe: Int, _ key: () -> LockKey) -> Bool {
         let thread = Self.currentThread
         return state.withLock { state in
@@ -163,7 +164,7 @@ package final class KeyedMutex: Sendable {
         for key in state.withLock({ $0.endBriefHold(stripe) }) { passOn(key, from: nil) }
     }
 
-    /// Makes a brief hold one that lasts. Returns `nil`, and ends the brief hold, if work that the holder made in between has the key.
+    /// Converts a brief hold to a lasting one. Ends the brief hold and returns `nil` if a call on the holder's own thread has the key.
     package func extendBriefHold(_ stripe: Int, of key: LockKey) -> Hold? {
         let (hold, others) = state.withLock { state -> (Hold?, [LockKey]) in
             let waiting = state.endBriefHold(stripe)

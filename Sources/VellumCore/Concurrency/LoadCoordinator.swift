@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The loads that are running, at most one for each key, and who waits for them: the locked shell of a ``SingleFlight``.
+/// Coordinates running loads, at most one for each key, and their waiters. The thread-safe wrapper of a ``SingleFlight``.
 ///
-/// A caller joins a load, and is called back when it ends. Where the caller is the first, it runs the load and finishes it. A caller
-/// that is part of a load that would wait for itself is told so instead, and decides what to do: fail, or load without joining.
+/// A caller joins a load, and is called back when it ends. The first caller starts the load and finishes it. A caller that would make its
+/// own load wait for itself gets ``Joined/recursive`` instead, and decides whether to fail or to load without joining.
 ///
-/// Nothing is called inside the lock. The lock of the ``WaitGraph`` is taken inside it, and no other.
+/// No callback runs inside the lock. The only lock taken inside it is that of the ``WaitGraph``.
 package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable {
     /// How a wait ended.
     package enum Ending {
@@ -17,7 +17,7 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
     /// A caller that waits for a load.
     package struct Waiter: Sendable {
         package let number: UInt64
-        /// Whether the load goes on when nobody waits for it.
+        /// Whether the load continues when no waiter is left.
         var keepsRunning: Bool
         /// Called, once or more, when the load waits for user-supplied code.
         var onMayBlock: (@Sendable () -> Void)?
@@ -40,9 +40,9 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         /// Run this load, and finish it.
         case started(UInt64)
         case waits
-        /// Load without joining, or fail: it would wait for itself. It is not called back.
+        /// Load without joining, or fail, because the load would wait for itself. The waiter is not called back.
         case recursive
-        /// Nothing: it was cancelled before it joined. It is not called back.
+        /// Do nothing: the caller was cancelled before it joined. The waiter is not called back.
         case cancelled
     }
 
@@ -53,7 +53,7 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         var current: UInt64?
         var isStarter: Bool
 
-        /// Ends the wait before the waiter is called: what its task asks for next must not seem to close a circle.
+        /// Removes the edge from the wait graph. Happens before the waiter is called back, so that its next call is not taken for a cycle.
         func endWait() {
             if let current { WaitGraph.shared.withLock { $0.remove(current, waitsFor: load) } }
         }
@@ -62,7 +62,7 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
     private struct State {
         var table = SingleFlight<Key>()
         var waiters: [UInt64: Waiting] = [:]
-        /// How loads are cancelled.
+        /// The cancellation handlers of loads.
         var cancellations: [UInt64: @Sendable () -> Void] = [:]
         /// Loads that wait for user-supplied code.
         var mayBlock: Set<UInt64> = []
@@ -74,7 +74,7 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
 
     package init() {}
 
-    /// A number that no other load or waiter of this process has.
+    /// Returns a number that no other load or waiter of this process has.
     package static func newNumber() -> UInt64 { LoadNumbers.next() }
 }
 
@@ -89,11 +89,11 @@ private enum LoadNumbers {
 extension LoadCoordinator where Outcome: Sendable {
     // MARK: Waiting
 
-    /// Waits for the load of the key that is running; starts one if there is none.
+    /// Joins the running load of the key, or starts one.
     ///
     /// - Parameters:
-    ///   - newKey: The key under which a load is joined or started if none of `key` is running.
-    ///   - isCancelled: Asked inside the lock, so that a waiter that is cancelled later is found by ``leave(_:)``.
+    ///   - newKey: The key under which to join or start a load if no load of `key` is running.
+    ///   - isCancelled: Evaluated inside the lock, so that ``leave(_:)`` finds a waiter that is cancelled later.
     package func join(
         _ key: Key, startingAs newKey: Key? = nil, _ waiter: Waiter, unless isCancelled: () -> Bool = { false }
     ) -> Joined {
@@ -112,7 +112,7 @@ extension LoadCoordinator where Outcome: Sendable {
         return joined
     }
 
-    /// Removes a waiter, and calls it. If it was the last, and the load does not keep running, the load is cancelled.
+    /// Removes a waiter, and calls it back. If it was the last, and the load does not keep running, the load is cancelled.
     package func leave(_ waiter: UInt64) {
         let (left, cancel) = state.withLock { state -> (Waiting?, (@Sendable () -> Void)?) in
             guard let left = state.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
@@ -127,7 +127,7 @@ extension LoadCoordinator where Outcome: Sendable {
 
     // MARK: Running
 
-    /// Starts a load that nobody waits for, unless one of the key is running.
+    /// Starts a load without waiters, unless one of the key is running.
     package func refresh(_ key: Key) -> UInt64? {
         let new = Self.newNumber()
         return state.withLock { state in
@@ -137,7 +137,7 @@ extension LoadCoordinator where Outcome: Sendable {
         }
     }
 
-    /// Says how the load is cancelled when its last waiter is. Called synchronously if the load is no longer running.
+    /// Sets the handler that cancels the load when its last waiter leaves. Called synchronously if the load is no longer running.
     package func onCancel(_ load: UInt64, _ cancel: @escaping @Sendable () -> Void) {
         let isRunning = state.withLock { state in
             guard state.table.isRunning(load) else { return false }
@@ -149,7 +149,7 @@ extension LoadCoordinator where Outcome: Sendable {
 
     package func isRunning(_ load: UInt64) -> Bool { state.withLock { $0.table.isRunning(load) } }
 
-    /// Says that the load waits for user-supplied code, which may take any time.
+    /// Notifies waiters that the load waits for user-supplied code, which may take any time.
     package func mayBlock(_ load: UInt64) {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
             guard state.table.isRunning(load) else { return [] }
@@ -159,13 +159,13 @@ extension LoadCoordinator where Outcome: Sendable {
         for onMayBlock in waiters { onMayBlock() }
     }
 
-    /// Ends a load, and calls everyone who waits for it.
+    /// Ends a load, and calls every waiter back.
     ///
-    /// - Returns: How many waited; `nil` if the load was abandoned.
+    /// - Returns: The number of waiters; `nil` if the load was abandoned.
     @discardableResult
     package func finish(_ load: UInt64, _ outcome: Outcome) -> Int? {
         let waiters = state.withLock { state -> [Waiting]? in
-            endedCount.add(1, ordering: .acquiringAndReleasing)  // Before it can no longer be joined.
+            endedCount.add(1, ordering: .acquiringAndReleasing)  // Before the load can no longer be joined.
             state.cancellations[load] = nil
             guard let numbers = state.table.finish(load) else { return nil }
             didEnd(load, &state)
@@ -184,14 +184,14 @@ extension LoadCoordinator where Outcome: Sendable {
 
     // MARK: Detaching
 
-    /// Lets nobody else join the loads of these keys: what they bring is old. Their waiters asked earlier.
+    /// Prevents callers from joining the running loads of these keys, because their results are outdated. Current waiters keep waiting.
     package func detach(_ keys: [Key]) {
         state.withLock { state in
             for key in keys { state.table.detach(key) }
         }
     }
 
-    /// Lets nobody else join any load that is running.
+    /// Prevents callers from joining any running load.
     package func detachAll() {
         state.withLock { $0.table.detachAll() }
     }
@@ -199,7 +199,7 @@ extension LoadCoordinator where Outcome: Sendable {
     /// Whether no load is running. Takes no lock.
     package var isIdle: Bool { runningCount.load(ordering: .acquiring) == 0 }
 
-    /// How many loads have finished. Takes no lock.
+    /// How many loads have ended. Takes no lock.
     package var finishedCount: Int { endedCount.load(ordering: .acquiring) }
 
     // MARK: For tests
@@ -210,7 +210,7 @@ extension LoadCoordinator where Outcome: Sendable {
     /// How many callers wait.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Stops the process if the tables disagree: for tests. O(n).
+    /// Stops the process if the tables are inconsistent. For tests. O(n).
     package func checkInvariants() {
         state.withLock { state in
             state.table.checkInvariants()

@@ -1,6 +1,6 @@
-/// What two callers must have in common to exclude each other: an owner, such as a storage, and a key.
+/// Identifies what callers exclude each other on: an owner, such as a storage, and a key.
 ///
-/// Keys that cannot be compared, and keys that are not equal to themselves, count as one key of their owner.
+/// Keys that are not `Hashable`, and keys that are not equal to themselves, share one lock key of their owner.
 @usableFromInline
 package struct LockKey: Hashable, Sendable {
     private enum Owner: Hashable {
@@ -11,9 +11,9 @@ package struct LockKey: Hashable, Sendable {
     private let owner: Owner
     private let key: AnyKey?
 
-    /// The lock key of a key of a storage: of that object; of that value, where values of its type can be compared; else of its type.
+    /// Creates the lock key of a storage's key. The owner is the object, or the value if its type is `Hashable`, or else the type.
     package init<Key: Sendable>(of storage: some Sendable, key: Key) {
-        // The object outlives the lock, because the work that waits for the lock holds it.
+        // The object outlives the lock, because the work that waits for the lock retains it.
         if type(of: storage) is AnyObject.Type {
             owner = .object(ObjectIdentifier(storage as AnyObject))
         } else {
@@ -22,13 +22,13 @@ package struct LockKey: Hashable, Sendable {
         self.key = AnyKey(key)
     }
 
-    /// The lock key of a key of an object, whose type was erased before; `nil` for a key that cannot be compared.
+    /// Creates the lock key of an object's key whose type was erased before; `nil` stands for a key that is not `Hashable`.
     package init(of storage: some AnyObject, erased key: AnyKey?) {
         owner = .object(ObjectIdentifier(storage))
         self.key = key
     }
 
-    /// The lock key of a key of an object.
+    /// Creates the lock key of an object's key.
     @usableFromInline
     package init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {
         owner = .object(ObjectIdentifier(storage))
@@ -36,11 +36,11 @@ package struct LockKey: Hashable, Sendable {
     }
 }
 
-/// A key whose type is erased, compared as its type compares it.
+/// A type-erased key, compared by its own type's `==`.
 package struct AnyKey: Hashable, @unchecked Sendable {  // Unchecked because keys are Sendable, which `AnyHashable` does not express.
     private let key: AnyHashable
 
-    /// - Returns: `nil` for a key that cannot be compared, or that is not equal to itself.
+    /// Returns `nil` for a key that is not `Hashable`, or is not equal to itself.
     package init?<Key: Sendable>(_ key: Key) {
         if Key.self == Void.self {
             self.key = 0

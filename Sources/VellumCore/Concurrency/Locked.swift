@@ -6,16 +6,16 @@
     public import Synchronization
 #endif
 
-/// A value and the lock that guards it, inseparable: the one lock type of this package.
+/// A value and the lock that guards it: the only lock type of this package.
 ///
 /// ```swift
 /// let count = Locked(0)
 /// count.withLock { $0 += 1 }
 /// ```
 ///
-/// The signature is that of `Synchronization.Mutex`, which it is on Apple platforms. On Linux it is a
-/// `pthread_mutex_t`, because there `Mutex` is invisible to ThreadSanitizer and collapses when threads outnumber
-/// cores (see decision 0007). Not recursive: a closure that enters its own lock again never returns.
+/// The interface is that of `Synchronization.Mutex`, which implements it on Apple platforms. On Linux it is a `pthread_mutex_t`, because
+/// there `Mutex` is invisible to ThreadSanitizer and slows down sharply when threads outnumber cores (see decision 0007). Not recursive: a
+/// closure that enters its own lock again deadlocks.
 ///
 /// - Warning: Nothing stops a closure from returning a reference to what the lock guards. Return values, not references.
 @frozen
@@ -23,12 +23,15 @@
     #if canImport(Darwin)
         @usableFromInline let mutex: Mutex<Value>
 
+        /// Creates a lock around a value.
         @inlinable
         package init(_ value: consuming sending Value) {
             mutex = Mutex(value)
         }
 
-        /// Runs `body` alone with the value. Blocks while another thread is inside.
+        /// Runs `body` with exclusive access to the value. Blocks while another thread has access.
+        ///
+        /// - Throws: The error that `body` throws. The lock is released.
         @inlinable
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -39,6 +42,7 @@
         @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
         @usableFromInline let value: UnsafeMutablePointer<Value>
 
+        /// Creates a lock around a value.
         @inlinable
         package init(_ value: consuming sending Value) {
             mutex = .allocate(capacity: 1)
@@ -57,7 +61,9 @@
             mutex.deallocate()
         }
 
-        /// Runs `body` alone with the value. Blocks while another thread is inside.
+        /// Runs `body` with exclusive access to the value. Blocks while another thread has access.
+        ///
+        /// - Throws: The error that `body` throws. The lock is released.
         @inlinable
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -67,7 +73,7 @@
             return try body(&value.pointee)
         }
 
-        /// Runs `body` if no other thread is inside, and returns `nil` at once where one is.
+        /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
         @inlinable
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -81,7 +87,7 @@
 
 #if canImport(Darwin)
     extension Locked where Value: ~Copyable {
-        /// Runs `body` if no other thread is inside, and returns `nil` at once where one is.
+        /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
         @inlinable
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -91,5 +97,5 @@
     }
 #endif
 
-// Unchecked because the value is protected by `mutex`: it came in as `sending` and is reached only inside `withLock`.
+// Unchecked because the value is protected by `mutex`: it is passed in as `sending` and accessed only inside `withLock`.
 extension Locked: @unchecked Sendable where Value: ~Copyable {}

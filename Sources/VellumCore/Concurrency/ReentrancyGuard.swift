@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Marks the code that runs as part of some work, so that user-supplied code that calls back does not wait for itself.
+/// Marks code that runs as part of some work, so that user-supplied code that calls back does not wait for itself.
 ///
 /// ```swift
 /// let marked = ReentrancyGuard(.load(number))
@@ -8,7 +8,7 @@ internal import Synchronization
 /// marked.end()
 /// ```
 ///
-/// Child tasks and `Task { }` inherit the mark; `Task.detached`, and threads that user-supplied code hands work over to, do not.
+/// Child tasks and `Task { }` inherit the mark; `Task.detached`, and threads started by user-supplied code, do not.
 package final class ReentrancyGuard: Sendable {
     package enum Work: Hashable, Sendable {
         /// Running a load of a ``LoadCoordinator``.
@@ -23,7 +23,7 @@ package final class ReentrancyGuard: Sendable {
 
     private struct Context: Sendable {
         var active: [ReentrancyGuard] = []
-        /// The innermost load, even if it has ended: the loads around it do not wait for what it left behind.
+        /// The innermost load, even if it has ended: tasks it left behind are no longer awaited by the loads around it.
         var load: UInt64?
     }
 
@@ -33,7 +33,7 @@ package final class ReentrancyGuard: Sendable {
     private let onThreadBlock: (@Sendable () -> Void)?
     private let isOver = Atomic(false)
 
-    /// - Parameter onThreadBlock: Called at most once, before the code that runs blocks its thread. The work counts as ended then.
+    /// - Parameter onThreadBlock: Called at most once, before the marked code blocks its thread. The work then counts as ended.
     package init(_ work: Work, onThreadBlock: (@Sendable () -> Void)? = nil) {
         self.work = work
         self.onThreadBlock = onThreadBlock
@@ -56,19 +56,19 @@ package final class ReentrancyGuard: Sendable {
         try await Self.$current.withValue(inside, operation: body)
     }
 
-    /// Ends the work: code that still runs is no longer part of it. Returns whether this call ended it.
+    /// Ends the work: code that is still running is no longer part of it. Returns whether this call ended it.
     @discardableResult
     package func end() -> Bool { !isOver.exchange(true, ordering: .acquiringAndReleasing) }
 
-    // MARK: The code that runs
+    // MARK: The current code
 
-    /// Whether the code that runs is part of this work.
+    /// Whether the current code is part of this work.
     package static func isActive(_ work: Work) -> Bool { current.active.contains { $0.work == work && !$0.hasEnded } }
 
-    /// The innermost load that the code that runs is part of, or was left behind by.
+    /// The innermost load that started the current code, even if the load has ended.
     package static var currentLoad: UInt64? { current.load }
 
-    /// Returns the function as part of the work that is active now, on whatever thread it will run.
+    /// Returns the function bound to the work that is active now, on any thread.
     package static func inheriting<Input, Result>(_ body: @escaping @Sendable (Input) -> Result) -> @Sendable (Input) -> Result {
         var context = current
         guard !context.active.isEmpty || context.load != nil else { return body }
@@ -76,12 +76,12 @@ package final class ReentrancyGuard: Sendable {
         return { [context] input in $current.withValue(context) { body(input) } }
     }
 
-    /// Runs the body as part of no work.
+    /// Runs the body outside of all work.
     package static func runOutside<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(Context(), operation: body)
     }
 
-    /// Says that the thread is about to be blocked until other work is done.
+    /// Reports that the thread is about to block until other work is done.
     package static func threadWillBlock() {
         for element in current.active {
             if let onThreadBlock = element.onThreadBlock, element.end() { onThreadBlock() }

@@ -1,12 +1,12 @@
 internal import Dispatch
 
-/// Blocking work, done one piece at a time in the order in which it was enqueued: how a storage on disk is called.
+/// A first-in, first-out queue of blocking work. Storages on disk are called through it.
 ///
-/// Enqueued work is done on a thread of the queue. Its completions are called in the same order, one at a time, so that completions
-/// of one queue never overlap. A caller that may block does its work on its own thread, after it has done what was enqueued before: it
-/// waits for no other thread, except for the one that is doing a piece of work at that moment.
+/// Enqueued work runs on a thread of the queue. Its completions are called in the same order, one at a time, so completions of one queue
+/// never overlap. A caller that may block works on its own thread, after doing what was enqueued before. It waits for other threads only
+/// while one of them is in the middle of a job.
 package final class SerialQueue: Sendable {
-    /// A piece of work. It returns the call of its completion.
+    /// A unit of work. Returns the call of its completion.
     package typealias Job = @Sendable () -> Delivery
     package typealias Delivery = @Sendable () -> Void
 
@@ -15,12 +15,12 @@ package final class SerialQueue: Sendable {
         var isWorking = false
         var enqueued = 0
         var done = 0
-        /// Threads that wait for the piece of work that is being done.
+        /// The semaphores of threads that wait for the current job to end.
         var waiting: [DispatchSemaphore] = []
         var deliveries = FIFOQueue<Delivery>()
-        /// Whether a completion is being called that is not known to wait for this queue.
+        /// Whether a completion is running that has not blocked its thread.
         var isDelivering = false
-        /// Whether a thread was started that has not begun yet.
+        /// Whether a thread was started that is not running yet.
         var isScheduled = false
 
         var needsThread: Bool { !isDelivering && (!deliveries.isEmpty || (!jobs.isEmpty && !isWorking)) }
@@ -50,7 +50,7 @@ package final class SerialQueue: Sendable {
 
     package init() {}
 
-    /// Has the work done in its turn, on a thread of the queue.
+    /// Enqueues work, which runs on a thread of the queue.
     package func enqueue(_ job: @escaping Job) {
         state.withLock { state in
             state.enqueued += 1
@@ -59,7 +59,7 @@ package final class SerialQueue: Sendable {
         schedule()
     }
 
-    /// Whether nothing is enqueued, being done or to be delivered.
+    /// Whether there is no job and no completion, waiting or running.
     package var isIdle: Bool { state.withLock { $0.jobs.isEmpty && !$0.isWorking && $0.deliveries.isEmpty && !$0.isDelivering } }
 
     // MARK: Threads of the queue
@@ -83,7 +83,7 @@ package final class SerialQueue: Sendable {
         }
     }
 
-    /// Calls a completion. Returns `false` if the completion blocked the thread: then another thread works on.
+    /// Calls a completion. Returns `false` if the completion blocked the thread; another thread has taken over then.
     private func deliver(_ delivery: Delivery) -> Bool {
         let delivering = ReentrancyGuard(.delivery(queue: ObjectIdentifier(self))) { [self] in
             state.withLock { $0.isDelivering = false }
@@ -115,7 +115,7 @@ package final class SerialQueue: Sendable {
         case wait(DispatchSemaphore)
     }
 
-    /// Does what was enqueued before, and no more, on the caller's thread. Completions are called on a thread of the queue.
+    /// Runs the jobs enqueued before this call on the caller's thread. Completions are called on a thread of the queue.
     package func catchUp() {
         let last = state.withLock { $0.enqueued }
         var hasWorked = false

@@ -1,17 +1,16 @@
-/// Who waits for which load: at most one load for each key at a time, the *single-flight* of Go's `singleflight` package.
+/// Tracks which waiters wait for which load, with at most one load for each key: *single-flight*, as in Go's `singleflight` package.
 ///
-/// A pure value without a lock, a task or a clock; ``LoadCoordinator`` is its locked shell. Numbers of loads and waiters are the
-/// caller's, and are never used twice. At most one load of each key can be joined; others of that key are running only where they
-/// were detached.
+/// A value type without a lock, task or clock; ``LoadCoordinator`` is its thread-safe wrapper. The caller numbers loads and waiters, and
+/// never reuses a number. At most one load of each key can be joined; other loads of the key keep running only if they were detached.
 ///
-/// - Complexity: O(1) for every call, O(w log w) for the end of a load that w wait for.
+/// - Complexity: O(1) for every call, except O(w log w) for ending a load with w waiters.
 package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     package typealias Number = UInt64
 
     private struct Load {
         var key: Key
         var waiters: Set<Number>
-        /// Whether the load goes on when nobody waits for it.
+        /// Whether the load continues when no waiter is left.
         var keepsRunning: Bool
     }
 
@@ -23,38 +22,38 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
 
     /// What a new waiter must do.
     package enum Joining: Equatable {
-        /// Start the loader: it is the first.
+        /// Start the loader: it is the first waiter.
         case start
         /// Wait for the load that is running.
         case join(Number)
     }
 
-    /// Result of removing a waiter.
+    /// The result of removing a waiter.
     package enum Departure: Equatable {
         /// It was no longer waiting.
         case none
-        /// Others still wait, or the load goes on without waiters.
+        /// Others still wait, or the load continues without waiters.
         case left
-        /// It was the last: this load's loader must be cancelled. The next caller who asks for the key starts another.
+        /// It was the last waiter: the loader must be cancelled. The next caller starts another load.
         case abandoned(Number)
     }
 
     /// How many loads are running.
     package var count: Int { loads.count }
 
-    /// The load of the key that can be joined.
+    /// Returns the load of the key that can be joined.
     package func load(of key: Key) -> Number? { numbers[key] }
 
     /// Whether the load is running: neither finished nor abandoned.
     package func isRunning(_ load: Number) -> Bool { loads[load] != nil }
 
-    /// The waiters of a load.
+    /// Returns the waiters of a load.
     package func waiters(of load: Number) -> Set<Number> { loads[load]?.waiters ?? [] }
 
-    /// Adds a waiter for the key, to the load that is running or to a new one.
+    /// Adds a waiter to the running load of the key, or to a new load.
     ///
     /// - Parameters:
-    ///   - keepsRunning: Whether the load is to go on when nobody waits for it. Once one waiter wants that, it holds.
+    ///   - keepsRunning: Whether the load continues when no waiter is left. `true` from one waiter is enough.
     ///   - load: The number of the load, if it is new.
     package mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Joining {
         if let present = numbers[key] {
@@ -69,7 +68,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
         return .start
     }
 
-    /// Starts a load that nobody waits for, unless one is running. Returns whether it is to be started.
+    /// Starts a load without waiters, unless one is running. Returns whether it was started.
     package mutating func refresh(_ key: Key, newLoad load: Number) -> Bool {
         guard numbers[key] == nil else { return false }
         loads[load] = Load(key: key, waiters: [], keepsRunning: true)
@@ -77,7 +76,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes one waiter, and no other.
+    /// Removes one waiter.
     package mutating func leave(waiter: Number) -> Departure {
         guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return .none }
         load.waiters.remove(waiter)
@@ -97,12 +96,12 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
         return load.waiters.sorted()
     }
 
-    /// Lets nobody else join the load of the key: the next caller who asks starts another. Its waiters still wait for it.
+    /// Prevents callers from joining the load of the key; the next caller starts another. Current waiters keep waiting.
     package mutating func detach(_ key: Key) {
         numbers[key] = nil
     }
 
-    /// Lets nobody else join any load that is running. O(n).
+    /// Prevents callers from joining any running load. O(n).
     package mutating func detachAll() {
         numbers = [:]
     }
@@ -111,7 +110,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
         if numbers[key] == number { numbers[key] = nil }
     }
 
-    /// Stops the process if the tables disagree: for tests. O(n).
+    /// Stops the process if the tables are inconsistent. For tests. O(n).
     package func checkInvariants() {
         for (key, number) in numbers { precondition(loads[number]?.key == key, "A key leads to a load of another key.") }
         for (number, load) in loads {

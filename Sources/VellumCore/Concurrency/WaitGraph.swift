@@ -1,17 +1,17 @@
-/// Which loads wait for which, so that a load that would wait for itself is told instead.
+/// A graph of loads that wait for other loads, which detects a load that would wait for itself.
 ///
-/// A pure value; ``shared`` is the one of the process, because a loader of one store may ask another. It holds only waits from
-/// inside a loader: nobody waits for other callers.
+/// A value type. ``shared`` is the one of this process, because a loader of one store may call another store. Only waits from inside a
+/// loader are recorded; no load waits for other callers.
 struct WaitGraph: Sendable {
-    /// The graph of this process. Its lock is the last in the order of locks.
+    /// The graph of this process. Its lock is the innermost: no other lock is taken inside it.
     static let shared = Locked(WaitGraph())
 
-    // Which load waits for which, and how many times: a loader may have child tasks that ask for the same key.
+    // How many times each load waits for another: a loader may have several child tasks that wait for the same key.
     private var waits: [UInt64: [UInt64: Int]] = [:]
 
     init() {}
 
-    /// Records that the load waits for another. Returns `false`, and records nothing, if that one waits for it, directly or not.
+    /// Records that one load waits for another. Returns `false`, and records nothing, if that would close a cycle.
     mutating func add(_ waiting: UInt64, waitsFor awaited: UInt64) -> Bool {
         guard !leads(from: awaited, to: waiting) else { return false }
         waits[waiting, default: [:]][awaited, default: 0] += 1

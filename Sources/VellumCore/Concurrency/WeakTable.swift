@@ -1,4 +1,4 @@
-/// Objects by key, each for as long as someone else holds it.
+/// A table of objects that does not retain them.
 ///
 /// An object removes itself when it is deinitialized: ``removeValue(forKey:ifHolding:)``.
 package final class WeakTable<Key: Hashable & Sendable, Object: AnyObject & Sendable>: Sendable {
@@ -17,9 +17,9 @@ package final class WeakTable<Key: Hashable & Sendable, Object: AnyObject & Send
 
     package init() {}
 
-    /// The object of the key. If there is none, `new` becomes it.
+    /// Returns the object of the key, or inserts `new` if there is none.
     ///
-    /// `new` is released by the caller, outside the lock: its `deinit` may take that.
+    /// The caller releases `new` outside the lock, because its `deinit` may take the lock.
     package func object(forKey key: Key, else new: Object) -> Object {
         entries.withLock { entries in
             if let object = entries[key]?.object { return object }
@@ -28,7 +28,7 @@ package final class WeakTable<Key: Hashable & Sendable, Object: AnyObject & Send
         }
     }
 
-    /// Removes the object of the key, unless a new one has taken its place. Called from its `deinit`.
+    /// Removes the object of the key, unless another object has replaced it. Called from the object's `deinit`.
     package func removeValue(forKey key: Key, ifHolding id: ObjectIdentifier) {
         entries.withLock { entries in
             if entries[key]?.id == id { entries[key] = nil }

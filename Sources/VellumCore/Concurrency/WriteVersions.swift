@@ -1,4 +1,4 @@
-/// Whether something was written since a reader began: a value that was read before a write must not be put in a cache after it.
+/// Detects writes since a read began, so that a value read before a write is not cached after it.
 ///
 /// ```swift
 /// guard let ticket = versions.ticket(stripe) else { return }   // before reading the source
@@ -6,15 +6,15 @@
 /// if versions.isCurrent(ticket) { cache[key] = value }          // in one critical section with every write
 /// ```
 ///
-/// A pure value without a lock. Keys share versions, a stripe of them each: a key that shares its stripe with a key that is
-/// written loses a fill at worst. Keys that are watched have a version of their own, which other keys do not change.
+/// A value type without a lock. Keys share versions by stripe, so a write of one key can make a cache fill of another key in its stripe
+/// fail, and nothing worse. Each watched key has a version of its own, which writes of other keys do not change.
 ///
 /// - Complexity: O(1), O(stripes + watched keys) for writes of every key.
 @usableFromInline
 package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
     @usableFromInline package static var stripeCount: Int { 64 }
 
-    /// Proof of what had been written when it was given.
+    /// The version of a stripe at one moment.
     @usableFromInline
     package struct Ticket: Sendable {
         @usableFromInline package let stripe: Int
@@ -33,7 +33,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
     }
 
     @usableFromInline var versions = ContiguousArray<UInt64>(repeating: 0, count: 64)
-    /// How many writes of keys of each stripe are under way, and how many of every key.
+    /// The number of writes in progress, for each stripe and of every key.
     private var writes = ContiguousArray<Int>(repeating: 0, count: 64)
     private var writesOfAll = 0
     private var watches: [Key: Watch] = [:]
@@ -42,29 +42,29 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
     @usableFromInline
     package init() {}
 
-    /// The stripe of a key with that hash value.
+    /// Returns the stripe of a key with that hash value.
     @inlinable
     package static func stripe(ofHash hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(stripeCount)) }
 
     // MARK: Tickets
 
-    /// - Returns: `nil` while a write of the stripe, or of every key, is under way: its value may be in one place and not in another.
+    /// - Returns: `nil` during a write of the stripe or of every key, because only some places may have the new value.
     package func ticket(_ stripe: Int) -> Ticket? {
         writes[stripe] == 0 && writesOfAll == 0 ? Ticket(stripe: stripe, version: versions[stripe]) : nil
     }
 
-    /// Whether nothing was written since the ticket was given, and nothing is being written.
+    /// Whether no write has begun or ended since the ticket was issued, and none is in progress.
     package func isCurrent(_ ticket: Ticket) -> Bool {
         versions[ticket.stripe] == ticket.version && writes[ticket.stripe] == 0 && writesOfAll == 0
     }
 
     // MARK: Writes
 
-    /// Records a write that excludes fills of its key by other means.
+    /// Records a write whose key is excluded from fills by other means.
     @inlinable
     package mutating func recordWrite(_ stripe: Int) { versions[stripe] &+= 1 }
 
-    /// Records a write of a key, which may be watched.
+    /// Records a write of a key that may be watched.
     package mutating func recordWrite(of key: Key, _ stripe: Int) {
         recordWrite(stripe)
         guard let index = watches.index(forKey: key) else { return }
@@ -79,7 +79,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
         for index in watches.values.indices { watches.values[index].version = lastVersion }
     }
 
-    /// Begins a write of the stripe. Until it ends no ticket is given, and none is current.
+    /// Begins a write of the stripe. Until it ends, no ticket is issued and no ticket is current.
     package mutating func beginWrite(_ stripe: Int) { writes[stripe] += 1 }
 
     package mutating func endWrite(_ stripe: Int) {
@@ -87,7 +87,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
         recordWrite(stripe)
     }
 
-    /// Begins a write of every key. Until it ends no ticket is given, and none is current.
+    /// Begins a write of every key. Until it ends, no ticket is issued and no ticket is current.
     package mutating func beginWriteOfAll() { writesOfAll += 1 }
 
     package mutating func endWriteOfAll() {
@@ -99,7 +99,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
 
     package var isWatching: Bool { !watches.isEmpty }
 
-    /// Watches the key once more, and returns its version. No version is used twice.
+    /// Adds a watcher of the key, and returns the key's version. No version is used twice.
     package mutating func watch(_ key: Key) -> UInt64 {
         if let index = watches.index(forKey: key) {
             watches.values[index].watchers += 1
@@ -110,7 +110,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
         return lastVersion
     }
 
-    /// Watches the key once less.
+    /// Removes a watcher of the key.
     package mutating func unwatch(_ key: Key) {
         guard let watch = watches[key] else { return }
         watches[key] = watch.watchers == 1 ? nil : Watch(watchers: watch.watchers - 1, version: watch.version)

@@ -1,12 +1,13 @@
-/// How far an index is built.
+/// The progress of building an index.
 public struct IndexProgress: Hashable, Sendable {
-    /// Objects that the index covers, or that it was found to have no place for.
+    /// The number of objects that the index covers, including those whose values it cannot hold.
     public var indexed: Int
-    /// Objects that there are.
+    /// The number of stored objects.
     public var total: Int
-    /// Whether every object is covered, and queries need look at no other.
+    /// Whether the index covers every object, so that queries do not examine others.
     public var isComplete: Bool
 
+    /// Creates a progress.
     public init(indexed: Int, total: Int, isComplete: Bool) {
         self.indexed = indexed
         self.total = total

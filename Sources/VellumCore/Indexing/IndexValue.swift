@@ -1,21 +1,22 @@
 public import Foundation
 
-/// A property's value as an index keeps it: comparable byte by byte, in the order of Swift's own `<`.
+/// A property's value as an index stores it: comparable byte by byte, in the order of Swift's own `<`.
 ///
-/// SQLite orders by kind first: nothing, then integers, then text, then bytes. A column holds values of one kind and
-/// `null`, so the order within a kind is the order of the property.
+/// SQLite orders values by kind first: `null`, integers, text, bytes. A column holds values of one kind and `null`, so the order within a
+/// kind is the order of the property.
 public enum IndexValue: Hashable, Sendable {
-    /// Nothing: the property is `nil`.
+    /// The property is `nil`.
     case null
-    /// Every integer, `Bool`, and every floating-point number by its place in their order.
+    /// An integer, a `Bool`, or the rank of a floating-point number among all numbers.
     case integer(Int64)
     /// A string in normal form (NFC), compared by its UTF-8 bytes, which is Swift's order of strings.
     case text(String)
-    /// Anything compared by its bytes.
+    /// Any value that is compared by its bytes.
     case bytes(Data)
 }
 
 extension IndexValue: Comparable {
+    /// Compares two values as the index orders them.
     public static func < (left: IndexValue, right: IndexValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right
@@ -36,34 +37,33 @@ extension IndexValue: Comparable {
 }
 
 extension IndexValue {
-    /// The place of a number among all numbers: -0.0 is 0.0, and what is not a number comes first.
+    /// Creates the rank of a number among all numbers: -0.0 ranks as 0.0, and NaN ranks first.
     package init(orderOf number: Double) {
         self = number.isNaN ? .notANumber : .integer(Self.place(of: number == 0 ? 0 : number))
     }
 
-    /// Where every number that is none stands: before all others, so that an index enters a range behind them and needs no second
-    /// bound.
+    /// The rank of NaN: before all numbers, so that an index search starts after it and needs no second bound.
     package static let notANumber = IndexValue.integer(.min)
 
-    /// Bit patterns of positive numbers are in their order; those of negative ones are in the opposite order.
+    /// Bit patterns of positive numbers ascend with the numbers; those of negative numbers descend.
     private static func place(of number: Double) -> Int64 {
         let bits = Int64(bitPattern: number.bitPattern)
         return bits < 0 ? bits ^ .max : bits
     }
 
-    /// A string in normal form, or nothing if it holds characters that Foundation's Unicode tables may not know as Swift's do.
+    /// Creates the normal form of a string; `nil` if Foundation's and Swift's Unicode tables may disagree about it.
     package init?(normalizing string: String) {
         guard NormalForm.isCertain(string) else { return nil }
         self = .text(EntryKey(string).normalized)
     }
 }
 
-/// What is known of normal forms.
+/// Checks whether normal forms are reliable.
 enum NormalForm {
-    /// Whether Swift and Foundation agree on the normal form of the string, whichever Unicode their tables are of.
+    /// Whether Swift and Foundation agree on the normal form of the string, whatever Unicode version their tables have.
     ///
-    /// The normal form of assigned characters never changes (Unicode Standard Annex 15, 3), so only characters newer than
-    /// both tables are in doubt, and of those only letters and marks: nothing else is composed or reordered.
+    /// The normal form of assigned characters never changes (Unicode Standard Annex 15, 3), so only characters newer than both tables are
+    /// uncertain, and of those only letters and marks: no other characters are composed or reordered.
     static func isCertain(_ string: String) -> Bool {
         string.utf8.allSatisfy { $0 < 0xCC } || string.unicodeScalars.allSatisfy(isCertain)
     }

@@ -1,31 +1,32 @@
-/// How a query was answered: what an index did of it, and what was left to do on decoded objects.
+/// An explanation of how a query was answered: which steps an index answered, and which ran on decoded objects.
 ///
 /// ```swift
 /// print(try users.explain(where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)], limit: 10))
 /// ```
 ///
-/// Holds no value of a user's: operands are told as `?`.
+/// Contains no values of objects or of the query: operands are shown as `?`.
 public struct QueryExplanation: Hashable, Sendable {
-    /// What SQLite answered, as SQL; nothing if no index could help and the objects were read one after the other.
+    /// The SQL statement that SQLite ran; `nil` if no index could help and every object was read.
     public var statement: String?
-    /// What SQLite says of how it answers that: the index it uses, or that it uses none.
+    /// SQLite's query plan for the statement, one step for each line.
     public var access: [String] = []
-    /// The steps that an index answered, in words.
+    /// The steps that an index answered, described in words.
     public var pushedDown: [String] = []
-    /// The steps that were left to do on decoded objects, in words.
+    /// The steps that ran on decoded objects, described in words.
     public var remaining: [String] = []
-    /// How many objects were decoded.
+    /// The number of objects that were decoded.
     public var decodedObjects = 0
-    /// How many objects the query returned.
+    /// The number of objects that the query returned.
     public var results = 0
-    /// Objects that no index covers yet, and that were looked at one by one.
+    /// The number of objects that no index covers yet and that were examined one by one.
     public var unindexedObjects = 0
     /// How long the query took.
     public var duration = Duration.zero
 
+    /// Creates an explanation of a query that did nothing yet.
     public init() {}
 
-    /// Whether SQLite finds the objects by an index, or goes through them in its order, and does not look at each.
+    /// Whether SQLite found the objects through an index, by a search or in its order, instead of examining each.
     public var usesIndex: Bool {
         // `c` is the table of columns, `x` that of elements.
         let isSearched = access.contains { $0.hasPrefix("SEARCH c ") || $0.hasPrefix("SEARCH x ") || $0.hasPrefix("SCAN c USING") }
@@ -34,7 +35,7 @@ public struct QueryExplanation: Hashable, Sendable {
 }
 
 extension QueryExplanation: CustomStringConvertible {
-    /// The explanation as a few lines to read.
+    /// The explanation as a few lines of text.
     public var description: String {
         var lines: [String] = []
         if let statement {

@@ -1,11 +1,12 @@
 internal import Foundation
 
-/// The order of strings: that of the UTF-8 bytes of their normal forms (NFC), which is the order that Swift's `<` documents.
+/// The order of strings by the UTF-8 bytes of their normal forms (NFC), which is the order that Swift's `<` documents.
 ///
-/// Swift's own comparison does not keep it where a string that is not in normal form is the beginning of another:
-/// "e\u{301}" and "\u{e9}e" are neither equal nor one less than the other (Swift 6.3). An index does.
+/// Swift's own comparison deviates if a string that is not in normal form is a prefix of another: "e\u{301}" and "\u{e9}e" are neither
+/// equal
+/// nor is one less than the other (Swift 6.3). An index keeps the documented order.
 @usableFromInline package enum TextOrder {
-    /// -1 if the left one comes first, 1 if the right one does.
+    /// Returns -1 if the left string comes first, 1 if the right string does, and 0 if they are equal.
     @usableFromInline package static func compare(_ left: String, _ right: String) -> Int {
         EntryKey(left).withBytes { left in
             EntryKey(right).withBytes { right in

@@ -1,26 +1,30 @@
 public import Foundation
 
-/// The identity of an entry: any string, compared by the bytes of its normal form.
+/// The key of an entry: any string, compared by the UTF-8 bytes of its normal form.
 ///
 /// ```swift
-/// EntryKey("é") == EntryKey("e\u{301}")   // true: one key, however it was typed
+/// EntryKey("é") == EntryKey("e\u{301}")   // true: canonically equivalent
 /// ```
 ///
-/// Every string is a key: empty, with NUL, `/` or `..` in it, emoji, up to ``maximumLength`` bytes long. Nothing can be recorded under a
-/// longer one, so nothing is found there. Two keys are one when their NFC
-/// forms (Unicode Standard Annex 15) are the same bytes, which is Swift's `==` except for marks newer than
-/// Foundation's Unicode tables. The form is computed once, here; every tier compares these bytes. A hash is never
-/// an identity.
+/// Every string up to ``maximumLength`` bytes is valid, including the empty string and strings with NUL, `/`, `..` or emoji. Nothing can be
+/// recorded under a longer key, so a lookup finds nothing. Two keys are equal when their NFC forms (Unicode Standard Annex 15) have the
+/// same
+/// bytes. That is Swift's `==`, except for marks newer than Foundation's Unicode tables. The normal form is computed once, and memory and
+/// disk
+/// compare its bytes. Keys are never identified by a hash alone.
 ///
-/// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is only looked at.
+/// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is not converted.
 @frozen
 @usableFromInline package struct EntryKey: Sendable {
-    /// How many bytes of UTF-8 the normal form of a key may have: 64 KiB. No limit of a store counts keys, so their length is bounded.
+    /// The largest number of UTF-8 bytes of a key's normal form: 64 KiB. Keys do not count towards the limits of a store.
     @usableFromInline package static let maximumLength = 65_536
 
     /// The key in normal form, in contiguous UTF-8.
     @usableFromInline package let normalized: String
 
+    /// Creates the key of a string.
+    ///
+    /// - Complexity: O(length).
     @inlinable
     package init(_ string: String) {
         if Self.isSurelyNormal(string) {
@@ -35,7 +39,7 @@ public import Foundation
     static func isSurelyNormal(_ string: String) -> Bool {
         string.utf8.withContiguousStorageIfAvailable { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
-            // Eight ASCII bytes at a time, then the few that are left or are not ASCII.
+            // Compares eight ASCII bytes at a time, then the rest byte by byte.
             while rest.count >= 8, rest.loadUnaligned(as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(8))
             }
@@ -46,18 +50,21 @@ public import Foundation
     @usableFromInline
     static func normalForm(of string: String) -> String {
         var form = string.precomposedStringWithCanonicalMapping
-        // Foundation loses marks of very long runs, and orders some wrongly: then the string stands for itself, so that it never shares
-        // an entry with another.
+        // Foundation drops marks of very long runs, and orders some wrongly. Such a string is its own normal form, so that it never shares
+        // an entry
+        // with another string.
         if form != string { form = string }
         form.makeContiguousUTF8()
         return form
     }
 
-    /// What processes that share a file call the key where they tell each other of changes. No identity: others may have the same.
+    /// The hash by which processes that share a file notify each other of changes. Different keys may have the same hash.
     @inlinable
     package var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
 
-    /// Calls `body` with the UTF-8 bytes of the normal form.
+    /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
+    ///
+    /// - Throws: The error that `body` throws.
     @inlinable
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -70,16 +77,17 @@ public import Foundation
                 return .failure(error)
             }
         }
-        // `normalized` is contiguous: a native Swift string always is, and `normalForm` makes the rest so.
+        // `normalized` is contiguous: native Swift strings are, and `normalForm` converts all others.
         guard let result else { preconditionFailure("A key's normal form must be contiguous.") }
         return try result.get()
     }
 }
 
 extension EntryKey: Hashable {
+    /// Compares two keys by the bytes of their normal forms.
     @inlinable
     package static func == (left: EntryKey, right: EntryKey) -> Bool {
-        // The same bits are the same string, whatever they mean: most short keys are settled by this.
+        // Identical bits are identical strings. This decides most comparisons of short keys.
         if Self.bits(left) == Self.bits(right) { return true }
         return left.withBytes { leftBytes in
             right.withBytes { rightBytes in
@@ -95,12 +103,14 @@ extension EntryKey: Hashable {
         withUnsafeBytes(of: key) { ($0.load(as: UInt64.self), $0.load(fromByteOffset: 8, as: UInt64.self)) }
     }
 
+    /// Hashes the bytes of the normal form.
     @inlinable
     package func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: $0) }
     }
 
-    /// What dictionaries and sets ask for: the requirement of `Hashable` that is made up from `hash(into:)` elsewhere.
+    /// Returns the hash value that dictionaries and sets use. Usually the compiler derives this requirement of `Hashable` from
+    /// `hash(into:)`.
     @inlinable
     package func _rawHashValue(seed: Int) -> Int {
         withBytes { KeyHash.of($0, seed: seed) }
@@ -108,11 +118,13 @@ extension EntryKey: Hashable {
 }
 
 extension EntryKey: ExpressibleByStringLiteral {
+    /// Creates the key of a string literal.
     @usableFromInline package init(stringLiteral value: String) { self.init(value) }
 }
 
 extension EntryKey: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The length alone: a key is a user's data. The key itself is `normalized`.
+    /// The length of the key, without its text, which may be personal data. The text is `normalized`.
     @usableFromInline package var description: String { "key of \(normalized.utf8.count) bytes" }
+    /// The text of the key, for debugging.
     @usableFromInline package var debugDescription: String { "EntryKey(\(normalized.debugDescription))" }
 }

@@ -1,13 +1,15 @@
-/// The hash by which dictionaries find keys: a few multiplications, seeded anew in every process.
+/// The hash by which dictionaries find keys: a few multiplications, with a new seed in every process.
 ///
-/// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a memory hit. This one mixes words
-/// by the halves of their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and
-/// costs about five. It is no identity: keys are compared by their bytes.
+/// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a memory hit. This one mixes words by the
+/// halves of
+/// their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and costs about five. Equality is
+/// always
+/// decided by the bytes of the keys.
 ///
-/// ``shared(_:)`` is the other one: for what several processes must agree on.
+/// ``shared(_:)`` is the variant that several processes must agree on.
 @usableFromInline
 enum KeyHash {
-    /// Not known outside this process, so that no one can make keys that collide.
+    /// A random number, unknown outside this process, so that nobody can construct colliding keys.
     @usableFromInline
     static let secret = UInt64.random(in: .min ... .max) | 1
 
@@ -16,8 +18,9 @@ enum KeyHash {
         Int(truncatingIfNeeded: of(bytes, seed: UInt64(bitPattern: Int64(seed)), secret: secret))
     }
 
-    /// The same in every process: by this processes tell each other of changes. Who makes keys that collide here makes others look on
-    /// the disk for what memory has, and nothing worse.
+    /// Returns the hash that is the same in every process, by which processes notify each other of changes. Keys constructed to collide
+    /// cause
+    /// reads of the disk in place of memory hits, and nothing worse.
     @inlinable
     static func shared(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         of(bytes, seed: 0x243F_6A88_85A3_08D3, secret: 0xA409_3822_299F_31D1)
@@ -26,7 +29,7 @@ enum KeyHash {
     @inlinable
     static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64, secret: UInt64) -> UInt64 {
         let count = bytes.count
-        // Unlike `secret`, or the two factors below would be the same for a key that is read as one word twice.
+        // Must differ from `secret`; otherwise the two factors below would be equal for a key that is read as the same word twice.
         var hash = mixed(seed ^ 0x9E37_79B9_7F4A_7C15, secret)
         var place = 0
         while count - place > 16 {
@@ -35,7 +38,7 @@ enum KeyHash {
         }
         let (first, last): (UInt64, UInt64)
         if count >= 8 {
-            // The last sixteen bytes; they may overlap what was read already.
+            // The last sixteen bytes, which may overlap bytes that were read already.
             (first, last) = (word(bytes, count >= 16 ? count - 16 : 0), word(bytes, count - 8))
         } else if count >= 4 {
             (first, last) = (half(bytes, 0), half(bytes, count - 4))

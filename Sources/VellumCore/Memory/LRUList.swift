@@ -1,13 +1,15 @@
-/// Entries in exact order of use: a dictionary into a doubly linked list that lives in arrays.
+/// Entries in exact order of use: a dictionary of indices into a doubly linked list that is stored in arrays.
 ///
-/// A pure value without a lock, a clock or a limit of its own: its owner decides when the oldest entry leaves. What leaves is returned, so
-/// that the owner releases it outside its lock. Links are indices, so a list of a million entries is freed without recursion, and they
-/// stand apart from the entries, so that moving an entry to the front touches eight bytes of each neighbour.
+/// A value type without a lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that
+/// the
+/// owner releases them outside its lock. Links are indices, so a list of a million entries is freed without recursion. Links are stored
+/// apart
+/// from the entries, so that moving an entry to the front touches eight bytes of each neighbour.
 ///
-/// - Complexity: O(1) for every operation that does not say otherwise.
+/// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline
 package struct LRUList<Key: Hashable, Payload, Metadata> {
-    /// One entry: its payload, what it counts toward a limit, and what the owner wants to know of it without touching the payload.
+    /// An entry: its payload, its cost toward a limit, and metadata that the owner reads without touching the payload.
     @frozen
     @usableFromInline
     package struct Item {
@@ -23,10 +25,10 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         }
     }
 
-    /// The place of an entry, for as long as it is in the list.
+    /// The index of an entry, valid while the entry is in the list.
     @usableFromInline package typealias Slot = Int32
 
-    /// Cost and metadata of an entry. Apart from the payload, so that looking at it retains nothing.
+    /// The cost and metadata of an entry, stored apart from the payload, so that reading them retains nothing.
     @usableFromInline package struct Facts {
         @usableFromInline package var cost: Int
         @usableFromInline package var metadata: Metadata
@@ -50,13 +52,13 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     }
 
     @usableFromInline package var slots: [Key: Slot] = [:]
-    // Slot 0 is no entry: it closes the ring. The one older than it is the newest, the one newer than it the oldest.
+    // Slot 0 is the sentinel of the ring. The slot older than it is the newest entry, the slot newer than it the oldest.
     @usableFromInline package var links: ContiguousArray<Links> = [Links(newer: 0, older: 0)]
-    // Those of slot n lie at n - 1: slot 0 has none. Metadata of a free slot stays until the slot is used again.
+    // The facts of slot n are at index n - 1, because slot 0 has none. The metadata of a free slot stays until the slot is reused.
     @usableFromInline package var facts: ContiguousArray<Facts> = []
     @usableFromInline package var payloads: ContiguousArray<Payload?> = [nil]
     @usableFromInline package var keys: ContiguousArray<Key?> = [nil]
-    // Slots without an entry, chained by `older`; 0 ends the chain.
+    // The head of the list of free slots, linked by `older`; 0 ends the list.
     @usableFromInline package var firstFree: Slot = 0
 
     /// The sum of the costs.
@@ -102,7 +104,7 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         return found
     }
 
-    /// The key of the least recently used entry.
+    /// The key of the least recently used entry; `nil` if the list is empty.
     @inlinable
     package var oldestKey: Key? {
         let slot = links[0].newer
@@ -111,7 +113,7 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
 
     // MARK: Changing
 
-    /// Moves the entry in front of all others.
+    /// Moves the entry to the front.
     @inlinable
     package mutating func moveToFront(_ slot: Slot) {
         guard links[0].older != slot else { return }
@@ -119,7 +121,7 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         linkAtFront(slot)
     }
 
-    /// Puts the entry in front of all others. Returns its slot, and what it replaced.
+    /// Inserts the entry at the front, replacing the entry of the same key. Returns its slot and the replaced entry.
     @inlinable
     @discardableResult
     package mutating func insert(_ item: Item, forKey key: Key) -> (slot: Slot, old: Item?) {
@@ -137,7 +139,7 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         return (slot, nil)
     }
 
-    /// Takes the entry out.
+    /// Removes the entry and returns it.
     @inlinable
     package mutating func remove(_ key: Key) -> Item? {
         guard let slot = slots.removeValue(forKey: key) else { return nil }
@@ -150,13 +152,13 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         return item
     }
 
-    /// Replaces the payload under the key by another form of the same value.
+    /// Replaces the payload under the key with another form of the same value.
     @usableFromInline package mutating func exchange(_ key: Key, _ replacement: (Payload) -> Payload?) {
         guard let slot = slots[key], let payload = payloads[Int(slot)], let new = replacement(payload) else { return }
         payloads[Int(slot)] = new
     }
 
-    /// Takes everything out and releases the memory. O(n).
+    /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     @usableFromInline package mutating func removeAll() -> [Payload] {
         let all = payloads.compactMap { $0 }
         self = LRUList()
@@ -203,7 +205,7 @@ extension LRUList.Facts: Sendable where Metadata: Sendable {}
 extension LRUList.Links: Sendable {}
 
 extension LRUList {
-    /// Stops the process if the tables of the list disagree: for tests. O(n).
+    /// Stops the process if the tables are inconsistent. For tests. O(n).
     package func checkInvariants() {
         var (slot, seen, sum) = (links[0].older, 0, 0)
         while slot != 0 {

@@ -1,37 +1,40 @@
-/// The place of one use in the order of all uses, and the moment it happened.
+/// The position of one access in the order of all accesses, and its time.
 ///
-/// The upper bits are milliseconds since 1970, the lower twenty count the uses within one. A stamp taken after
-/// another in one store is always greater, also when the clock stands still or goes back: the *order* is exact,
-/// the *instant* is as exact as the clock.
+/// The upper bits are milliseconds since 1970, and the lower twenty count the accesses within a millisecond. A stamp taken after another in
+/// the
+/// same store is always greater, even if the clock stands still or goes back: the *order* is exact, the *time* is as accurate as the clock.
 @frozen
 @usableFromInline package struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970 in the upper 44 bits, a counter in the lower 20.
     @usableFromInline package var rawValue: Int64
 
+    /// Creates a stamp from its stored form.
     @inlinable
     package init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
-    /// Before every use.
+    /// The stamp before all others.
     @usableFromInline package static let never = UseStamp(rawValue: 0)
 
-    /// The first stamp of a moment.
+    /// Creates the first stamp of a millisecond.
     @inlinable
     package init(startOf instant: WallInstant) {
         let limit = Int64.max >> 20
         rawValue = max(0, min(instant.rawValue, limit)) << 20
     }
 
-    /// A stamp for a use at `now` that comes after every use up to `previous`.
+    /// Creates a stamp for an access at `now` that is later than `previous`.
     @inlinable
     package init(after previous: UseStamp, at now: WallInstant) {
         rawValue = max(previous.rawValue &+ 1, UseStamp(startOf: now).rawValue)
     }
 
-    /// The moment of the use.
+    /// The time of the access.
     @inlinable
     package var instant: WallInstant { WallInstant(rawValue: rawValue >> 20) }
 
+    /// Compares two stamps by their order.
     @inlinable
     package static func < (left: UseStamp, right: UseStamp) -> Bool { left.rawValue < right.rawValue }
 }

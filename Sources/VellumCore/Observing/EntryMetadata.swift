@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What is known of an entry without reading it.
+/// The metadata of an entry: its size and dates.
 public struct EntryMetadata: Hashable, Sendable {
-    /// Encoded bytes.
+    /// The size of the encoded value.
     public let size: DataSize
     /// When it was recorded.
     public let written: Date
-    /// When it was last recorded or accessed, to a few milliseconds.
+    /// When it was last recorded or read, accurate to a few milliseconds.
     public let lastUsed: Date
-    /// When it expires, if ever.
+    /// When it expires; `nil` if it never does.
     public let expires: Date?
 
     package init(size: DataSize, written: WallInstant, lastUse: UseStamp, expires end: WallInstant) {

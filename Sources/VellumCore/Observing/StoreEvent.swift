@@ -1,37 +1,41 @@
 public import Foundation
 
-/// What an observer of a store is told.
+/// An event that a store reports to its observers.
 public enum StoreEvent: Sendable {
     /// A value was recorded under the key.
     case recorded(key: String)
-    /// An entry left the store, and why.
+    /// An entry was removed, with the reason.
     case removed(key: String, RemovalCause)
-    /// Every entry was removed at once.
+    /// Every entry was removed by one call.
     case removedAll
-    /// An entry does not match its checksum or cannot be decoded. It stays where it is; every other can be read.
+    /// An entry does not match its checksum or cannot be decoded. It is not removed, and other entries are not affected.
     case damagedEntry(key: String, VellumError)
-    /// A damaged file was moved to `to`, with its side files; `salvaged` entries of it were taken over.
+    /// A damaged file was moved to `to`, together with its side files. `salvaged` entries were copied to the new file.
     case setAside(to: URL, salvaged: Int)
-    /// The disk limit of the archive was lowered, and what did not fit any more was removed.
+    /// The disk limit of the archive was lowered, and entries were evicted to keep it.
     case limitLowered(LimitChange)
-    /// The log of the file cannot begin anew and grows, because another process keeps reading what is in it: one that is stopped, by a
-    /// debugger or by the system, say. `process` is its number, where the system tells it.
+    /// The write-ahead log cannot be restarted and grows, because another process keeps reading an old snapshot. That process may be
+    /// stopped,
+    /// by a debugger or the system for example. `process` is its number, if the system reports it.
     case logHeldBack(process: Int32?, logSize: DataSize)
-    /// The file lies on a file system of another machine, where the locks that keep processes apart cannot be trusted.
+    /// The file is on a network file system, where the locks between processes cannot be trusted.
     case onNetwork
-    /// An index that is being built from the stored entries has come so far.
+    /// An index that is being built from the stored entries has progressed.
     case indexed(IndexProgress)
-    /// Something failed of which no caller could be told.
+    /// An operation failed that has no caller to throw to.
     case failure(VellumError)
 }
 
-/// A disk limit that was lowered.
+/// The lowering of a disk limit, and what it removed.
 public struct LimitChange: Hashable, Sendable {
+    /// The limit before.
     public var from: DataSize
+    /// The limit now.
     public var to: DataSize
-    /// What was removed.
+    /// The entries and bytes that were removed.
     public var removed: StorageUsage
 
+    /// Creates a description of a lowered limit.
     public init(from: DataSize, to: DataSize, removed: StorageUsage) {
         self.from = from
         self.to = to
@@ -40,7 +44,7 @@ public struct LimitChange: Hashable, Sendable {
 }
 
 extension StoreEvent: CustomStringConvertible {
-    /// What happened, without a key.
+    /// The event, without its key.
     public var description: String {
         switch self {
         case .recorded: "recorded"

@@ -1,24 +1,27 @@
-/// What a store did since it was opened, and what it holds.
+/// Counters of a store since it was opened, and its present size.
 public struct StoreStatistics: Hashable, Sendable {
     /// Reads answered from memory.
     public var memoryHits = 0
     /// Reads answered from the disk.
     public var diskHits = 0
-    /// Reads that found nothing, or nothing valid.
+    /// Reads that found no entry, or no valid entry.
     public var misses = 0
-    /// Entries that left memory to keep its limit. They are still on disk, unless they lived in memory alone.
+    /// Entries that memory evicted to keep its limit. They are still on disk, unless they were memory-only.
     public var memoryEvictions = 0
-    /// Entries that left the store, by cause.
+    /// Entries that were removed from the store, by reason.
     public var removals: [RemovalCause: Int] = [:]
-    /// Failures of which observers were told.
+    /// Failures that were reported to observers.
     public var failures = 0
 
+    /// What memory holds now.
     public var memory = StorageUsage()
+    /// What the disk holds now.
     public var disk = StorageUsage()
 
+    /// Creates counters that are all zero.
     public init() {}
 
-    /// The part of reads that were hits; 0 if there were none.
+    /// The fraction of reads that were hits, from 0 to 1; 0 if there were no reads.
     public var hitRatio: Double {
         let hits = memoryHits + diskHits
         return hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)

@@ -1,13 +1,21 @@
-/// How much a tier may hold: bytes, and entries where asked.
+/// A limit in bytes, and optionally in entries, of memory or the disk.
 ///
-/// Bytes are the encoded bytes of live entries; keys and bookkeeping are not counted. The limits hold whenever a
-/// call returns. An entry larger than the bytes skips the tier and evicts nothing.
+/// Only the encoded bytes of live entries count, not keys and bookkeeping. The limits hold whenever a call returns. An entry larger than
+/// the
+/// limit of memory or the disk is not stored there and evicts nothing there.
 @frozen
 public struct Capacity: Hashable, Sendable {
+    /// The limit in bytes.
     public let bytes: Int
+    /// The limit in entries; `Int.max` if there is none.
     public let entries: Int
 
-    /// - Throws: ``VellumError/Code/invalidLimit`` if a limit is zero or below.
+    /// Creates a limit.
+    ///
+    /// - Parameters:
+    ///   - size: The limit in bytes; at least one.
+    ///   - entries: The limit in entries, at least one; `nil` means no limit.
+    /// - Throws: ``VellumError/Code/invalidLimit`` if a limit is zero or negative.
     public init(_ size: DataSize, entries: Int? = nil) throws(VellumError) {
         guard size.bytes > 0 else {
             throw VellumError(.invalidLimit, "A limit of \(size.bytes) bytes holds nothing. Give at least one byte.")
@@ -19,26 +27,27 @@ public struct Capacity: Hashable, Sendable {
         self.entries = entries ?? .max
     }
 
-    /// The limit that a caller may leave out; `nil` if it did.
+    /// Creates a limit from an optional size; `nil` if there is none.
     ///
-    /// - Throws: ``VellumError/Code/invalidLimit`` if it is zero or below.
+    /// - Throws: ``VellumError/Code/invalidLimit`` if it is zero or negative.
     package init?(optional size: DataSize?) throws(VellumError) {
         guard let size else { return nil }
         try self.init(size)
     }
 
-    /// Limits that are known to be above zero.
+    /// Creates a limit from numbers that are known to be positive.
     package init(bytes: Int, entries: Int) {
         self.bytes = bytes
         self.entries = entries
     }
 
-    /// No limit at all.
+    /// No limit.
     public static let unlimited = Capacity(bytes: .max, entries: .max)
 
-    /// Whether nothing of what `other` holds would have to leave.
+    /// Whether everything that fits into `other` fits into this limit.
     package func isAtLeast(_ other: Capacity) -> Bool { bytes >= other.bytes && entries >= other.entries }
 
+    /// Whether so many bytes or entries exceed the limit.
     @inlinable
     public func isExceeded(byBytes bytes: Int, entries: Int) -> Bool {
         bytes > self.bytes || entries > self.entries
@@ -46,18 +55,21 @@ public struct Capacity: Hashable, Sendable {
 }
 
 extension Capacity: CustomStringConvertible {
-    /// The size, and the number of entries where there is a limit of them.
+    /// The size, and the number of entries if it is limited.
     public var description: String {
         entries == .max ? "\(DataSize(bytes: bytes))" : "\(DataSize(bytes: bytes)) and \(entries) entries"
     }
 }
 
-/// What a tier holds.
+/// The number of entries and bytes that memory or the disk holds.
 @frozen
 public struct StorageUsage: Hashable, Sendable {
+    /// The number of entries.
     public var entries: Int
+    /// The number of encoded bytes.
     public var bytes: Int
 
+    /// Creates a usage.
     @inlinable
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries

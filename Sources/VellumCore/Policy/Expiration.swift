@@ -6,13 +6,14 @@
 /// let computed = try Expiration(validatingSeconds: response.maxAge)
 /// ```
 ///
-/// An expiration that is given when an entry is recorded belongs to the entry and applies to every reader. An entry without one is
-/// judged by the expiration of its reader, so that two readers with different ages share the entry.
+/// An expiration given when an entry is recorded belongs to the entry and applies to every reader. The expiration of an entry without one
+/// is
+/// that of each reader, so two readers with different ages can share the entry.
 ///
-/// Ages are counted by the wall clock, because they are persisted, in whole milliseconds. Less than a millisecond rounds up to one.
+/// Ages are measured by the wall clock, because they are persisted, in whole milliseconds. Less than a millisecond rounds up to one.
 ///
-/// The factories are for durations in the source: a negative duration or NaN is a programmer error and ends the process, like an index out of
-/// range. The initializers check durations that were computed or read, and throw.
+/// The factories are for durations in source code: a negative duration or NaN is a programmer error and ends the process, like an index out
+/// of range. The initializers validate durations that were computed or read, and throw.
 @frozen
 public struct Expiration: Hashable, Sendable {
     /// The milliseconds from the writing to the end; `.max` means never.
@@ -80,7 +81,8 @@ public struct Expiration: Hashable, Sendable {
 
     /// Returns the expiration of entries that are valid for a duration after they were last recorded or read: a sliding age.
     ///
-    /// Listing, counting and queries do not extend it. A use counts immediately in this process, and within a second in the file; a process
+    /// Listing, counting and queries do not extend it. An access counts immediately in this process, and within a second in the file; a
+    /// process
     /// that is killed may lose that second.
     ///
     /// - Parameters:
@@ -133,16 +135,16 @@ public struct Expiration: Hashable, Sendable {
         return carried ? .max : sum
     }
 
-    /// The age of the entry that was written under the key at that moment.
+    /// Returns the age limit, in milliseconds, of the entry that was written under the key at that time.
     @inlinable
     package func age(of key: EntryKey, written: WallInstant) -> Int64 {
         if jitter == 0 || age == .max { return age }
         return jitteredAge(of: key, written)
     }
 
-    /// When the entry that was written under the key at that moment is valid.
+    /// Returns the time span in which the entry that was written under the key at that time is valid.
     ///
-    /// - Parameter key: Asked for only where it matters, which is where ages are jittered.
+    /// - Parameter key: Evaluated only if ages are jittered.
     @inlinable
     package func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
         guard !isNever else { return .forever }
@@ -150,14 +152,14 @@ public struct Expiration: Hashable, Sendable {
         return Validity(written: written, expires: written.advanced(byMilliseconds: age), idle: idle == .max ? nil : idle)
     }
 
-    /// Drawn from key and moment alone, by FNV-1a, so that memory, disk and every process come to the same.
+    /// Computed from the key and the time alone, by FNV-1a, so that memory, the disk and every process get the same age.
     @usableFromInline
     func jitteredAge(of key: EntryKey, _ written: WallInstant) -> Int64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(bitPattern: written.rawValue)
         key.withBytes { bytes in
             for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         }
-        // Its upper bits are the well mixed ones of a product; a last one mixes what the last byte changed.
+        // The upper bits of a product are well mixed; one more multiplication mixes the change of the last byte.
         let share = Double((hash &* 0x9E37_79B9_7F4A_7C15) >> 11) / Double(UInt64.max >> 11)
         return age - Int64(Double(age) * jitter * share)
     }

@@ -1,22 +1,23 @@
-/// What becomes of an answer that was loaded.
+/// Options for caching the result of a loader.
 ///
 /// ```swift
 /// let options = LoadOptions(expiration: .after(.seconds(60)), errorMaxAge: .seconds(5))
 /// let user = try await store.value(forKey: "ann", options: options) { try await download("ann") }
 /// ```
 ///
-/// The caller that starts a load decides. Callers that join it wait for the same answer.
+/// The options of the caller that starts a load apply. Callers that join it wait for the same result.
 @frozen
 public struct LoadOptions: Sendable {
-    /// How long a loaded value is valid, whoever reads; `nil` leaves that to each reader.
+    /// How long a loaded value is valid for every reader; `nil` leaves that to each reader.
     public var expiration: Expiration?
-    /// How long `nil` is remembered as the answer; `nil`: not at all. Zero is not at all, too.
+    /// How long the result `nil` is cached. `nil` or zero: not cached.
     public var negativeMaxAge: Duration?
-    /// How long a failure is remembered and thrown again without asking the loader; `nil`: not at all.
+    /// How long a failure is cached and thrown again without calling the loader. `nil` or zero: not cached.
     public var errorMaxAge: Duration?
-    /// What becomes of the loader when its last waiter was cancelled.
+    /// What happens to the loader when its last waiter is cancelled.
     public var onLastWaiterCancelled: UnawaitedLoad
 
+    /// Creates options. Durations are checked when they are used: a negative one throws ``VellumError/Code/invalidDuration``.
     @inlinable
     public init(
         expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil,
@@ -30,7 +31,7 @@ public struct LoadOptions: Sendable {
 }
 
 extension LoadOptions {
-    /// Refuses durations that are none, also where nothing is loaded.
+    /// Throws ``VellumError/Code/invalidDuration`` if a duration is negative, even if nothing is loaded.
     @inlinable
     package func check() throws(VellumError) {
         if negativeMaxAge == nil, errorMaxAge == nil { return }
@@ -39,22 +40,25 @@ extension LoadOptions {
     }
 }
 
-/// What becomes of a loader when the last task that waited for it was cancelled.
+/// What happens to a loader when the last task that waits for it is cancelled.
 @frozen
 public enum UnawaitedLoad: Hashable, Sendable {
-    /// The loader's task is cancelled, and what it still returns is not recorded. The next caller starts another load, without waiting for
-    /// this one to end.
+    /// The loader's task is cancelled, and its result is not recorded. The next caller starts another load without waiting for this one to
+    /// end.
     case cancel
-    /// The loader goes on, and what it returns is recorded. It is enough that one waiter asked for that.
+    /// The loader continues, and its result is recorded. One waiter with this option is enough.
     case finish
 }
 
-/// A value, and where it came from.
+/// A value and its source.
 @frozen
 public struct Loaded<Value> {
+    /// The value.
     public let value: Value
+    /// Where the value came from.
     public let source: LoadSource
 
+    /// Creates a value with its source.
     @inlinable
     public init(_ value: Value, _ source: LoadSource) {
         self.value = value
@@ -65,15 +69,15 @@ public struct Loaded<Value> {
 extension Loaded: Sendable where Value: Sendable {}
 extension Loaded: Equatable where Value: Equatable {}
 
-/// Where a value came from that may have been loaded.
+/// Where a value that may have been loaded came from.
 @frozen
 public enum LoadSource: Hashable, Sendable {
-    /// It was there, and valid.
+    /// The value was cached, and is valid.
     case cached
-    /// It was there, but past its age; it is being loaded anew: *stale-while-revalidate* (RFC 5861, section 3).
+    /// The value was cached and has expired; it is being reloaded: *stale-while-revalidate* (RFC 5861, section 3).
     case staleWhileRevalidate
     /// The loader returned it.
     case loaded
-    /// It was there, but past its age; the loader failed: *stale-if-error* (RFC 5861, section 4).
+    /// The value was cached and has expired, and the loader failed: *stale-if-error* (RFC 5861, section 4).
     case staleIfError
 }

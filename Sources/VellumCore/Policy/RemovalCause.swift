@@ -1,14 +1,14 @@
-/// Why an entry left.
+/// The reason for which an entry was removed.
 public enum RemovalCause: Hashable, Sendable, CaseIterable {
-    /// Someone asked for it.
+    /// A caller removed it.
     case explicit
-    /// The room was needed for others.
+    /// It was evicted to make room for other entries.
     case evicted
     /// The disk limit of the archive was lowered.
     case limitLowered
-    /// It was past its age.
+    /// It had exceeded its age.
     case expired
-    /// It had not been used for longer than asked.
+    /// A caller removed the entries that were unused since a date.
     case unused
 
     /// Whether the entry left to keep a limit.

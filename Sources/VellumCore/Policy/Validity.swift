@@ -1,24 +1,28 @@
 /// The span of wall-clock time in which an entry may be returned.
 ///
-/// An entry that expires is invalid before it was written, too, beyond a slack of five minutes: after the clock
-/// went back, an entry dated in the future is expired, not immortal. An entry that never expires is always valid.
+/// An entry that expires is also invalid more than five minutes before it was written: after the clock went back, an entry dated in the
+/// future
+/// is expired, not immortal. An entry that never expires is always valid.
 @frozen
 @usableFromInline package struct Validity: Hashable, Sendable {
     /// When the entry was written.
     @usableFromInline package var written: WallInstant
-    /// When it expires by itself.
+    /// When the entry expires by its age.
     @usableFromInline package var until: WallInstant
-    /// For how many milliseconds it is valid after its last use; `.max` is for ever.
+    /// How many milliseconds it stays valid after its last use; `.max` means forever.
     @usableFromInline package var idle: Int64
-    /// Whether the entry has an age of its own, or its readers judge it by theirs.
+    /// Whether the entry has an expiration of its own; otherwise that of each reader applies.
     @usableFromInline package var isOwn: Bool
 
-    /// Always, whoever reads.
+    /// Valid at any time, for every reader.
     @usableFromInline package static let forever = Validity(written: WallInstant(rawValue: .min), expires: .never)
 
-    /// How far in the future an entry may be dated before it is taken for expired: five minutes, in milliseconds.
+    /// How far in the future an entry may be dated before it counts as expired: five minutes, in milliseconds.
     @usableFromInline package static let slack: Int64 = 5 * 60 * 1000
 
+    /// Creates a validity. Without `expires` and `idle`, the expiration of each reader applies.
+    ///
+    /// - Parameter idle: In milliseconds after the last use.
     @usableFromInline package init(written: WallInstant, expires: WallInstant?, idle: Int64? = nil) {
         self.written = written
         until = expires ?? .never
@@ -26,10 +30,11 @@
         isOwn = expires != nil || idle != nil
     }
 
-    /// When the entry stops being valid, for a reader who takes entries for as long as `expiration` says.
+    /// Returns when the entry stops being valid. `expiration` applies if the entry has no expiration of its own.
     ///
-    /// A last use that lies in the future beyond the slack was stamped while the clock was wrong, and counts as none: its moment is not
-    /// known, and must not make the entry immortal.
+    /// A last use that is further in the future than the slack was stamped while the clock was wrong, and is ignored: it must not make the
+    /// entry
+    /// immortal.
     @inlinable
     package func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
         let (end, idle) =
@@ -41,7 +46,7 @@
         return min(end, used.advanced(byMilliseconds: idle))
     }
 
-    /// Whether a reader who takes entries for as long as `expiration` says may have the entry now.
+    /// Whether the entry is valid now. `expiration` applies if the entry has no expiration of its own.
     @inlinable
     package func contains(_ now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration = .never) -> Bool {
         // Most entries never expire.

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A call of the system on a file or folder that failed: which step, where, why, and what to do about it.
+/// A failed system call on a file or folder: the step, the path, the system's reason, and advice.
 ///
 /// ```swift
 /// "A file could not be created: No space left on device (28), at /var/cache/app. Free some space, then try again."
@@ -9,14 +9,14 @@ package struct FileError: Error {
     package let step: Step
     /// The system's reason: an `errno`.
     package let code: Int32
-    /// The file or folder.
+    /// The file or folder concerned.
     package let path: String
-    /// The path as ``description`` shows it. A file that is named for a key is shown as its folder.
+    /// The path as ``description`` shows it. For a file named after a key, that is its folder.
     package let shownPath: String
 
     /// - Parameters:
-    ///   - code: An `errno`; negative numbers are taken as negated ones, as ``FileSystem`` returns them.
-    ///   - shownPath: What `description` shows in place of `path`, where `path` is made of a user's key.
+    ///   - code: An `errno`, or a negated one as ``FileSystem`` returns it.
+    ///   - shownPath: The path to show in `description`, if `path` is derived from a user's key.
     package init(_ step: Step, _ code: Int32, _ path: String, shownAs shownPath: String? = nil) {
         self.step = step
         self.code = abs(code)
@@ -24,22 +24,22 @@ package struct FileError: Error {
         self.shownPath = shownPath ?? path
     }
 
-    /// Whether the error concerns one file or folder and says nothing about others: it may not be read, or is damaged.
+    /// Whether the error concerns only this file or folder: it may not be read, or is damaged.
     package var concernsOneFile: Bool { [EACCES, EPERM, EIO].contains(code) }
 
-    /// Whether there is no space left for what was to be written.
+    /// Whether no space is left for the write.
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
 
-    /// The same error as Foundation has it.
+    /// The same error as Foundation's type.
     package var underlying: POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
 }
 
 extension FileError {
-    /// What was being done.
+    /// The operation that failed.
     package struct Step: Hashable, Sendable {
-        /// What went wrong: a sentence without its end.
+        /// The failure, as a sentence without a full stop.
         package let message: String
-        /// Whether the step changes what is on the disk.
+        /// Whether the operation writes to the disk.
         package let isWriting: Bool
 
         package init(_ message: String, isWriting: Bool) {
@@ -69,7 +69,7 @@ extension FileError: CustomStringConvertible, CustomDebugStringConvertible {
 
     package var debugDescription: String { "FileError(\(description) \(path))" }
 
-    /// The next step, where the reason tells one.
+    /// The recommended action, if the reason suggests one.
     private var advice: String? {
         switch code {
         case ENOSPC, EDQUOT: "Free some space, then try again."

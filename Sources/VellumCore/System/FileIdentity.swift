@@ -6,12 +6,12 @@
     package import Darwin
 #endif
 
-/// The device and the number of a file: equal for two paths that lead to one file.
+/// The device and inode numbers of a file: equal for two paths that lead to the same file.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let node: UInt64
 
-    /// - Returns: `nil` if there is no file.
+    /// Returns `nil` if there is no file.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

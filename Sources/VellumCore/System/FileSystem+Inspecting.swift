@@ -25,17 +25,17 @@ extension FileSystem {
     #if canImport(Darwin)
         private static let (seekData, seekHole): (Int32, Int32) = (SEEK_DATA, SEEK_HOLE)
     #else
-        // Macros that are not imported.
+        // These macros are not imported.
         private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
     #endif
 
-    /// Whether most of a file is holes. Neither this package nor SQLite writes such files.
+    /// Whether more than half of a file consists of holes. Neither this package nor SQLite writes such files.
     package static func isMostlyHoles(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_size > 64 << 20, Int64(status.st_blocks) * 1024 < Int64(status.st_size) else {
             return false
         }
-        // On a file system that compresses, a file without holes has few blocks, too.
+        // On a compressing file system a file without holes has few blocks, too.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { _ = close(descriptor) }
@@ -48,7 +48,7 @@ extension FileSystem {
         return data * 2 < status.st_size
     }
 
-    /// Whether the path lies on a file system of another machine.
+    /// Whether the path is on a network file system.
     package static func isOnNetwork(_ path: String) -> Bool {
         #if os(Linux)
             guard let mounts = FileManager.default.contents(atPath: "/proc/self/mounts") else { return false }
@@ -59,7 +59,7 @@ extension FileSystem {
         #endif
     }
 
-    /// Whether the path lies on a file system of another machine, by a table of mounts in the format of Linux.
+    /// Whether the path is on a network file system, according to a mount table in the format of Linux.
     package static func isOnNetwork(_ path: String, mounts: String) -> Bool {
         var nearest = (length: -1, type: Substring())
         for line in mounts.split(separator: "\n") {

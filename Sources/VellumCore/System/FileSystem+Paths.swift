@@ -9,9 +9,9 @@ internal import Foundation
 #endif
 
 extension FileSystem {
-    /// Makes a folder for its owner alone, and those above it, where they are missing.
+    /// Makes a folder and its missing parents, accessible only by their owner.
     ///
-    /// - Parameter didMake: Called with the path of each folder that was made, the outermost first: to sync the folder above it.
+    /// - Parameter didMake: Called with the path of each folder that was made, the outermost first, to sync its parent.
     package func makeFolders(_ path: String, didMake: (String) throws(FileError) -> Void) throws(FileError) {
         var answer = path.withCString { call.makeFolder($0) }
         let above = Self.folder(of: path)
@@ -19,12 +19,12 @@ extension FileSystem {
             try makeFolders(above, didMake: didMake)
             answer = path.withCString { call.makeFolder($0) }
         }
-        // If there is a file at the path, opening another file in it fails.
+        // If a file is at the path, opening another file inside it fails.
         guard answer == 0 || answer == -EEXIST else { throw FileError(.makingFolder, answer, path) }
         if answer == 0 { try didMake(path) }
     }
 
-    /// The path of the folder that a file or folder lies in.
+    /// Returns the path of the folder that contains a file or folder.
     package static func folder(of path: String) -> String {
         let parts = path.utf8.dropLast(path.utf8.last == UInt8(ascii: "/") ? 1 : 0)
         guard let slash = parts.lastIndex(of: UInt8(ascii: "/")) else { return path }
@@ -32,12 +32,12 @@ extension FileSystem {
     }
 }
 
-// The file system of the machine, for code whose failures are injected elsewhere: SQLite's are, in its virtual file system.
+// Direct calls, for code whose failures are injected elsewhere: those of SQLite are injected in its virtual file system.
 
 extension FileSystem {
-    /// Makes an empty file that only its owner may read, unless there is one. Returns whether it did.
+    /// Creates an empty file that only its owner may read, unless it exists. Returns whether it was created.
     ///
-    /// A file that exists is never opened: closing it would drop the locks that this process has on it
+    /// An existing file is never opened: closing it would drop the locks that this process has on it
     /// (sqlite.org/howtocorrupt.html, 2.2).
     package static func createIfMissing(_ path: String) throws(FileError) -> Bool {
         let file = path.withCString { SystemCalls.open($0, .creating) }
@@ -47,7 +47,7 @@ extension FileSystem {
         return true
     }
 
-    /// The path without symbolic links, `.` and `..`.
+    /// Returns the path without symbolic links, `.` and `..`.
     package static func resolved(_ path: String) throws(FileError) -> String {
         guard let pointer = realpath(path, nil) else { throw lastError(.opening, path) }
         defer { free(pointer) }
@@ -71,16 +71,16 @@ extension FileSystem {
         guard answer == 0 || answer == -ENOENT else { throw FileError(.removing, answer, path) }
     }
 
-    /// Makes a folder for its owner alone, with every folder above it that is missing, and syncs the name of each.
+    /// Makes a folder and its missing parents, accessible only by their owner, and syncs the name of each.
     ///
-    /// - Parameter sync: Syncs the folder that a file lies in.
+    /// - Parameter sync: Syncs the folder that contains a file.
     package static func makeFolder(
         _ path: String, sync: (String) throws(FileError) -> Void = { (path) throws(FileError) in try syncFolder(of: path) }
     ) throws(FileError) {
         try system.makeFolders(path, didMake: sync)
     }
 
-    /// Syncs the folder that a file lies in, where the file system can.
+    /// Syncs the folder that contains a file, if the file system supports it.
     package static func syncFolder(of path: String) throws(FileError) {
         let folder = folder(of: path)
         let file = folder.withCString { SystemCalls.open($0, .syncingFolder) }
@@ -95,12 +95,12 @@ extension FileSystem {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// The beginning of a short text file; empty if it cannot be read.
+    /// Returns the first 8192 bytes of a text file; empty if it cannot be read.
     package static func text(_ path: String) -> String {
         guard let file = FileHandle(forReadingAtPath: path) else { return "" }
         return String(decoding: file.readData(ofLength: 8192), as: UTF8.self)
     }
 
-    /// The error of the call that has just failed.
+    /// Returns the error of the last system call.
     package static func lastError(_ step: FileError.Step, _ path: String) -> FileError { FileError(step, errno, path) }
 }

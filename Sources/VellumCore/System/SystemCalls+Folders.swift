@@ -22,7 +22,7 @@ extension SystemCalls {
                 let code = errno
                 return code == 0 ? .value(entries) : .failure(-code)
             }
-            // The name may be longer than the field of the type.
+            // The name may be longer than the imported field.
             let start = UnsafeRawPointer(entry) + offset
             let name = [UInt8](UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
             guard name != [dot], name != [dot, dot] else { continue }
@@ -57,7 +57,7 @@ extension SystemCalls {
             return .value(spelled.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)))
         }
     #else
-        /// File names are case-sensitive here, so what is at a path is spelled as the path is.
+        /// File names are case-sensitive here, so the stored spelling is that of the path.
         @Sendable
         package static func spelling(_ path: Path) -> Answer<[UInt8]> {
             if case .failure(let code) = statusAt(path) { return .failure(code) }

@@ -8,7 +8,7 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// The calls of ``FileSystem``, made by the C library.
+/// The calls of ``FileSystem``, implemented by the C library.
 package enum SystemCalls {
     package typealias Path = FileSystem.Path
     package typealias Answer = FileSystem.Answer
@@ -41,13 +41,13 @@ package enum SystemCalls {
     @Sendable
     package static func sync(_ file: Int32, _ purpose: FileSystem.Purpose) -> Int32 {
         #if canImport(Darwin)
-            // `fsync` alone leaves the bytes in the cache of the disk.
+            // `fsync` alone leaves the bytes in the disk's cache.
             if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
             return repeating { fsync(file) }
         #else
             guard purpose == .syncingFolder else { return repeating { fdatasync(file) } }
             let answer = repeating { fsync(file) }
-            // Some file systems have nothing to sync there, and say so.
+            // Some file systems do not support syncing a folder, because they have nothing to sync.
             return answer == -EINVAL || answer == -ENOTSUP ? 0 : answer
         #endif
     }
@@ -55,7 +55,7 @@ package enum SystemCalls {
     @Sendable
     package static func close(_ file: Int32) -> Int32 {
         guard Foundation.close(file) != 0 else { return 0 }
-        // An interrupted close has closed the file on Linux, and may have elsewhere: it is not called again.
+        // An interrupted close has closed the file on Linux, and may have elsewhere, so it is not repeated.
         let code = errno
         return code == EINTR ? 0 : -code
     }
@@ -88,7 +88,7 @@ package enum SystemCalls {
         return lstat(path, &status) == 0 ? .value(Status(status)) : .failure(-errno)
     }
 
-    /// Darwin takes at most two gigabytes in one call.
+    /// Darwin transfers at most two gigabytes in one call.
     private static let largestPiece = 1 << 30
 
     private static func answer(_ result: Int32) -> Int32 { result == 0 ? 0 : -errno }

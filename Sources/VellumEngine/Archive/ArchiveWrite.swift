@@ -10,7 +10,7 @@ public import VellumCore
         case storeIfAbsent(Entry)
         /// Removes the entry under the key.
         case remove
-        /// Removes the entry if it still has this number and this revision.
+        /// Removes the entry if its number and revision are still these.
         case removeUnchanged(entryID: Int64, revision: UInt32)
         /// Removes every entry of the archive. The key has no effect.
         case removeAll
@@ -22,7 +22,7 @@ public import VellumCore
     @usableFromInline package var stamp: UseStamp
     /// Whether the memory cache keeps the entry even if it is too large for the archive.
     @usableFromInline package var isKeptInMemory = true
-    /// If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
+    /// The condition under which the write applies. If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
     @usableFromInline package var condition: WriteCondition?
 
     @usableFromInline package init(archive: DiskArchive, key: EntryKey, change: Change, stamp: UseStamp, condition: WriteCondition? = nil) {
@@ -45,7 +45,7 @@ public import VellumCore
     @usableFromInline package var wasDeclined = false
     /// The entries that were evicted to make room.
     @usableFromInline package var evicted: [EntryKey] = []
-    /// The number of the commit among the archive's changes, where other processes can see it.
+    /// The position of the commit among the archive's changes; `nil` if no other process can see it.
     @usableFromInline package var change: OwnChange?
 
     @usableFromInline package init() {}

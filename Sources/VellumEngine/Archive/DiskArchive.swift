@@ -2,13 +2,12 @@ internal import Foundation
 internal import Synchronization
 public import VellumCore
 
-/// One archive of a ``DatabaseFile``: entries that outlive the process.
+/// One archive of a ``DatabaseFile``: entries that are stored on disk.
 ///
-/// ``DatabaseFile/store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)`` opens one under a
-/// store, ``DatabaseFile/tier(named:capacity:)`` without one.
+/// Opened by ``DatabaseFile`` under a store, or without one by `DatabaseFile.archive(named:capacity:interceptedBy:)`.
 ///
-/// Reads and writes run at the same time. A commit runs prepared statements only; uses and checkpoints have transactions and threads of
-/// their own.
+/// Reads and writes run concurrently. A commit runs only prepared statements; touches and checkpoints have their own transactions and
+/// threads.
 @usableFromInline package final class DiskArchive: Sendable {
     /// The file that holds the archive.
     package let file: DatabaseFile
@@ -19,7 +18,7 @@ public import VellumCore
     let changes: ArchiveChanges
     private let shape = Locked<IndexShape?>(nil)
     private let closed = Atomic(false)
-    /// Whether the validity of an entry depends on uses that may not be in the file yet.
+    /// Whether the validity of an entry depends on touches that may not be in the file yet.
     let hasSlidingUses = Atomic(false)
     private let owner = Locked(WeakOwner())
     /// The disk limit, which the writer updates.
@@ -54,10 +53,10 @@ public import VellumCore
     }
 
     @usableFromInline package func raise(to capacity: Capacity) throws(VellumError) {
-        // In most calls nothing changes.
+        // Usually nothing changes.
         guard capacity != mirror.capacity || !mirror.isGiven else { return }
         mirror.update(entries: max(capacity.entries, mirror.capacity.entries))
-        // Decided inside the transaction: another process may have raised it further.
+        // Computed inside the transaction, because another process may have raised the limit further.
         _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
     }
 
@@ -122,7 +121,7 @@ public import VellumCore
         return result
     }
 
-    /// The index that this process declared, if it did.
+    /// The index that this process declared; `nil` if it declared none.
     var indexShape: IndexShape? { shape.withLock { $0 } }
 
     func setIndexShape(_ new: IndexShape) { shape.withLock { $0 = new } }
@@ -169,7 +168,7 @@ public import VellumCore
         }
     }
 
-    // MARK: Uses
+    // MARK: Touches
 
     @usableFromInline package func attach(to owner: any DiskArchiveDelegate) {
         self.owner.withLock { $0.value = owner }
@@ -206,8 +205,9 @@ public import VellumCore
             // A suspended file has no uncommitted writes.
             if file.state != .suspended { try file.flush() }
         } catch {
-            // A damaged file cannot be written and is released, so that it can be opened again. The same applies after a failed sync, because
-            // no later sync can be trusted.
+            // A damaged file cannot be written. It is released, so that it can be opened again. The same applies after a failed sync,
+            // because no later
+            // sync can be trusted.
             if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }
             throw error
         }

@@ -1,39 +1,41 @@
 public import VellumCore
 
-/// What an archive asks of the store that owns it, and what it reports to it.
+/// The callbacks of an archive to the store that owns it.
 ///
-/// The archive calls from any thread, and may hold a lock of its own, except for ``indexed(_:of:)``. An owner answers from memory and does not
-/// call an archive.
+/// The archive calls from any thread, and may hold a lock during the call, except for ``indexed(_:of:)``. An owner answers from memory and
+/// must
+/// not call an archive.
 @usableFromInline package protocol DiskArchiveDelegate: AnyObject, Sendable {
-    /// The last use of an entry, if it may not be in the file yet.
+    /// Returns the last use of an entry if it may not be in the file yet; otherwise `nil`.
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
 
-    /// Makes every use from now on have a later stamp than this one, the last in the file: the clock may have been set back.
+    /// Makes every later stamp greater than `stamp`, the last one in the file: the clock may have been set back.
     func uses(areLaterThan stamp: UseStamp)
 
-    /// Takes at most `limit` uses that are not in the file. The archive writes them and then calls ``finishTouches(written:)``; calls do not
+    /// Takes at most `limit` touches that are not in the file. The archive writes them and then calls ``finishTouches(written:)``. Calls do
+    /// not
     /// overlap.
     func takeTouches(limit: Int) -> [Touch]
 
-    /// Ends ``takeTouches(limit:)``. If the uses could not be written, they are handed out again.
+    /// Ends ``takeTouches(limit:)``. If the touches could not be written, they can be taken again.
     func finishTouches(written: Bool)
 
-    /// All uses that may not be in the file yet, without taking them. O(uses).
+    /// Returns all touches that may not be in the file yet, without taking them. O(touches).
     func pendingTouches() -> [Touch]
 
-    /// At least as many as ``takeTouches(limit:)`` could take now. O(1).
+    /// An upper bound of the number of touches that ``takeTouches(limit:)`` could take now. O(1).
     var pendingTouchCount: Int { get }
 
     /// Reports an event for the owner's observers.
     func archiveDidReport(_ event: StoreEvent)
 
-    /// Reports that entries were removed, but not by a write of the owner. Expired entries must leave memory, too; evicted ones may stay there.
+    /// Reports that entries were removed, but not by a write of the owner. Memory must drop expired entries; it may keep evicted ones.
     func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause)
 
     /// Reports that writes under ``Durability/relaxed`` were lost, so that the memory cache may differ from the file.
     func archiveDidLoseWrites(_ error: VellumError)
 
-    /// The entry's values for the index. Decodes the entry, so the archive calls it without holding a lock.
+    /// Returns the entry's values for the index. Decodes the entry, so the archive calls it without holding a lock.
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome
 }
 

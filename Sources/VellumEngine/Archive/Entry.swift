@@ -1,23 +1,23 @@
 public import Foundation
 public import VellumCore
 
-/// What an archive keeps under a key: encoded bytes and their dates.
+/// An entry of an archive: encoded bytes and their dates.
 @usableFromInline package struct Entry: Hashable, Sendable {
-    /// The encoded value. Limits in bytes count these.
+    /// The encoded value. Limits in bytes count only these.
     @usableFromInline package var bytes: Data
     /// When the value was recorded.
     @usableFromInline package var written: WallInstant
-    /// When it expires, `WallInstant.never` if it does not; `nil` leaves that to each reader.
+    /// When it expires, `WallInstant.never` if it does not; `nil` if the expiration of each reader applies.
     @usableFromInline package var expires: WallInstant?
-    /// For how many milliseconds it stays valid after its last use; `nil` if that does not matter.
+    /// How many milliseconds it stays valid after its last use; `nil` if the last use does not affect its validity.
     @usableFromInline package var idle: Int64?
     /// The last use in the file, if ``idle`` is not `nil`.
     @usableFromInline package var lastUse: UseStamp
-    /// The entry's number in its archive, never used twice; 0 if it is not stored.
+    /// The entry's number in its archive, which is never reused; 0 if it is not stored.
     @usableFromInline package var row: Int64
     /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?
-    /// Differs between two contents of one entry; 0 if it was not read from an archive.
+    /// Differs between successive contents of one entry; 0 if it was not read from an archive.
     @usableFromInline package var revision: UInt32
 
     @usableFromInline package init(
@@ -33,7 +33,7 @@ public import VellumCore
         revision = 0
     }
 
-    /// An entry with its own age, or with that of each reader if `expiration` is `nil`.
+    /// Creates an entry with its own expiration, or with that of each reader if `expiration` is `nil`.
     @usableFromInline
     init(bytes: Data, forKey key: EntryKey, written: WallInstant, expiration: Expiration?, indexed: IndexedValues?) {
         self.init(bytes: bytes, written: written, indexed: indexed)
@@ -42,9 +42,9 @@ public import VellumCore
         idle = expiration.idle == .max ? nil : expiration.idle
     }
 
-    /// When it is valid.
+    /// The time span in which the entry is valid.
     @usableFromInline package var validity: Validity { Validity(written: written, expires: expires, idle: idle) }
 
-    /// Tells it from the entries under its key before and after it.
+    /// Distinguishes the entry from earlier and later entries under its key.
     @usableFromInline package var version: EntryVersion { EntryVersion(row: row, written: written, revision: revision) }
 }

@@ -1,13 +1,14 @@
 public import Synchronization
 internal import VellumCore
 
-/// The changes of one archive that other processes make in its file.
+/// The changes that other processes make to one archive.
 ///
-/// The memory cache remembers the generation up to which it has followed. As long as that is the generation of the archive, a hit is as
-/// fresh as a read of the disk: one atomic load decides. Otherwise it asks which keys changed and drops them.
+/// The memory cache stores the generation up to which it has followed the changes. While that is the current generation, a memory hit is as
+/// fresh as a read of the disk: one atomic load decides. Otherwise the cache asks which keys changed and drops their entries.
 ///
-/// A writer announces its changes before it commits them and finishes after. A reader of the disk in between must not cache what it read:
-/// it may be the old value or the new one.
+/// A writer announces its changes before it commits them, and ends the announcement afterwards. A value read from the disk in between must
+/// not
+/// be cached: it may be the old value or the new one.
 @usableFromInline
 package final class ArchiveChanges: Sendable {
     private let file: ChangesFile
@@ -18,31 +19,31 @@ package final class ArchiveChanges: Sendable {
         self.archive = archive
     }
 
-    /// The number of the last change that any process announced.
+    /// The number of the last announced change, by any process.
     var generation: Generation { file.page.generation(of: archive) }
 
-    /// What other processes changed since the generation was `old`.
+    /// Returns what other processes changed since the generation was `old`.
     ///
     /// - Complexity: O(changes).
     func changes(after old: UInt64, through new: UInt64) -> ForeignChanges {
         file.page.changes(of: archive, after: old, through: new, notBy: file.author)
     }
 
-    /// Whether another process may be writing under a key of this hash (``EntryKey/sharedHash``) just now.
+    /// Whether another process may currently be writing a key with this hash (``EntryKey/sharedHash``).
     func isChanging(_ hash: UInt64) -> Bool { file.page.isChanging(hash, of: archive, notBy: file.author) }
 }
 
-/// What others changed.
+/// Changes by other processes.
 @usableFromInline package enum ForeignChanges: Hashable, Sendable {
-    /// What is under keys of these hashes.
+    /// Keys with these hashes changed.
     case keys([UInt64])
-    /// Everything, or more than the feed remembers.
+    /// Everything changed, or more than the change page can record.
     case everything
 }
 
-/// A number in memory that other processes may change.
+/// A counter in shared memory that other processes may change.
 ///
-/// Unchecked because the number is protected by being atomic; the feed that it was taken from keeps it mapped.
+/// Unchecked because the counter is atomic. The change page that contains it stays mapped.
 @frozen
 @usableFromInline package struct Generation: @unchecked Sendable {
     @usableFromInline let cell: UnsafePointer<Atomic<UInt64>>
@@ -53,12 +54,12 @@ package final class ArchiveChanges: Sendable {
     package var value: UInt64 { cell.pointee.load(ordering: .acquiring) }
 }
 
-/// The place of a commit among the changes of an archive, as far as others can know of it.
+/// The position of one of this process's commits among the changes of an archive.
 @frozen
 @usableFromInline package struct OwnChange: Hashable, Sendable {
-    /// The generation before it.
+    /// The generation before the commit.
     @usableFromInline package var previous: UInt64
-    /// The generation that it made.
+    /// The generation that the commit created.
     @usableFromInline package var last: UInt64
 
     @usableFromInline package init(previous: UInt64, last: UInt64) {

@@ -1,33 +1,31 @@
 public import Foundation
 internal import VellumCore
 
-/// What memory keeps of a value: the value itself, or its bytes.
+/// The form in which memory keeps a value: decoded, or encoded.
 ///
-/// The value where its type is `Sendable` and no class, so that a hit costs no decode. The bytes for everything else:
-/// changing an object after it was recorded, or one that was accessed, must change nothing inside, and two threads
-/// must never be handed one mutable object.
+/// A value is kept decoded if its type is `Sendable` and not a class, so that a hit does not decode. Otherwise its bytes are kept: changes
+/// to an
+/// object that was recorded or returned must not affect the cache, and no two threads may share a mutable object.
 @frozen
 @usableFromInline package enum CachedForm<Value> {
     case value(Value)
     case bytes(Data)
 }
 
-// Unchecked because `.value` is protected by `CachePolicy.values`, which can be made only for a `Sendable` type, and
-// a store makes `.value` only under it.
+// Unchecked because only a store with `CachePolicy.values` creates `.value`, and that policy exists only for `Sendable` types.
 extension CachedForm: @unchecked Sendable {}
 
-/// Which of the two a store keeps.
+/// Whether a store keeps values decoded or encoded.
 @usableFromInline package struct CachePolicy<Value>: Sendable {
     @usableFromInline let keepsValues: Bool
 
     private init(keepsValues: Bool) { self.keepsValues = keepsValues }
 
-    /// Bytes, for any type: one decode for each hit.
+    /// Keeps bytes, for any type. Every hit decodes.
     @usableFromInline package static var bytes: CachePolicy { CachePolicy(keepsValues: false) }
 }
 
 extension CachePolicy where Value: Sendable {
-    /// Values, where the type is no class: no decode on a hit. A struct that holds references promises value semantics
-    /// by being recorded.
+    /// Keeps values, unless the type is a class. A hit does not decode. A struct that contains references must have value semantics.
     @usableFromInline package static var values: CachePolicy { CachePolicy(keepsValues: !(Value.self is AnyObject.Type)) }
 }

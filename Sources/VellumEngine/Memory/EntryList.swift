@@ -1,15 +1,15 @@
 public import VellumCore
 
-/// What memory knows of an entry beside its payload.
+/// The metadata of an entry in memory.
 @frozen
 @usableFromInline
 package struct EntryFacts: Sendable {
     /// The last use.
     @usableFromInline package var stamp: UseStamp
-    /// The disk's number of the entry, 0 for a memory-only entry.
+    /// The entry's number on disk; 0 for a memory-only entry.
     @usableFromInline package var row: Int64
     @usableFromInline package var validity: Validity
-    /// Whether the disk has not written the last use down.
+    /// Whether the last use has not been written to the disk.
     @usableFromInline package var isDirty: Bool
 
     @inlinable
@@ -21,11 +21,11 @@ package struct EntryFacts: Sendable {
     }
 }
 
-/// The entries of a memory cache in exact order of use, which of them the disk does not hold, and which last uses it has not written down.
+/// The entries of a memory cache in exact order of use. It tracks which entries are memory-only, and which last uses are not on disk yet.
 ///
-/// A pure value over an ``LRUList``.
+/// A value type over an ``LRUList``.
 ///
-/// - Complexity: O(1) for every operation that does not say otherwise.
+/// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline
 struct EntryList<Payload> {
     @usableFromInline typealias List = LRUList<EntryKey, Payload, EntryFacts>
@@ -33,9 +33,9 @@ struct EntryList<Payload> {
     @usableFromInline typealias Slot = List.Slot
 
     @usableFromInline var list = List()
-    /// How many entries the disk does not hold.
+    /// The number of entries that are not on disk.
     @usableFromInline private(set) var memoryOnlyCount = 0
-    // First in, first out: those before `firstDirty` were handed to the disk.
+    // A first-in, first-out queue. Elements before `firstDirty` were taken.
     @usableFromInline var dirty: ContiguousArray<Slot> = []
     @usableFromInline var firstDirty = 0
 
@@ -51,7 +51,7 @@ struct EntryList<Payload> {
     @inlinable
     func slot(of key: EntryKey) -> Slot? { list.slot(of: key) }
 
-    /// Whether a reader may have the entry now.
+    /// Whether the entry is valid now for a reader with this expiration.
     @inlinable
     func isValid(_ slot: Slot, at now: WallInstant, _ key: EntryKey, under expiration: Expiration) -> Bool {
         list[metadataOf: slot].validity.contains(now, key, lastUse: list[metadataOf: slot].stamp, under: expiration)
@@ -60,12 +60,12 @@ struct EntryList<Payload> {
     @inlinable
     func peek(_ key: EntryKey) -> Item? { list.peek(key) }
 
-    /// The most recently used entries, newest first. O(limit).
+    /// Returns the most recently used entries, newest first. O(limit).
     func newest(_ limit: Int) -> [(key: EntryKey, item: Item)] { list.newest(limit) }
 
     // MARK: Changing
 
-    /// Moves the entry to the front under a new stamp. Returns whether it is the first use that the disk must write down.
+    /// Moves the entry to the front under a new stamp. Returns whether its touch is the only one in the queue.
     @inlinable
     mutating func touch(_ slot: Slot, stamp: UseStamp) -> Bool {
         list.moveToFront(slot)
@@ -76,7 +76,7 @@ struct EntryList<Payload> {
         return dirty.count - firstDirty == 1
     }
 
-    /// Puts the entry in front of all others and returns what it replaced.
+    /// Inserts the entry at the front and returns the entry it replaced.
     @inlinable
     mutating func insert(_ item: Item, forKey key: EntryKey) -> Item? {
         if item.metadata.row == 0 { memoryOnlyCount += 1 }
@@ -86,11 +86,11 @@ struct EntryList<Payload> {
         return old
     }
 
-    /// Takes the entry out.
+    /// Removes the entry and returns it.
     @inlinable
     mutating func remove(_ key: EntryKey) -> Item? {
         guard let slot = list.slot(of: key) else { return nil }
-        // A free slot is not dirty: it may still be in the queue.
+        // The slot may still be in the queue, so it must not stay dirty.
         let wasDirty = list[metadataOf: slot].isDirty
         list[metadataOf: slot].isDirty = false
         guard var item = list.remove(key) else { return nil }
@@ -99,10 +99,10 @@ struct EntryList<Payload> {
         return item
     }
 
-    /// Replaces the payload under the key by another form of the same value.
+    /// Replaces the payload under the key with another form of the same value.
     mutating func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) { list.exchange(key, replacement) }
 
-    /// Notes that the disk no longer holds the entry. Returns whether it is here.
+    /// Marks the entry as no longer on disk. Returns whether it is in memory.
     @inlinable
     mutating func markMemoryOnly(_ key: EntryKey) -> Bool {
         guard let slot = list.slot(of: key) else { return false }
@@ -114,22 +114,22 @@ struct EntryList<Payload> {
         return true
     }
 
-    /// Takes everything out and releases the memory. O(n).
+    /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     mutating func removeAll() -> [Payload] {
         let all = list.removeAll()
         self = EntryList()
         return all
     }
 
-    // MARK: Uses that the disk has not written down
+    // MARK: Touches that are not on disk
 
     @inlinable
     var hasDirty: Bool { firstDirty < dirty.count }
 
-    /// How many uses ``takeDirty(_:)`` may have to hand out: at least as many as it has.
+    /// An upper bound of the number of touches that ``takeDirty(_:)`` can return.
     var dirtyCount: Int { dirty.count - firstDirty }
 
-    /// Uses that the disk has not written down, at most `limit`, each handed out once. O(limit).
+    /// Takes at most `limit` touches that are not on disk. Each is returned once. O(limit).
     mutating func takeDirty(_ limit: Int) -> [Touch] {
         var touches: [Touch] = []
         while touches.count < limit, firstDirty < dirty.count {
@@ -146,7 +146,7 @@ struct EntryList<Payload> {
         return touches
     }
 
-    /// All of them, without handing them out. O(n).
+    /// Returns all touches that are not on disk, without taking them. O(n).
     func pendingDirty() -> [Touch] {
         Set(dirty[firstDirty...]).compactMap { slot in
             let facts = list[metadataOf: slot]
@@ -154,7 +154,7 @@ struct EntryList<Payload> {
         }
     }
 
-    /// Stops the process if the list is not whole: for tests. O(n).
+    /// Stops the process if the counts are inconsistent. For tests. O(n).
     func checkInvariants() {
         list.checkInvariants()
         let memoryOnly = list.newest(.max).count { $0.item.metadata.row == 0 }
@@ -175,7 +175,7 @@ extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     @inlinable package var validity: Validity { metadata.validity }
     @inlinable package var isDirty: Bool { metadata.isDirty }
 
-    /// Whether a reader may have the entry now.
+    /// Whether the entry is valid now for a reader with this expiration.
     @usableFromInline package func isValid(at now: WallInstant, _ key: EntryKey, under expiration: Expiration = .never) -> Bool {
         validity.contains(now, key, lastUse: stamp, under: expiration)
     }

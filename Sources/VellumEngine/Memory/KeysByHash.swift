@@ -1,13 +1,14 @@
 public import VellumCore
 
-/// Keys in memory by the hash under which other processes tell of changes.
+/// Keys in memory, by the hash with which other processes announce changes.
 ///
-/// A pure value. Made when another process is heard of for the first time; keys that left memory stay in it until it has grown to
-/// twice as many as there are.
+/// A value type. It is created at the first change by another process. Keys that left memory stay in it until it holds about twice as many
+/// keys
+/// as memory; then it is rebuilt.
 @usableFromInline
 struct KeysByHash: Sendable {
     private var keys: [UInt64: EntryKey] = [:]
-    /// Hashes that more than one key had.
+    /// Hashes of more than one key.
     private var shared: Set<UInt64> = []
 
     init(_ keys: some Sequence<EntryKey>) {
@@ -22,6 +23,6 @@ struct KeysByHash: Sendable {
         if let present = keys.updateValue(key, forKey: hash), present != key { shared.insert(hash) }
     }
 
-    /// The key of that hash, and whether others may have had it, too.
+    /// Returns the key with that hash, and whether other keys had the same hash.
     func key(_ hash: UInt64) -> (key: EntryKey?, isShared: Bool) { (keys[hash], shared.contains(hash)) }
 }

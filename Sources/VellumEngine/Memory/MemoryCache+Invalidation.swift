@@ -1,25 +1,25 @@
 public import VellumCore
 
-// How the tier follows what other processes change below it.
+// Following the changes of other processes.
 
 extension MemoryCache {
-    /// Whether everything here is what the disk holds. One atomic load.
+    /// Whether memory reflects all announced changes of the disk. One atomic load.
     @inlinable
     func isFresh(_ state: borrowing State) -> Bool {
         guard let generation else { return true }
         return generation.value == state.lastSeenGeneration
     }
 
-    /// A use by a reader who found that something changed.
+    /// Looks the key up after following new changes.
     @usableFromInline
     func useAfterCatchingUp(_ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool) -> Payload? {
-        withFreshShelf { use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &$0) }
+        withFreshState { use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &$0) }
     }
 
-    /// Runs `body` inside the lock, after what others changed was forgotten.
-    func withFreshShelf<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    /// Runs `body` inside the lock, after dropping entries that other processes changed.
+    func withFreshState<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         var forgotten: [Payload] = []
-        // Released where no lock is held.
+        // Released outside the lock.
         defer { withExtendedLifetime(forgotten) {} }
         return state.withLock { state in
             if !isFresh(state) { catchUp(&state, &forgotten) }
@@ -27,9 +27,9 @@ extension MemoryCache {
         }
     }
 
-    /// Notes that a commit of this process made a generation.
+    /// Records the generation that a commit of this process created.
     ///
-    /// - Returns: Whether what was committed is still the last that is known here.
+    /// - Returns: Whether no later change by another process is known.
     @usableFromInline
     func take(_ change: OwnChange?, in state: inout State) -> Bool {
         guard let change else { return true }
@@ -37,7 +37,7 @@ extension MemoryCache {
         return state.lastSeenGeneration <= change.last
     }
 
-    /// Forgets what others changed since the last time.
+    /// Drops the entries that other processes changed since the last call.
     @usableFromInline
     func catchUp(_ state: inout State, _ forgotten: inout [Payload]) {
         guard let feed, let generation else { return }
@@ -50,22 +50,22 @@ extension MemoryCache {
             state.keysByHash = KeysByHash(state.list.list.keys.lazy.compactMap { $0 })
         }
         for hash in hashes {
-            state.generations[Self.stripe(of: hash)] &+= 1  // A reader may be on its way up with what was there.
+            state.generations[Self.stripe(of: hash)] &+= 1  // Invalidates tickets of readers that may have read the old value.
             guard let found = state.keysByHash?.key(hash) else { continue }
             if found.isShared { return forgetEverything(&state, &forgotten) }
             guard let key = found.key, let item = state.list.remove(key) else { continue }
-            // What is under the key now may be the same entry, overwritten: it was used.
+            // The key may still refer to the same entry with new contents, so its last use is kept.
             if item.row != 0, item.isDirty { state.recency.add(row: item.row, stamp: item.stamp) }
             forgotten.append(item.payload)
         }
     }
 
-    /// Makes sure that changes of a key by others will be heard of, once there was one.
+    /// Adds the key to the table by hash, if other processes have made changes.
     @usableFromInline
     func follow(_ key: EntryKey, in state: inout State) {
         guard let count = state.keysByHash?.count else { return }
         if count > 2 * state.list.count + 1024 {
-            state.keysByHash = nil  // Made anew when it is needed again.
+            state.keysByHash = nil  // Rebuilt when it is needed again.
         } else {
             state.keysByHash?.add(key)
         }

@@ -1,34 +1,35 @@
 internal import Foundation
 public import VellumCore
 
-/// Entries in memory, bounded, in exact order of use, for any thread: the locked shell of an ``LRUList``.
+/// A bounded cache of entries in memory, in exact order of use, safe on any thread: the locked wrapper of an ``LRUList``.
 ///
 /// ```swift
-/// let tier = MemoryCache<String>(capacity: try Capacity(1.megaByte))
+/// let cache = MemoryCache<String>(capacity: try Capacity(1.megaByte))
 /// ```
 ///
-/// With concurrent readers the order is exact to within the operations in flight. Evicted payloads are released
-/// outside the lock. Nobody else knows that there is one lock: several pieces, each with its own, would fit behind the same calls.
+/// With concurrent readers the order is exact except for operations in progress. Evicted payloads are released outside the lock. The single
+/// lock
+/// is an implementation detail: the interface allows several parts with a lock each.
 ///
-/// - Complexity: O(1) for every call, but for those that say otherwise. A hit allocates nothing.
+/// - Complexity: O(1) for every call unless stated otherwise. A hit does not allocate.
 @usableFromInline package final class MemoryCache<Payload: Sendable>: Sendable {
-    /// An entry in memory, and what is known of it.
+    /// An entry in memory with its metadata.
     @usableFromInline package typealias Item = LRUList<EntryKey, Payload, EntryFacts>.Item
 
-    /// Proof that nothing was written under a key since a reader missed it.
+    /// Shows that no write of a key has happened since a reader missed it.
     @usableFromInline package struct FillTicket: Sendable {
         @usableFromInline let stripe: Int
         @usableFromInline let generation: UInt64
     }
 
-    /// Payloads to be released where no lock is held, and the keys of those that no tier holds any more.
+    /// Work to do outside the lock: payloads to release, and keys of entries that are now neither in memory nor on disk.
     @usableFromInline package struct DeferredEffects: Sendable {
         @usableFromInline package var payloads: [Payload] = []
         @usableFromInline package var lostKeys: [EntryKey] = []
         @usableFromInline package var evictions = 0
-        /// Whether the disk should hear of uses soon.
+        /// Whether touches are pending for the disk that were not before.
         @usableFromInline package var notifiesDisk = false
-        /// Whether so many uses wait that whoever adds one should write some down.
+        /// Whether so many touches are pending that the caller should write some to the disk.
         @usableFromInline package var isUrgent = false
 
         @inlinable
@@ -36,10 +37,10 @@ public import VellumCore
     }
 
     @usableFromInline let state: Locked<State>
-    /// Held while the tier carries out a transaction, where it is a tier of entries: taken before the shelf's. The number of the
-    /// last entry that was stored so.
+    /// Held during a transaction on entries, and taken before the lock of `state`. The value is the revision of the last entry stored that
+    /// way.
     let revisions = Locked<UInt32>(0)
-    /// Where changes by others are told of, if there can be any.
+    /// The changes by other processes; `nil` if there can be none.
     let feed: ArchiveChanges?
     @usableFromInline let generation: Generation?
 
@@ -54,21 +55,22 @@ public import VellumCore
         @usableFromInline var list = EntryList<Payload>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var hits = 0
-        // A write moves the generation of its key's stripe, so that an older read is not put over it. Two keys of one
-        // stripe only cost each other a promotion.
+        // A write increments the generation of its key's stripe, so that an older read does not replace the value. Two keys of one stripe
+        // can only
+        // prevent each other's fills.
         @usableFromInline var generations = ContiguousArray<UInt64>(repeating: 0, count: 64)
-        // Last uses that the disk may not have written down, of rows that are not in the list.
+        // Touches of entries that are not in the list and may not be on disk yet.
         @usableFromInline var recency = RecencyBuffer()
 
-        // Keys whose writes and removals someone wants to know of. Almost always none.
+        // Keys whose writes and removals are watched. Usually empty.
         @usableFromInline var watches = WatchedKeys()
 
-        // The generation up to which changes by others were heard of, and what is needed to follow them, once there was one.
+        // The generation up to which changes by other processes were followed, and the table needed for that after the first change.
         @usableFromInline var lastSeenGeneration: UInt64
         @usableFromInline var keysByHash: KeysByHash?
 
-        // Three or four megabytes: more is not worth its memory.
-        @inlinable static var mostUntaken: Int { 65_536 }
+        // About four megabytes of pending touches.
+        @inlinable static var mostPending: Int { 65_536 }
         @usableFromInline var capacity: Capacity
 
         init(capacity: Capacity, lastSeenGeneration: UInt64) {
@@ -85,11 +87,11 @@ public import VellumCore
 
     // MARK: Reading
 
-    /// The payload under the key if it is valid, and a use of it.
+    /// Returns the payload under the key if it is valid, and moves it to the front.
     ///
     /// - Parameters:
-    ///   - expiration: For how long the reader takes entries that have no age of their own.
-    ///   - notifiesDisk: Set if it is the first use for a while that the disk must be told of.
+    ///   - expiration: The reader's expiration, for entries that have none of their own.
+    ///   - notifiesDisk: Set if touches are pending for the disk that were not before.
     @inlinable
     package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
         var isBehind = false
@@ -113,48 +115,49 @@ public import VellumCore
         return state.list.list.payload(slot)
     }
 
-    /// A ticket for whoever missed the key and now looks elsewhere.
+    /// Returns a ticket for a reader that missed the key and is about to read the disk.
     @usableFromInline package func ticket(forMissed key: EntryKey) -> FillTicket {
-        withFreshShelf { state in
+        withFreshState { state in
             let stripe = Self.stripe(of: key)
-            // While another process writes under the key, nobody knows which value will be found.
+            // While another process writes the key, the disk may return either value.
             if let feed, feed.isChanging(key.sharedHash) { return FillTicket(stripe: stripe, generation: .max) }
             return FillTicket(stripe: stripe, generation: state.generations[stripe])
         }
     }
 
-    /// The entry under the key, valid or not. Not a use.
+    /// Returns the entry under the key, valid or not. Does not affect the eviction order.
     @usableFromInline package func peek(_ key: EntryKey) -> Item? {
-        withFreshShelf { $0.list.peek(key) }
+        withFreshState { $0.list.peek(key) }
     }
 
-    /// The most recently used entries, newest first. Not a use. O(limit).
+    /// Returns the most recently used entries, newest first. Does not affect the eviction order. O(limit).
     @usableFromInline package func newest(_ limit: Int) -> [(key: EntryKey, item: Item)] {
-        withFreshShelf { $0.list.newest(limit) }
+        withFreshState { $0.list.newest(limit) }
     }
 
     @usableFromInline package func totals() -> StorageUsage {
         state.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.bytes) }
     }
 
-    /// How many entries no other tier holds.
-    @usableFromInline package var memoryOnlyCount: Int { withFreshShelf { $0.list.memoryOnlyCount } }
+    /// The number of entries that are not on disk.
+    @usableFromInline package var memoryOnlyCount: Int { withFreshState { $0.list.memoryOnlyCount } }
 
-    /// How many reads were answered here.
+    /// The number of reads that memory answered.
     @usableFromInline package var hits: Int { state.withLock { $0.hits } }
 
     // MARK: Writing
 
-    /// A stamp for a use that happens now.
+    /// Returns a stamp for an access that happens now.
     @inlinable
     package func stamp(at now: WallInstant) -> UseStamp {
         state.withLock { $0.nextStamp(at: now) }
     }
 
-    /// Takes a value that was just written under the key, or forgets the old one where the new one is too large, or others may have
-    /// written a newer one already.
+    /// Stores a value that was just written to the disk. Drops the old value instead if the new one is too large, or another process may
+    /// already
+    /// have overwritten it.
     ///
-    /// - Parameter change: The commit that wrote it, where others can know of it.
+    /// - Parameter change: The commit of the write, if other processes can see it.
     @inlinable
     package func store(
         _ payload: Payload, forKey key: EntryKey, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, wasPresent: Bool,
@@ -171,7 +174,7 @@ public import VellumCore
                 if let old = state.list.remove(key) { effects.payloads.append(old.payload) }
                 return effects
             }
-            // The first stamp of a new row is in the row itself; of an old row the disk must be told.
+            // The first stamp of a new row is stored in the row; that of an existing row must be written.
             let isDirty = wasPresent && row != 0
             let item = Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isDirty: isDirty)
@@ -181,7 +184,7 @@ public import VellumCore
         }
     }
 
-    /// Takes a value that was just read from the disk, unless something was written under the key meanwhile. A use.
+    /// Stores a value that was just read from the disk, unless the key was written in the meantime. Affects the eviction order.
     @inlinable
     package func fill(
         _ payload: Payload, forKey key: EntryKey, cost: Int, row: Int64, validity: Validity, ticket: FillTicket, at now: WallInstant
@@ -199,25 +202,26 @@ public import VellumCore
             let item = Item(
                 payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isDirty: true)
             put(item, key, in: &state, &effects)
-            effects.isUrgent = state.recency.count > State.mostUntaken
+            effects.isUrgent = state.recency.count > State.mostPending
             return effects
         }
     }
 
-    /// Puts another payload for the same value in the place of what is under the key. Not a use.
+    /// Replaces the payload under the key with another payload of the same value. Does not affect the eviction order.
     ///
-    /// - Parameter replacement: Says what for, or `nil` to leave it. Runs inside the lock.
+    /// - Parameter replacement: Returns the replacement, or `nil` to keep the payload. Runs inside the lock.
     @usableFromInline
     func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
         state.withLock { $0.list.exchange(key, replacement) }
     }
 
-    /// Forgets what is under the key.
+    /// Removes the entry under the key from memory.
     ///
     /// - Parameters:
-    ///   - isWrite: Whether a caller removes it, who would not see it come back. That an entry expired or was not used is no such
-    ///     thing: whoever is loading a new value under the key may go on.
-    ///   - change: The commit that removed it, where others can know of it.
+    ///   - isWrite: Whether a caller removes it, so that no running load of the key may restore it. Expiry does not count as a write: a
+    ///     load that
+    ///     is running then may store its result.
+    ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func remove(_ key: EntryKey, isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
@@ -229,12 +233,12 @@ public import VellumCore
         }
     }
 
-    /// Forgets these entries, where they are still what is under their keys. O(entries).
+    /// Removes these entries from memory, unless other entries have replaced them. O(entries).
     func remove(_ entries: [RemovedEntry]) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
             for entry in entries {
-                state.generations[Self.stripe(of: entry.key)] &+= 1  // A reader may be on its way up with what just left.
+                state.generations[Self.stripe(of: entry.key)] &+= 1  // Invalidates tickets of readers that may have read it.
                 guard state.list.peek(entry.key)?.row == entry.row, let item = state.list.remove(entry.key) else { continue }
                 effects.payloads.append(item.payload)
             }
@@ -242,11 +246,11 @@ public import VellumCore
         }
     }
 
-    /// Forgets everything. O(n).
+    /// Removes every entry from memory. O(n).
     ///
     /// - Parameters:
-    ///   - isWrite: Whether a caller removes it all.
-    ///   - change: The commit that removed it all, where others can know of it.
+    ///   - isWrite: Whether a caller removes everything.
+    ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         state.withLock { state in
             _ = take(change, in: &state)
@@ -259,19 +263,19 @@ public import VellumCore
         }
     }
 
-    /// Notes that the disk no longer holds these entries, and returns the keys that are not here either.
+    /// Marks these entries as no longer on disk, and returns the keys of those that are not in memory either.
     @inlinable
     package func markMemoryOnly(_ keys: [EntryKey]) -> [EntryKey] {
         guard !keys.isEmpty else { return [] }
         return state.withLock { state in
             keys.filter { key in
-                state.generations[Self.stripe(of: key)] &+= 1  // A reader may be on its way up with what just left.
+                state.generations[Self.stripe(of: key)] &+= 1  // Invalidates tickets of readers that may have read it.
                 return !state.list.markMemoryOnly(key)
             }
         }
     }
 
-    /// The same, for entries that left the disk by no write of this store: what is under a key now may be a later one.
+    /// Does the same for entries that were not removed by a write of this store: later entries may have replaced them.
     func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
         state.withLock { state in
             entries.compactMap { entry in
@@ -283,7 +287,7 @@ public import VellumCore
         }
     }
 
-    /// Evicts until at most so many bytes are held. Entries that the disk holds are still found there. O(evicted).
+    /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there. O(evicted).
     @usableFromInline package func trim(toBytes bytes: Int) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
@@ -292,10 +296,10 @@ public import VellumCore
         }
     }
 
-    /// How much the tier may hold.
+    /// The limit of memory.
     @usableFromInline package var capacity: Capacity { state.withLock { $0.capacity } }
 
-    /// Changes how much the tier may hold, and evicts what is over it. O(evicted).
+    /// Changes the limit of memory, and evicts what exceeds it. O(evicted).
     @usableFromInline package func setCapacity(_ capacity: Capacity, onlyRaising: Bool = false) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
@@ -307,7 +311,7 @@ public import VellumCore
 
     // MARK: The order of use
 
-    /// The last use of an entry, if it is known here.
+    /// Returns the last use of an entry, if memory knows it.
     @usableFromInline package func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? {
         state.withLock { state in
             if let item = state.list.peek(key), item.row == row { return item.stamp }
@@ -320,15 +324,16 @@ public import VellumCore
         state.withLock { $0.lastStamp = max($0.lastStamp, stamp) }
     }
 
-    /// Uses that the disk has not been told of, at most `limit`, until ``finishTouches(written:)``. O(limit), and O(n log n) once for n that wait.
+    /// Takes at most `limit` touches that are not on disk, until ``finishTouches(written:)``. O(limit), plus O(n log n) when n touches are
+    /// drained.
     @usableFromInline package func takeTouches(limit: Int) -> [Touch] {
         var (uses, isMore) = ([Touch](), true)
         while uses.count < limit, isMore {
             let left = limit - uses.count
-            let sorted = state.withLock { $0.recency.leave() }.sorted { $0.row > $1.row }
+            let sorted = state.withLock { $0.recency.drain() }.sorted { $0.row > $1.row }
             let taken: [Touch]
             (taken, isMore) = state.withLock { state in
-                if !sorted.isEmpty { state.recency.line(up: sorted) }
+                if !sorted.isEmpty { state.recency.enqueue(sorted) }
                 let present = state.list.takeDirty(left)
                 state.recency.take(present)
                 return (present + state.recency.take(left - present.count), state.recency.hasWaiting)
@@ -338,18 +343,18 @@ public import VellumCore
         return uses
     }
 
-    /// The uses that were taken are written down, or must be told again. O(uses taken).
+    /// Ends ``takeTouches(limit:)``. Touches that were not written are pending again. O(touches taken).
     @usableFromInline package func finishTouches(written: Bool) {
         state.withLock { $0.recency.finish(written: written) }
     }
 
-    /// All the uses that may not be written down yet, without taking them. O(uses).
+    /// Returns all touches that may not be on disk yet, without taking them. O(touches).
     @usableFromInline package func pendingTouches() -> [Touch] {
         let (present, others) = state.withLock { ($0.list.pendingDirty(), $0.recency) }
         return present + others.all.map { Touch(row: $0.key, stamp: $0.value) }
     }
 
-    /// How many uses are to be taken, or a few more.
+    /// An upper bound of the number of touches to take.
     @usableFromInline package var pendingTouchCount: Int { state.withLock { $0.list.dirtyCount + $0.recency.count } }
 
     // MARK: Inside the lock
@@ -397,7 +402,7 @@ public import VellumCore
     @inlinable
     static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & 63) }
 
-    /// Stops if the list is not whole: for tests. O(n).
+    /// Stops the process if the list is inconsistent. For tests. O(n).
     @usableFromInline package func checkInvariants() {
         state.withLock { $0.list.checkInvariants() }
     }

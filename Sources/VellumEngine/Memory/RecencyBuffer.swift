@@ -1,32 +1,33 @@
 public import VellumCore
 
-/// Last uses of entries that are not in memory, until the disk has written them down.
+/// The touches of entries that are not in memory, until they are on disk.
 ///
-/// New uses *wait*. When the disk asks, all that wait *leave* together, in the order of entries, because neighbours share pages; the
-/// disk takes them in parts. What it took is still known until it is committed, and waits again if that failed.
+/// New touches are *waiting*. ``drain()`` makes all waiting touches *leaving* together, to be sorted by entry, because neighbouring entries
+/// share
+/// pages. The disk takes them in batches. A touch stays known until it is committed, and is waiting again if the commit failed.
 ///
-/// Uses are not picked one by one from those that wait: a dictionary that is emptied from one end while it is filled everywhere becomes
-/// so dense at the other that each look at it takes microseconds.
+/// Touches are not taken one by one from the dictionary of waiting touches: a dictionary that is emptied from one end while it is filled
+/// everywhere becomes so dense at the other end that each lookup takes microseconds.
 ///
-/// - Complexity: O(1) for each use, but for sorting what leaves, which is done outside the lock around this.
+/// - Complexity: O(1) for each touch, except for sorting, which happens outside the owner's lock.
 @usableFromInline
 struct RecencyBuffer: Sendable {
     @usableFromInline private(set) var waiting: [Int64: UseStamp] = [:]
-    // Those that left and are not committed yet, unless a later one is known.
+    // Touches that were drained and are not committed yet, except those with a later touch.
     @usableFromInline private(set) var leaving: [Int64: UseStamp] = [:]
-    // What left and was not taken yet, the last first.
+    // Drained touches that were not taken yet, in reverse order.
     @usableFromInline private(set) var untaken: [Touch] = []
     private var taken: [Touch] = []
 
     init() {}
 
-    /// How many the disk has not taken, or a few more.
+    /// An upper bound of the number of touches to take.
     @inlinable var count: Int { waiting.count + untaken.count }
 
-    /// Whether any wait.
+    /// Whether any touch is waiting.
     @inlinable var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// Adds a use.
+    /// Adds a touch.
     @inlinable
     mutating func add(row: Int64, stamp: UseStamp) {
         guard stamp >= self.stamp(row: row) ?? .never else { return }
@@ -34,27 +35,28 @@ struct RecencyBuffer: Sendable {
         if !leaving.isEmpty { leaving[row] = nil }
     }
 
-    /// Forgets the use of an entry of which memory holds a later one.
+    /// Drops the touch of an entry, because memory holds a later one.
     @inlinable
     mutating func remove(row: Int64) {
-        // Most often there is none, and a look costs less than a removal.
+        // Usually both are empty, and the check is cheaper than a removal.
         if !waiting.isEmpty { waiting[row] = nil }
         if !leaving.isEmpty { leaving[row] = nil }
     }
 
     mutating func removeAll() { self = RecencyBuffer() }
 
-    /// The last use of the entry that may not be committed yet.
+    /// Returns the last touch of the entry that may not be committed yet.
     @inlinable
     func stamp(row: Int64) -> UseStamp? { waiting[row] ?? (leaving.isEmpty ? nil : leaving[row]) }
 
-    /// Everything that may not be committed yet.
+    /// All touches that may not be committed yet.
     var all: [Int64: UseStamp] { waiting.merging(leaving) { max($0, $1) } }
 
-    // MARK: Telling the disk
+    // MARK: Writing to the disk
 
-    /// Lets what waits leave, if everything that left before was taken: it is to be sorted, outside the lock, and brought to ``line(up:)``.
-    mutating func leave() -> [Touch] {
+    /// Returns all waiting touches, if all drained touches were taken. The caller sorts them outside the lock and passes them to
+    /// ``enqueue(_:)``.
+    mutating func drain() -> [Touch] {
         guard untaken.isEmpty, !waiting.isEmpty else { return [] }
         let uses = waiting.map { Touch(row: $0.key, stamp: $0.value) }
         if leaving.isEmpty { leaving = waiting } else { leaving.merge(waiting) { max($0, $1) } }
@@ -62,12 +64,12 @@ struct RecencyBuffer: Sendable {
         return uses
     }
 
-    /// - Parameter sorted: By entry, the last first.
-    mutating func line(up sorted: [Touch]) {
+    /// - Parameter sorted: The drained touches in descending order of entries.
+    mutating func enqueue(_ sorted: [Touch]) {
         if untaken.isEmpty { untaken = sorted } else { untaken.insert(contentsOf: sorted, at: 0) }
     }
 
-    /// Hands out the next of those that leave.
+    /// Takes the next drained touches.
     mutating func take(_ limit: Int) -> [Touch] {
         var uses: [Touch] = []
         while uses.count < limit, let use = untaken.popLast() {
@@ -77,19 +79,19 @@ struct RecencyBuffer: Sendable {
         return uses
     }
 
-    /// Notes uses that the disk takes without their having waited.
+    /// Records touches that are taken directly from the list of entries.
     mutating func take(_ uses: [Touch]) {
         for use in uses { leaving[use.row] = max(use.stamp, leaving[use.row] ?? .never) }
         taken += uses
     }
 
-    /// What was taken is committed, or must be told again.
+    /// Ends a batch: its touches are committed, or waiting again.
     mutating func finish(written: Bool) {
         for use in taken where leaving[use.row] == use.stamp {
             leaving[use.row] = nil
             if !written { waiting[use.row] = use.stamp }
         }
         taken = []
-        if leaving.isEmpty { leaving = [:] }  // An empty one keeps its memory.
+        if leaving.isEmpty { leaving = [:] }  // Releases the capacity of the dictionary.
     }
 }

@@ -1,9 +1,9 @@
 public import VellumCore
 
-/// Keys and the writes to them: how a loader learns that someone wrote or removed its key while it ran.
+/// Tracks writes of watched keys, so that a loader learns whether its key was written or removed while it ran.
 ///
-/// A pure value; ``MemoryCache`` keeps it inside its lock. A version is never used twice, so whoever gave up watching a key and
-/// watches it anew cannot take an old version for the new.
+/// A value type inside the lock of a ``MemoryCache``. A version is never reused, so a key that is unwatched and watched again has a new
+/// version.
 @usableFromInline
 struct WatchedKeys: Sendable {
     private struct Watch {
@@ -16,7 +16,7 @@ struct WatchedKeys: Sendable {
 
     @usableFromInline var isEmpty: Bool { watches.isEmpty }
 
-    /// Watches the key once more, and returns its version now.
+    /// Adds a watcher of the key, and returns the key's current version.
     mutating func watch(_ key: EntryKey) -> UInt64 {
         if let index = watches.index(forKey: key) {
             watches.values[index].watchers += 1
@@ -27,7 +27,7 @@ struct WatchedKeys: Sendable {
         return lastVersion
     }
 
-    /// Watches the key once less.
+    /// Removes a watcher of the key.
     mutating func unwatch(_ key: EntryKey) {
         guard let watch = watches[key] else { return }
         watches[key] = watch.watchers == 1 ? nil : Watch(watchers: watch.watchers - 1, version: watch.version)
@@ -51,12 +51,12 @@ struct WatchedKeys: Sendable {
 }
 
 extension MemoryCache {
-    /// Watches the key, until ``unwatch(_:)``, and returns its version now.
+    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the key's current version.
     func watch(_ key: EntryKey) -> UInt64 { state.withLock { $0.watches.watch(key) } }
 
     func unwatch(_ key: EntryKey) { state.withLock { $0.watches.unwatch(key) } }
 
-    /// Whether no caller wrote or removed what is under a watched key since it had that version.
+    /// Whether no caller wrote or removed the watched key since it had that version.
     func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
         state.withLock { $0.watches.isUnchanged(key, since: version) }
     }

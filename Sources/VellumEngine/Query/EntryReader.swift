@@ -34,7 +34,7 @@ final class EntryReader<Value> {
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
         guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
         guard stored.isIntact else {
-            store.reportUnsound(stored.key)
+            store.reportCorrupt(stored.key)
             return nil
         }
         if let mayMatch, !mayMatch(stored.entry.bytes) { return nil }

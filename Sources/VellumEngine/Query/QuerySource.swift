@@ -84,7 +84,7 @@ final class QuerySource<Value> {
     // MARK: The pipeline
 
     func begin() throws(VellumError) -> QueryPipeline<Value> {
-        let memoryOnly = store.valuesInMemoryAlone(at: now)
+        let memoryOnly = store.memoryOnlyValues(at: now)
         guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
             return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
         }

@@ -3,10 +3,12 @@ package import Foundation
 package import VellumCore
 
 extension CodableFormat {
-    /// The value in this format. Runs on the caller's thread, the type's own `encode(to:)` included.
+    /// Returns the value encoded in this format.
     ///
-    /// - Complexity: O(n) in the bytes made.
-    /// - Throws: `EncodingError`, and whatever the type throws.
+    /// Runs on the caller's thread, including the type's own `encode(to:)`.
+    ///
+    /// - Complexity: O(n) in the size of the result.
+    /// - Throws: `EncodingError`, and any error that the type's `encode(to:)` throws.
     package func encode<Value: Encodable>(_ value: Value) throws -> Data {
         switch self {
         case .cbor: try Self.cborEncoder.encode(value)
@@ -14,18 +16,20 @@ extension CodableFormat {
         }
     }
 
-    /// The value that the bytes hold, in whichever format they are. Runs on the caller's thread, the type's own `init(from:)` included.
+    /// Returns the value decoded from bytes in either format.
     ///
-    /// - Complexity: O(n) in the bytes.
-    /// - Throws: `DecodingError`, and whatever the type throws.
+    /// Runs on the caller's thread, including the type's own `init(from:)`.
+    ///
+    /// - Complexity: O(n) in the number of bytes.
+    /// - Throws: `DecodingError`, and any error that the type's `init(from:)` throws.
     package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
         CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
     }
 
-    /// One value out of what is stored, without decoding the rest; `nil` if it cannot be read so, as out of JSON.
+    /// Returns one nested value without decoding the rest; `nil` if the path is absent, or the bytes are JSON.
     ///
-    /// - Complexity: O(n) in the bytes before the end of the value.
-    /// - Throws: `DecodingError` for bytes that are not well-formed up to there, or a value of another type.
+    /// - Complexity: O(n) in the number of bytes up to the end of the value.
+    /// - Throws: `DecodingError` if the bytes up to there are malformed, or the value has another type.
     package static func decodeField<Value: Decodable>(_ type: Value.Type, at path: [String], from bytes: Data) throws -> Value? {
         CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decodeIfPresent(type, at: path, from: bytes) : nil
     }

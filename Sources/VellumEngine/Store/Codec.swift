@@ -1,7 +1,7 @@
 public import Foundation
 public import VellumCore
 
-/// Turns values into bytes and back.
+/// Encodes values as bytes, and decodes them.
 ///
 /// A store encodes once per write and decodes at most once per read, on the caller's thread and never under a lock.
 @usableFromInline package protocol Codec<Value>: Sendable {
@@ -11,9 +11,9 @@ public import VellumCore
     func decode(_ bytes: Data) throws -> Value
 }
 
-/// A codec for anything `Codable`, which writes one format and reads them all.
+/// A codec for `Codable` types, which writes one format and reads all formats.
 @usableFromInline package struct CodableCodec<Value: Codable>: Codec {
-    /// What is written.
+    /// The format of new bytes.
     @usableFromInline package let format: CodableFormat
 
     @usableFromInline package init(_ format: CodableFormat = .cbor) { self.format = format }
@@ -22,7 +22,7 @@ public import VellumCore
     @usableFromInline package func decode(_ bytes: Data) throws -> Value { try CodableFormat.decode(Value.self, from: bytes) }
 }
 
-/// A codec for anything `Codable` that is JSON and nothing else: JSON of Foundation, with numbers that are not finite spelled out.
+/// A codec for `Codable` types that reads and writes only Foundation's JSON. Infinity and NaN are encoded as strings.
 @usableFromInline package struct JSONCodec<Value: Codable>: Codec {
     @usableFromInline package init() {}
 
@@ -30,7 +30,7 @@ public import VellumCore
     @usableFromInline package func decode(_ bytes: Data) throws -> Value { try JSONCoders.decoder.decode(Value.self, from: bytes) }
 }
 
-/// A codec for bytes: they are their own encoding.
+/// A codec for bytes, which leaves them unchanged.
 @usableFromInline package struct IdentityCodec: Codec {
     @usableFromInline package init() {}
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The JSON coders that the whole public shares: made once, never changed, safe on any thread.
+/// The JSON coders that the whole package shares: created once, never changed, safe on any thread.
 package enum JSONCoders {
     package static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()

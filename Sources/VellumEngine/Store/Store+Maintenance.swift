@@ -2,11 +2,11 @@ package import Foundation
 package import VellumCore
 
 extension Store {
-    /// Removes everything that was last used before `date`: recorded or accessed.
+    /// Removes every entry that was last recorded or accessed before `date`.
     ///
-    /// Works in small transactions, so that others can write meanwhile.
+    /// Runs in small transactions, so that other writers are not blocked.
     ///
-    /// - Returns: How many entries left.
+    /// - Returns: The number of removed entries.
     /// - Complexity: O(removed × log n).
     @discardableResult
     package func removeUnused(since date: Date) throws(VellumError) -> Int {
@@ -23,29 +23,31 @@ extension Store {
         return removed + memoryOnly.count
     }
 
-    /// Says for how long a reader takes entries that have no age of their own: those that no reader takes any more, within a week
-    /// of its last opening the store, are removed by and by, a few at a time, without anyone reading them.
+    /// Sets the retention policy of this reader, which applies to entries without an expiration of their own. Such an entry is reclaimed in
+    /// the
+    /// background once it is expired for every reader that opened the store within the last week.
     ///
-    /// A reader that says nothing may find that others' entries are gone. Without any claim an entry stays that has no age of its
-    /// own.
+    /// A reader without a policy may find that entries are gone which only it would still accept. If no reader has a policy, entries
+    /// without an
+    /// expiration of their own are kept.
     ///
-    /// Blocks for the disk where the file does not know of the claim since today.
+    /// Blocks for the disk, unless the policy was already stored today.
     ///
-    /// - Parameter grace: For how long beyond its end an old entry may still be asked for.
-    /// - Complexity: O(claims of the store).
-    /// - Throws: ``VellumError`` if the disk fails; then the claim holds for as long as this process has the store.
+    /// - Parameter staleWindow: How long after its expiry an entry may still be requested.
+    /// - Complexity: O(policies of the store).
+    /// - Throws: ``VellumError`` if the disk fails. The policy then applies while this process has the store open.
     package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(VellumError) {
         try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow))
     }
 
-    /// Gives memory back until at most `size` is held there. What left is still on disk.
+    /// Evicts entries from memory until it holds at most `size`. Entries on disk stay there.
     ///
-    /// - Complexity: O(entries that leave).
+    /// - Complexity: O(evicted entries).
     package func trimMemory(to size: DataSize) {
         release(memory.trim(toBytes: size.bytes))
     }
 
-    /// What the store did since it was opened, and what it holds.
+    /// Returns counters since the store was opened, and its present size.
     ///
     /// - Complexity: O(1).
     package func statistics() throws(VellumError) -> StoreStatistics {
@@ -63,30 +65,30 @@ extension Store {
         return statistics
     }
 
-    /// Makes everything acknowledged before it survive power loss, the order of use included. Blocks for the disk.
+    /// Makes every write acknowledged before, and the order of use, survive power loss. Blocks for the disk.
     package func flush() throws(VellumError) {
         try disk.flush()
     }
 
-    /// Flushes and lets go of the file; every later call throws ``VellumError/Code/closed``. Closing twice is closing once.
+    /// Flushes and releases the file. Every later call throws ``VellumError/Code/closed``. Closing again has no effect.
     package func close() throws(VellumError) {
         try closeDisk()
         finishClosing()
     }
 
-    /// The part of closing that may fail, and runs no code of a user's.
+    /// Closes the disk. May fail, and runs no user-supplied code.
     package func closeDisk() throws(VellumError) { try disk.close() }
 
-    /// The rest, which releases values: where no lock is held.
+    /// Releases the values in memory. Must be called without holding a lock.
     package func finishClosing() {
         release(memory.removeAll())
         events.finish()
     }
 
-    /// Whether the disk was let go of; then the store must be made anew.
+    /// Whether the archive was closed; the store must be opened again then.
     package var isClosed: Bool { disk.isClosed }
 
-    /// Tells observers of a failure of which no caller was told.
+    /// Reports to observers a failure that was not thrown to any caller.
     package func report(_ error: VellumError) {
         owner.archiveDidReport(.failure(error))
     }

@@ -1,30 +1,30 @@
 package import VellumCore
 
-// Queries: what an index answers, and what is asked of every value. None of them is a use.
+// Queries. None of them affects the eviction order.
 
 extension Store {
-    /// The values that the query asks for. Not a use.
+    /// Returns the values that match the query. Does not affect the eviction order.
     ///
-    /// Sees everything that ``value(forKey:)`` would find, each value once. Without a sort values come in the order in which
-    /// their keys were first recorded. A value that cannot be decoded is reported and hides no other.
+    /// Finds everything that ``value(forKey:)`` would find, each value once. Without a sort, values are in the order in which their keys
+    /// were first
+    /// recorded. A value that cannot be decoded is reported and skipped.
     ///
-    /// Up to 4096 objects or 4 MB are of one instant; in a larger query what others change meanwhile is met before or after the
-    /// change.
+    /// Up to 4096 objects or 4 MB are a consistent snapshot. A larger query sees each concurrent change either before or after it.
     ///
-    /// - Complexity: O(log n + r) for r candidates of an index, O(n) without one; one decode for each candidate.
-    /// - Throws: ``VellumError`` if the disk fails, or a condition throws.
+    /// - Complexity: O(log n + r) for r candidates of an index, O(n) without an index; one decode for each candidate.
+    /// - Throws: ``VellumError`` if the disk fails or a condition throws.
     package func fetch(_ query: QueryDescription<Value>) throws(VellumError) -> [Value] {
         try QueryExecution(query, in: self, isLazy: query.hasLimit).all()
     }
 
-    /// The first value that the query asks for. Not a use.
+    /// Returns the first value that matches the query. Does not affect the eviction order.
     package func first(_ query: QueryDescription<Value>) throws(VellumError) -> Value? {
         try QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true).next()?.value
     }
 
-    /// Returns how many valid values the query asks for. Counting does not affect the eviction order.
+    /// Returns the number of valid values that match the query. Does not affect the eviction order.
     ///
-    /// Values that cannot be decoded are not counted. If an index answers the whole query, nothing is decoded, and they are counted.
+    /// Values that cannot be decoded are not counted, unless an index answers the whole query without decoding.
     package func count(_ query: QueryDescription<Value>) throws(VellumError) -> Int {
         let execution = QueryExecution(query, in: self, isLazy: false)
         if let count = try execution.countWithoutDecoding() { return count }
@@ -33,18 +33,18 @@ extension Store {
         return count
     }
 
-    /// Whether the query asks for any value. Not a use.
+    /// Returns whether any value matches the query. Does not affect the eviction order.
     package func exists(_ query: QueryDescription<Value>) throws(VellumError) -> Bool {
         let execution = QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true)
         if let count = try execution.countWithoutDecoding() { return count > 0 }
         return try execution.next() != nil
     }
 
-    /// Removes the values that the query asks for, in one transaction.
+    /// Removes the values that match the query, in one transaction.
     ///
-    /// A value that someone changes between the finding and the removing stays.
+    /// A value that changes between the search and the removal is kept.
     ///
-    /// - Returns: How many values were removed.
+    /// - Returns: The number of removed values.
     @discardableResult
     package func removeAll(_ query: QueryDescription<Value>) throws(VellumError) -> Int {
         let execution = QueryExecution(query, in: self, isLazy: false)
@@ -53,7 +53,7 @@ extension Store {
         return try transaction.commit().count { $0 }
     }
 
-    /// Carries the query out, and tells how.
+    /// Runs the query and explains how it was answered.
     package func explain(_ query: QueryDescription<Value>) throws(VellumError) -> QueryExplanation {
         let clock = ContinuousClock()
         let start = clock.now
@@ -71,7 +71,7 @@ extension Store {
         return explanation
     }
 
-    /// How far the index is built.
+    /// Returns the progress of building the index.
     package func indexProgress() throws(VellumError) -> IndexProgress {
         guard catalog != nil else {
             let count = try count()
@@ -82,15 +82,15 @@ extension Store {
 
     // MARK: Steps
 
-    /// What lives in memory alone, as it was used, the least recent first.
-    func valuesInMemoryAlone(at now: WallInstant) -> [(key: EntryKey, payload: CachedForm<Value>)] {
+    /// The valid memory-only values, least recently used first.
+    func memoryOnlyValues(at now: WallInstant) -> [(key: EntryKey, payload: CachedForm<Value>)] {
         guard memory.memoryOnlyCount > 0 else { return [] }
         return memory.newest(.max).reversed().filter { $0.item.row == 0 && $0.item.isValid(at: now, $0.key) }.map {
             ($0.key, $0.item.payload)
         }
     }
 
-    func reportUnsound(_ key: EntryKey) {
+    func reportCorrupt(_ key: EntryKey) {
         owner.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
     }
 }
@@ -101,24 +101,24 @@ extension QueryDescription {
     }
 }
 
-/// A query whose values are asked for some at a time.
+/// A query that returns its values in batches.
 ///
-/// Holds as many objects as are asked for at once, however many there are; nothing is locked in between, and no writer or
-/// checkpoint waits. What others change meanwhile is met before or after the change.
+/// Holds at most one batch of objects. Nothing is locked between batches, so writers and checkpoints do not wait. Each concurrent change is
+/// seen either before or after it.
 package final class QueryCursor<Value> {
     private let execution: QueryExecution<Value>
     private let count: Int
 
-    /// - Parameter count: How many values to hold at most.
+    /// - Parameter count: The largest number of values in a batch.
     package init(_ query: QueryDescription<Value>, in store: Store<Value>, atOnce count: Int) {
         execution = QueryExecution(query, in: store, isLazy: true, batchSize: count)
         self.count = count
     }
 
-    /// The next few values; none at the end.
+    /// Returns the next batch of values; empty at the end.
     ///
-    /// - Parameter isCancelled: Asked for every object that is looked at.
-    /// - Throws: ``VellumError``, with the code ``VellumError/Code/cancelled`` if `isCancelled` says so.
+    /// - Parameter isCancelled: Called for every object that is examined.
+    /// - Throws: ``VellumError``, with the code ``VellumError/Code/cancelled`` if `isCancelled` returns `true`.
     package func next(isCancelled: @escaping () -> Bool = { false }) throws(VellumError) -> [Value] {
         execution.source.reader.isCancelled = isCancelled
         var values: [Value] = []

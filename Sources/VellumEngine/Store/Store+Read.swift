@@ -1,17 +1,18 @@
 public import Foundation
 public import VellumCore
 
-// The way of a read: memory, else the disk, one decode, and a place in memory.
+// Reading: from memory, or else from the disk with one decode and a fill of memory.
 
 extension Store {
-    /// The value under the key. A use of it, in memory and for the disk.
+    /// Returns the value under the key. Affects the eviction order, in memory and on disk.
     ///
-    /// Blocks for a read of the disk if memory has nothing.
+    /// Blocks for a read of the disk if memory does not have the value.
     ///
-    /// - Parameter expiration: For how long the caller takes entries that have no age of their own.
+    /// - Parameter expiration: The reader's expiration, for entries that have none of their own.
     /// - Complexity: O(1) in memory, O(log n) on disk.
-    /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be
-    ///   decoded. A miss is no error.
+    /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be decoded. A miss
+    ///   does not
+    ///   throw.
     @inlinable
     package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
         let now = clock.now()
@@ -19,7 +20,7 @@ extension Store {
         return try valueOnDisk(forKey: key, now, expiration)
     }
 
-    /// The valid value under the key. One that cannot be read is as good as none to whoever can load it: it was reported.
+    /// Returns the valid value under the key; `nil` also if the entry is corrupt, which was reported. For callers that can load the value.
     @inlinable
     func valueIgnoringCorruption(_ key: EntryKey, under expiration: Expiration) throws(VellumError) -> Value? {
         do throws(VellumError) {
@@ -30,10 +31,10 @@ extension Store {
         }
     }
 
-    /// The valid value under the key, where memory has it: nothing here waits for a disk. A use of it.
+    /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects the eviction order.
     @inlinable
     package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
-        // Before a lock that another thread may have held when this process was copied.
+        // Checked before taking a lock that another thread may have held when this process was forked.
         guard forkGuard.isThisProcess else { throw .forked }
         var notifiesDisk = false
         switch memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) {
@@ -65,7 +66,7 @@ extension Store {
         return try take(entry, forKey: key, ticket, at: now)
     }
 
-    /// Decodes what was read from the disk and gives it a place in memory. A use.
+    /// Decodes an entry read from the disk and stores it in memory. Affects the eviction order.
     @inlinable
     func take(
         _ entry: Entry, forKey key: EntryKey, _ ticket: MemoryCache<CachedForm<Value>>.FillTicket, at now: WallInstant
@@ -79,12 +80,12 @@ extension Store {
         return value
     }
 
-    /// Whether something valid is recorded under the key. Not a use, and decodes nothing.
+    /// Returns whether a valid entry is under the key. Does not affect the eviction order or decode.
     @usableFromInline package func contains(_ key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Bool {
         try metadata(forKey: key, under: expiration) != nil
     }
 
-    /// What is known of the entry under the key. Not a use, and decodes nothing.
+    /// Returns the metadata of the entry under the key. Does not affect the eviction order or decode.
     ///
     /// - Complexity: O(log n), and reads the entry's bytes to check them.
     @usableFromInline package func metadata(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError)
@@ -106,7 +107,7 @@ extension Store {
             expires: entry.validity.end(of: key, lastUse: lastUse, at: now, under: expiration))
     }
 
-    /// Whether a reader may have what was read from the disk. Memory may know of later uses.
+    /// Whether an entry read from the disk is valid. Memory may know of later accesses.
     @inlinable
     func isValid(_ entry: Entry, of key: EntryKey, at now: WallInstant, _ expiration: Expiration = .never) throws(VellumError) -> Bool {
         let validity = entry.validity
@@ -116,22 +117,23 @@ extension Store {
         return validity.contains(now, key, lastUse: try lastUse(of: entry, key), under: expiration)
     }
 
-    /// The last use of an entry whose validity hangs on it. The disk tells it with an entry whose own age slides, and is asked where the
-    /// reader's does.
+    /// Returns the last use of an entry whose validity depends on it. The entry contains it if its own age slides; otherwise it is read
+    /// from the
+    /// disk.
     @usableFromInline
     func lastUse(of entry: Entry, _ key: EntryKey) throws(VellumError) -> UseStamp {
         if entry.validity.isOwn { return max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never) }
         return try disk.lastUse(ofKey: key) ?? .never
     }
 
-    /// The keys of everything valid, most recently used first; at most `limit` of them. Not a use.
+    /// Returns the keys of at most `limit` valid entries, most recently used first. Does not affect the eviction order.
     ///
-    /// - Complexity: O(limit × log n), and O(p log p) for p uses that the disk was not told of yet.
+    /// - Complexity: O(limit × log n), plus O(p log p) for p touches that are not on disk yet.
     @usableFromInline package func keys(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [EntryKey] {
         try keysByUse(limit: limit, under: expiration).map(\.key)
     }
 
-    /// The same, with the last use and the size of each.
+    /// Returns the same keys, with the last use and size of each entry.
     @usableFromInline package func keysByUse(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [ListedKey] {
         guard limit > 0 else { return [] }
         let now = clock.now()
@@ -142,12 +144,12 @@ extension Store {
         return Array(all.sorted { $0.lastUse > $1.lastUse }.prefix(limit))
     }
 
-    /// Every valid value, most recently used first; at most `limit` of them. Not a use.
+    /// Returns at most `limit` valid values, most recently used first. Does not affect the eviction order.
     ///
-    /// A value that cannot be read or decoded is reported and hides no other. The values are of different instants if
-    /// others write meanwhile.
+    /// A value that cannot be read or decoded is reported and skipped. The result is not a consistent snapshot if others write at the same
+    /// time.
     ///
-    /// - Complexity: O(limit × log n), with one decode for each value that memory does not keep as such.
+    /// - Complexity: O(limit × log n), with one decode for each value that memory does not hold decoded.
     @usableFromInline package func values(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [Value] {
         guard limit > 0 else { return [] }
         var values: [Value] = []
@@ -155,13 +157,13 @@ extension Store {
             do throws(VellumError) {
                 if let value = try peekValue(forKey: key) { values.append(value) }
             } catch  where error.concernsOneEntry {
-                continue  // Reported where it was found.
+                continue  // Already reported.
             }
         }
         return values
     }
 
-    /// The value under the key, valid or not. Not a use.
+    /// Returns the value under the key, valid or not. Does not affect the eviction order.
     @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? { try peekValue(forKey: key) }
 
     func peekValue(forKey key: EntryKey) throws(VellumError) -> Value? {
@@ -186,7 +188,7 @@ extension Store {
     @usableFromInline
     func countMiss() { owner.counters.withLock { $0.misses += 1 } }
 
-    /// Remembers a value where its bytes were remembered before the store was told to keep values.
+    /// Replaces bytes in memory with the decoded value, after the caching policy was changed to keep values.
     @usableFromInline
     func keep(_ value: Value, of bytes: Data, _ key: EntryKey) {
         memory.exchange(key) { present in
@@ -215,7 +217,7 @@ extension Store {
         keepsValues ? .value(value) : .bytes(bytes)
     }
 
-    /// Reads the disk, and tells observers of a damaged entry: a reader that goes on without it must not be the only one to know.
+    /// Reads the disk, and reports a damaged entry to observers, because the caller may ignore the error.
     @usableFromInline
     func entryOnDisk(forKey key: EntryKey) throws(VellumError) -> Entry? {
         do throws(VellumError) {
@@ -236,7 +238,7 @@ extension VellumError {
             cause: cause)
     }
 
-    /// Whether the failure is that of one entry and says nothing of the others.
+    /// Whether the failure concerns only one entry.
     @usableFromInline
     package var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
 }

@@ -1,12 +1,13 @@
 package import VellumCore
 
-// Memory may hold a value in the form in which it came from the disk; whoever makes more of it puts that in its place.
+// Replaces a value in memory with another form of it, for example one that is decoded further.
 
 extension Store {
-    /// Puts another form of the same value in the place of what memory holds under the key. Not a use; the disk is not told.
+    /// Replaces what memory holds under the key with another form of the same value. Affects neither the eviction order nor the disk.
     ///
-    /// - Parameter isStill: Whether what memory holds is what the new form was made from. Runs inside the memory's lock: it may
-    ///   compare identities, and run no code of a user's. What is replaced must be released by the caller, who still holds it.
+    /// - Parameter isStill: Whether the value in memory is the one from which the new form was made. Runs inside the memory's lock: it may
+    ///   compare
+    ///   identities, and must not run user-supplied code. The caller still retains the replaced value, and releases it.
     package func refine(_ key: EntryKey, to value: Value, where isStill: (Value) -> Bool) {
         guard keepsValues else { return }
         memory.exchange(key) { present in

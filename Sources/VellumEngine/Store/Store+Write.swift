@@ -1,18 +1,18 @@
 public import Foundation
 public import VellumCore
 
-// The way of a write: one encode, the disk in one transaction, then memory in the order of the commits.
+// Writing: one encode, one transaction on disk, then memory in the order of the commits.
 
 extension Store {
-    /// Records the value under the key, whatever is there. A use of it.
+    /// Records the value under the key, replacing any other. Affects the eviction order.
     ///
-    /// Encodes on the caller's thread, then blocks for the disk. A value that is larger than one tier's limit skips that
-    /// tier and evicts nothing there.
+    /// Encodes on the caller's thread, then blocks for the disk. A value larger than the limit of memory or the disk is not stored there
+    /// and evicts
+    /// nothing there.
     ///
-    /// - Parameter expiration: How long it is valid, whoever reads; `nil` leaves that to each reader.
-    /// - Complexity: O(log n), and O(log n) for each entry that must leave.
-    /// - Throws: ``VellumError`` if the value cannot be encoded, is larger than every limit, or the disk fails. Then the old
-    ///   value stays.
+    /// - Parameter expiration: How long the value is valid for every reader; `nil` leaves that to each reader.
+    /// - Complexity: O(log n), plus O(log n) for each evicted entry.
+    /// - Throws: ``VellumError`` if the value cannot be encoded, is larger than every limit, or the disk fails. The old value is kept then.
     @inlinable
     package func record(_ value: Value, forKey key: EntryKey, expiration: Expiration? = nil) throws(VellumError) {
         var transaction = StoreTransaction()
@@ -20,9 +20,9 @@ extension Store {
         try transaction.carryOut()
     }
 
-    /// Removes what is under the key.
+    /// Removes the entry under the key.
     ///
-    /// - Returns: Whether something was there.
+    /// - Returns: Whether there was an entry.
     /// - Complexity: O(log n).
     @discardableResult
     @usableFromInline package func remove(_ key: EntryKey) throws(VellumError) -> Bool {
@@ -31,7 +31,7 @@ extension Store {
         return try transaction.commit()[0]
     }
 
-    /// Removes everything.
+    /// Removes every entry.
     @usableFromInline package func removeAll() throws(VellumError) {
         var transaction = StoreTransaction()
         transaction.removeAll(in: self)
@@ -39,7 +39,7 @@ extension Store {
     }
 }
 
-/// Writes of any number of stores over one file that happen together or not at all.
+/// Writes to any number of stores of one file that are applied together or not at all.
 ///
 /// ```swift
 /// var transaction = StoreTransaction()
@@ -48,18 +48,19 @@ extension Store {
 /// try transaction.commit()
 /// ```
 ///
-/// Collects encoded writes; nothing is held or locked until ``commit()``, which is as durable as the most demanding
-/// of the stores. A transaction that is never committed changes nothing.
+/// Collects encoded writes; nothing is locked until ``commit()``, which has the strongest durability of the stores. A transaction that is
+/// never
+/// committed changes nothing.
 @usableFromInline package struct StoreTransaction {
     @usableFromInline var writes: [ArchiveWrite] = []
     @usableFromInline var steps: [Step] = []
     @usableFromInline var durability = Durability.relaxed
 
-    /// What a write does in its store's memory.
+    /// The effect of a write on its store's memory.
     @usableFromInline struct Step {
-        /// Its place in the order of use, taken when the transaction commits.
+        /// Takes the write's position in the order of use, when the transaction commits.
         @usableFromInline var stamp: () -> UseStamp
-        /// What to do once it is committed, inside the disk's lock; returns what is left to do outside every lock.
+        /// Updates memory after the commit, inside the disk's lock. Returns the work to do outside every lock.
         @usableFromInline var settle: (WriteOutcome, UseStamp) -> Settled
 
         @inlinable
@@ -83,17 +84,18 @@ extension Store {
     @inlinable
     package init() {}
 
-    /// Adds the recording of a value. Encodes it now.
+    /// Adds a write of a value. Encodes it synchronously.
     ///
     /// - Parameters:
-    ///   - onlyIfAbsent: Whether to leave a valid value that is there when the transaction commits.
-    /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit; the transaction is as
-    ///   before.
+    ///   - onlyIfAbsent: Whether to keep a valid value that exists when the transaction commits.
+    /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit. The transaction is
+    ///   unchanged
+    ///   then.
     @inlinable
     package mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
     ) throws(VellumError) {
-        // Before a lock that another thread may have held when this process was forked.
+        // Checked before taking a lock that another thread may have held when this process was forked.
         guard store.forkGuard.isThisProcess else { throw .forked }
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
         let bytes = try store.encode(value)
@@ -122,12 +124,12 @@ extension Store {
         }
     }
 
-    /// Adds the removal of what is under the key.
+    /// Adds a removal of the entry under the key.
     @usableFromInline package mutating func remove<Value>(_ key: EntryKey, in store: Store<Value>) {
         remove(key, .remove, in: store)
     }
 
-    /// Adds the removal of what a query found, if it is still as it was.
+    /// Adds a removal of a query's result, if it is unchanged at the commit.
     mutating func remove<Value>(_ origin: QueryOrigin, in store: Store<Value>) {
         let isOnDisk = origin.row > 0 && origin.row < .max
         remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.row, revision: origin.revision) : .remove, in: store)
@@ -145,7 +147,7 @@ extension Store {
         }
     }
 
-    /// Adds the removal of everything in the store.
+    /// Adds a removal of every entry of the store.
     @usableFromInline package mutating func removeAll<Value>(in store: Store<Value>) {
         add(.removeAll, "", to: store) { outcome, _ in
             let effects = store.memory.removeAll(isWrite: true, change: outcome.change)
@@ -156,11 +158,12 @@ extension Store {
         }
     }
 
-    /// Carries everything out, or nothing. Blocks for the disk.
+    /// Applies all writes, or none. Blocks for the disk.
     ///
-    /// - Returns: For each write, in order, whether it changed something: a removal of nothing did not.
-    /// - Throws: ``VellumError`` if the disk fails, or if the stores lie in different files. Then nothing was changed, but where only
-    ///   the sync of ``Durability/powerSafe`` failed: then everything was, and is as safe as ``Durability/crashSafe`` makes it.
+    /// - Returns: For each write, in order, whether it changed something. The removal of an absent entry does not.
+    /// - Throws: ``VellumError`` if the disk fails, or the stores belong to different files. Nothing was changed then, with one exception:
+    ///   if only
+    ///   the sync of ``Durability/powerSafe`` failed, everything was written with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     @usableFromInline package mutating func commit() throws(VellumError) -> [Bool] {
         try carryOut().map(\.didChange)
@@ -172,13 +175,13 @@ extension Store {
         guard let diskArchive = writes.first?.archive else { return [] }
         for index in writes.indices { writes[index].stamp = steps[index].stamp() }
         var settled: [Settled] = []
-        // Also where the writes are committed but not yet safe from power loss, and an error goes up: memory has them already.
+        // Also runs if the writes are committed but the sync failed: memory has the new values already.
         defer { for step in settled { step.afterwards() } }
         try diskArchive.commit(writes, durability: durability) { outcomes in
             settled.reserveCapacity(outcomes.count)
             for index in steps.indices { settled.append(steps[index].settle(outcomes[index], writes[index].stamp)) }
         }
-        // What was lost with a shared transaction, and carried out once more, was settled twice.
+        // Writes that were lost with a shared transaction and retried were settled twice.
         return Array(settled.suffix(steps.count))
     }
 
@@ -188,7 +191,7 @@ extension Store {
         _ settle: @escaping (WriteOutcome, UseStamp) -> Settled
     ) {
         writes.append(ArchiveWrite(archive: store.disk, key: key, change: change, stamp: .never))
-        // A removal is no use.
+        // A removal does not affect the eviction order.
         steps.append(Step(stamp: { now.map(store.memory.stamp) ?? .never }, settle: settle))
         durability = max(durability, store.durability)
     }
@@ -206,17 +209,17 @@ extension Store {
         }
     }
 
-    /// Returns how many bytes the value takes when it is recorded.
+    /// Returns the number of bytes that the value takes when it is recorded.
     @usableFromInline package func encodedSize(of value: Value) throws(VellumError) -> Int { try encode(value).count }
 
-    /// Refuses a value that is larger than every limit, unless another process has raised one.
+    /// Throws if a value is larger than every limit, unless another process has raised one.
     @usableFromInline
     func refuseTooLarge(_ bytes: Data) throws(VellumError) {
         let (memory, disk) = try currentCapacities()
         guard bytes.count <= max(memory.bytes, disk.bytes) else { throw .tooLarge(bytes.dataSize, memory, disk) }
     }
 
-    /// Lets go of what left memory, where no lock is held, and tells of it.
+    /// Releases what left memory, without holding a lock, and reports evictions.
     @usableFromInline
     func release(_ effects: MemoryCache<CachedForm<Value>>.DeferredEffects) {
         if effects.notifiesDisk || effects.isUrgent { disk.touchesArePending(isUrgent: effects.isUrgent) }
@@ -256,7 +259,7 @@ extension VellumError {
 
     @usableFromInline
     static func notEncodable(_ type: Any.Type, _ cause: any Error) -> VellumError {
-        // A type that nothing can encode says so itself, and what to write.
+        // Types that are never encodable throw an error of their own, with advice.
         if let cause = cause as? VellumError, cause.code == .notEncodable { return cause }
         return VellumError(
             .notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)

@@ -1,54 +1,55 @@
 public import Foundation
 public import VellumCore
 
-/// Values in memory over the same values on disk: the engine.
+/// A cache of values in memory over an archive of the same values on disk.
 ///
 /// ```swift
 /// let store = Store(
-///     disk: tier, codec: CodableCodec<User>(), memory: try Capacity(1.megaByte), caching: .values)
+///     disk: archive, codec: CodableCodec<User>(), memory: try Capacity(1.megaByte), caching: .values)
 /// try store.record(User(name: "Ann"), forKey: "ann")
-/// let ann = try store.value(forKey: "ann").value
+/// let ann = try store.value(forKey: "ann")
 /// ```
 ///
-/// A write goes down once: one encode, the disk, then memory. A read comes up once: memory, else the disk, one
-/// decode, and a place in memory if nothing newer was written meanwhile. The files `Store+Read`, `+Write` and
-/// `+Maintenance` follow those ways.
+/// A write encodes once, writes the disk, then memory. A read looks in memory, then on the disk with one decode, and then stores the value
+/// in
+/// memory unless a newer one was written in the meantime. See `Store+Read`, `Store+Write` and `Store+Maintenance`.
 ///
-/// Works from any thread, also where `Value` is not `Sendable`: then memory keeps bytes, and every reader gets a value
-/// of its own. No codec, `deinit` or closure of a caller runs under a lock.
+/// Safe on any thread, even if `Value` is not `Sendable`: memory then keeps bytes, and every reader gets its own value. No codec, `deinit`
+/// or
+/// closure of a caller runs under a lock.
 @usableFromInline package final class Store<Value>: Sendable {
     @usableFromInline let memory: MemoryCache<CachedForm<Value>>
     @usableFromInline let disk: DiskArchive
     @usableFromInline let codec: any Codec<Value>
     @usableFromInline let clock: WallClock
     @usableFromInline let forkGuard = ForkGuard()
-    /// What is indexed of the values, if anything.
+    /// The declared index of the values; `nil` if there is none.
     @usableFromInline let catalog: IndexCatalog<Value>?
     private let policy: Locked<CachePolicy<Value>>
     @usableFromInline let owner: StoreState<Value>
     /// The loads that are running.
     let loads = LoadCoordinator<EntryKey, LoadAnswer<Value>>()
-    /// Answers of loaders that are no values.
+    /// Cached failures of loaders, and cached `nil` results.
     let negativeCache = Locked(NegativeCache())
-    /// For how many milliseconds past their ends entries are still of use, by what their readers take for their ends.
+    /// How many milliseconds after their expiry entries may still be requested, by the expiration of their readers.
     let staleWindows = Locked<[Expiration: Int64]>([:])
 
     /// What an acknowledged write survives.
     @usableFromInline package let durability: Durability
-    /// What happens, for whoever listens.
+    /// The events of the store.
     @inlinable
     package var events: EventHub<StoreEvent> { owner.events }
 
-    /// A store over a tier of its own.
+    /// Creates a store over an archive.
     ///
     /// - Parameters:
-    ///   - disk: The tier that outlives the process. One store owns it.
-    ///   - codec: Turns values into bytes and back, on the threads of the callers.
-    ///   - memory: What memory may hold.
-    ///   - caching: Whether memory keeps values or bytes; `.values` exists for `Sendable` types.
-    ///   - catalog: What is indexed of the values. The tier must have been told so, too.
+    ///   - disk: The archive on disk. Only one store may own it.
+    ///   - codec: Encodes and decodes values, on the threads of the callers.
+    ///   - memory: The limit of memory.
+    ///   - policy: Whether memory keeps values or bytes; `.values` requires a `Sendable` type.
+    ///   - catalog: The index of the values. The archive must have the same index declared.
     ///   - durability: What an acknowledged write survives.
-    ///   - clock: Where ages and instants come from.
+    ///   - clock: The source of the time.
     @usableFromInline package init(
         disk: DiskArchive,
         codec: any Codec<Value>,
@@ -71,29 +72,30 @@ public import VellumCore
     }
 
     deinit {
-        // Nobody will ask for them once the owner is gone. Not taken: the disk may be taking some at this moment, and is the only taker.
+        // No touches can be taken once the owner is gone. They are not taken here, because the disk may be taking some now and must be the
+        // only taker.
         let uses = memory.pendingTouches().sorted { $0.row < $1.row }
         for start in stride(from: 0, to: uses.count, by: 4096) { disk.record(uses: Array(uses[start..<min(start + 4096, uses.count)])) }
-        // Released here and not with the owner, whom the disk may be asking inside a lock of its own.
+        // Released here and not with the owner, which the disk may be calling inside a lock.
         _ = memory.removeAll()
         events.finish()
     }
 
-    /// The error with the names of this archive and its file.
+    /// Returns the error with the names of this archive and its file.
     @usableFromInline
     package func located(_ error: VellumError) -> VellumError {
         error.located(archive: Log.displayed(disk.name), path: disk.file.path)
     }
 
-    /// The present moment, by the store's clock.
+    /// The current time of the store's clock.
     @usableFromInline package var now: Date { clock.now().date }
 
     /// Whether memory keeps values.
     @usableFromInline var keepsValues: Bool { policy.withLock { $0.keepsValues } }
 
-    /// Changes what memory and the disk may hold, and what memory keeps from now on. What is over a limit leaves now.
+    /// Changes the limits of memory and the disk, and what memory keeps from now on. Evicts what exceeds a limit.
     ///
-    /// - Parameter disk: `nil` for what it may hold already.
+    /// - Parameter disk: The limit of the disk; `nil` leaves it unchanged.
     @usableFromInline package func reconfigure(memory: Capacity, disk: Capacity?, caching: CachePolicy<Value>) throws(VellumError) {
         if let disk { try resize(disk: disk) }
         release(self.memory.setCapacity(memory))
@@ -115,18 +117,18 @@ public import VellumCore
         for key in lost { events.send(.removed(key: key.normalized, .limitLowered)) }
     }
 
-    /// Lets memory hold more.
+    /// Raises the limit of memory.
     @usableFromInline package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity, onlyRaising: true)) }
 
-    /// Lets the disk hold no less. The size counts as one that was given.
+    /// Raises the limit of the disk, which then counts as set by a caller.
     @usableFromInline package func raise(disk capacity: Capacity) throws(VellumError) { try disk.raise(to: capacity) }
 
-    /// What memory and the disk may hold, asked anew where another process may have changed it.
+    /// Returns the limits of memory and the disk. Reads the file, because another process may have changed them.
     @usableFromInline package func currentCapacities() throws(VellumError) -> (memory: Capacity, disk: Capacity) {
         (memory.capacity, try disk.currentCapacity())
     }
 
-    /// What memory and the disk may hold, as far as this process knows.
+    /// The limits of memory and the disk that this process knows of.
     @inlinable
     package var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
 }

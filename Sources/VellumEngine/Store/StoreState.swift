@@ -1,10 +1,11 @@
 internal import Dispatch
 public import VellumCore
 
-/// What the disk asks about a store, and tells it.
+/// The state of a store that its archive calls back.
 ///
-/// Apart from the store itself, because the disk asks inside its own lock, and the last reference to a store must not be
-/// let go of there: its `deinit` calls the disk.
+/// Separate from the store, because the archive calls inside its lock, where the last reference to a store must not be released: its
+/// `deinit`
+/// calls the archive.
 @usableFromInline
 final class StoreState<Value>: DiskArchiveDelegate {
     private let memory: MemoryCache<CachedForm<Value>>
@@ -56,7 +57,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
             counters.withLock { $0.removals[.limitLowered, default: 0] += change.removed.entries }
             events.keep(event)
         case .setAside, .onNetwork:
-            events.keep(event)  // It happens while a store opens, before anyone can listen.
+            events.keep(event)  // Happens while a store opens, before there can be an observer.
         case .recorded, .removed, .removedAll, .indexed, .logHeldBack:
             events.send(event)
         }
@@ -80,7 +81,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
 
     @usableFromInline
     func archiveDidLoseWrites(_ error: VellumError) {
-        // The disk may be calling inside a lock of its own: what memory held is released elsewhere.
+        // The disk may be calling inside a lock, so the payloads are released on another thread.
         let effects = memory.removeAll()
         DispatchQueue.global().async { withExtendedLifetime(effects) {} }
         archiveDidReport(.failure(error))

@@ -1,9 +1,10 @@
 public import VellumCore
 
-/// A reference to a store that is not counted, for the way of a hit: a store is held weakly by its file, and counting references
-/// to such an object takes a slow path that costs as much as the rest of a hit. Whoever has one must hold the store, too.
+/// A reference to a store without reference counting, for memory hits. A file refers to its stores weakly, and counting references to such
+/// an
+/// object takes a slow path that costs as much as the rest of a hit. The owner of this reference must retain the store, too.
 ///
-/// Unchecked because the store is protected by its own locks; the reference is never changed.
+/// Unchecked because the store has its own locks, and the reference never changes.
 @usableFromInline
 package struct UnretainedStore<Value>: @unchecked Sendable {
     @usableFromInline let reference: Unmanaged<Store<Value>>
@@ -11,7 +12,7 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     @inlinable
     package init(_ store: Store<Value>) { reference = .passUnretained(store) }
 
-    /// What ``Store/find(_:under:)`` finds.
+    /// Returns the value under the key: ``Store/value(forKey:under:)``.
     @inlinable
     package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
         try reference._withUnsafeGuaranteedRef { store in

@@ -4,9 +4,9 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// C5: whatever call fails, the caller gets a clear error, and nothing that was acknowledged is lost.
+/// C5: whatever call fails, the caller gets a clear error, and no acknowledged write is lost.
 ///
-/// `VELLUM_FAULTS=all` lets every call fail in every way; a number, so many for each way.
+/// `VELLUM_FAULTS=all` makes every call fail in every way; a number makes that many calls fail in each way.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct FailingDiskTests {
     struct Way: CustomTestStringConvertible, Sendable {
@@ -18,7 +18,7 @@ struct FailingDiskTests {
         static let all = DiskFault.allCases.flatMap { [Way(fault: $0, lasting: false), Way(fault: $0, lasting: true)] }
     }
 
-    /// The errors that plain failures of a disk may be told as.
+    /// The errors that plain failures of a disk may cause.
     static let clear: Set<VellumError.Code> = [.inputOutput, .diskFull, .cannotOpen]
 
     private func sweep(_ way: Way, isLong: Bool, _ amount: Amount) throws {
@@ -35,7 +35,7 @@ struct FailingDiskTests {
             scenario.checkRecovery()
             let place = "\(way.testDescription), call \(number) of \(calls): \(scenario.script.lastInjected ?? "none")"
             #expect(scenario.problems.isEmpty, "\(place)")
-            // One read that failed and then does not any more looks like damage, until the next opening has looked.
+            // A read that failed once looks like damage until the next opening has checked the file.
             let clear = way.fault == .shortRead && !way.lasting ? Self.clear.union([.damagedFile]) : Self.clear
             #expect(scenario.codes.isSubset(of: clear), "\(place): \(scenario.codes)")
             #expect(try scenario.marksOfDamage() == [], "\(place)")
@@ -46,17 +46,17 @@ struct FailingDiskTests {
         if Amount.isFull("VELLUM_FAULTS") {
             print(
                 "FIGURES faults, \(way.testDescription)\(isLong ? ", long log" : ""): \(calls) calls, \(injected) failed,"
-                    + " \(thrown) errors told, \(reopened) had to open again")
+                    + " \(thrown) errors thrown, \(reopened) had to open again")
         }
     }
 
     @Test(arguments: Way.all)
-    func aFailingCallIsToldAndLosesNothing(_ way: Way) throws {
+    func aFailingCallIsReportedAndLosesNothing(_ way: Way) throws {
         try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 12))
     }
 
     @Test(arguments: Way.all)
-    func aFailingCallWhileTheLogBeginsAnewIsToldAndLosesNothing(_ way: Way) throws {
+    func aFailingCallDuringALogRestartIsReportedAndLosesNothing(_ way: Way) throws {
         try sweep(way, isLong: true, Amount("VELLUM_FAULTS_LONG", usually: 3))
     }
 }

@@ -6,17 +6,17 @@ import VellumTestSupport
 
 import ScriptedDisk
 
-/// A day in the life of three archives in one file, on a disk that may fail at any call: every answer is compared with what must be,
-/// and whatever is thrown must be clear.
+/// Uses three archives of one file on a disk that may fail at any call. Compares every result with the expected one, and checks that every
+/// error is clear.
 final class FaultScenario {
     enum Name: String, CaseIterable { case main, safe, small }
 
-    /// How many entries the archive `small` may hold.
+    /// The limit of entries of the archive `small`.
     private static let room = 6
 
     let folder: FastFolder
     let script: DiskScript
-    /// What was wrong, in words.
+    /// Descriptions of what was wrong.
     private(set) var problems: [String] = []
     /// How many calls threw.
     private(set) var thrown = 0
@@ -28,12 +28,12 @@ final class FaultScenario {
     private var file: DatabaseFile?
     private var stores: [Name: Store<Item>] = [:]
     private var expected: [Name: Expectation] = [.main: Expectation(), .safe: Expectation()]
-    /// The keys of `small`, the coldest first, and how many writes to it failed.
+    /// The keys of `small`, least recently used first, and how many writes to it failed.
     private var small: [(key: String, value: Item)] = []
     private var failedInSmall = 0
     private var number = 0
 
-    /// - Parameter isLong: Whether so much is recorded that the log begins anew.
+    /// - Parameter isLong: Whether enough is recorded to restart the log.
     init(isLong: Bool) throws {
         folder = try FastFolder()
         script = DiskScript(folder: folder.url)
@@ -44,7 +44,7 @@ final class FaultScenario {
 
     private func problem(_ words: String) { problems.append(words) }
 
-    // MARK: The parts of the day
+    // MARK: Parts
 
     func run() {
         open()
@@ -62,7 +62,7 @@ final class FaultScenario {
         query()
     }
 
-    /// What must be true once the disk works again.
+    /// Checks the contents once the disk works again.
     func checkRecovery() {
         script.heal()
         let before = thrown
@@ -84,7 +84,7 @@ final class FaultScenario {
         attempt("close") { () throws(VellumError) in try self.file?.close() }
     }
 
-    /// Whether the file was taken for damaged.
+    /// Whether the file was reported as damaged.
     func marksOfDamage() throws -> [String] { try folder.names().filter { $0.contains("damaged") } }
 
     private func open() {
@@ -137,7 +137,7 @@ final class FaultScenario {
         file = nil
     }
 
-    /// Lets go of everything, however the closing ends, and opens the file anew.
+    /// Releases everything, even if closing fails, and reopens the file.
     private func reopen() {
         attempt("close") { () throws(VellumError) in try self.file?.close() }
         letGo()
@@ -154,14 +154,14 @@ final class FaultScenario {
         }
     }
 
-    /// A write that failed may have happened after all; then it may have evicted the coldest.
+    /// A failed write may have been applied after all, and may have evicted the least recently used entry.
     private func reopenSmall() throws {
         var kept: [(key: String, value: Item)] = []
         for (index, entry) in small.enumerated() {
             let found = try stores[.small]?.value(forKey: EntryKey(entry.key))
             if found == entry.value { kept.append(entry) } else if found != nil || index >= failedInSmall { problem("lost \(entry.key)") }
         }
-        // What is not acknowledged may be there: begin from what is.
+        // Unacknowledged writes may exist: continue from the actual contents.
         if failedInSmall > 0, let store = stores[.small] {
             kept = try store.keys().reversed().compactMap { key in try store.value(forKey: key).map { (key.normalized, $0) } }
         }
@@ -204,7 +204,7 @@ extension FaultScenario {
             if succeeded {
                 expected[name]?.acknowledged(key, value)
             } else {
-                // Only where the sync alone failed everything has happened.
+                // Only a failed sync leaves everything applied.
                 expected[name]?.failed(key, value, isInDoubt: name == .safe || isPowerSafe)
             }
             return
@@ -218,7 +218,7 @@ extension FaultScenario {
         if small.count > Self.room { small.removeFirst() }
     }
 
-    /// Three writes in two archives: all of them, or none.
+    /// Three writes in two archives: all of them are applied, or none.
     private func transaction() {
         guard let main = stores[.main], let safe = stores[.safe] else { return }
         number += 3

@@ -15,7 +15,7 @@ struct FullDiskTests {
         Data("\(number),".utf8) + Data(repeating: UInt8(number & 0xFF), count: length)
     }
 
-    /// Records until there is no space left. Returns how many were acknowledged.
+    /// Records until no space is left. Returns how many entries were acknowledged.
     private func fill(_ store: Store<Data>, _ length: Int) -> Int {
         for number in 0..<100_000 {
             do throws(VellumError) {
@@ -30,7 +30,7 @@ struct FullDiskTests {
     }
 
     @Test(arguments: [400, 3000, 40_000])
-    func aFullDiskLosesNothingAndTakesEntriesAgainWhenThereIsSpace(_ length: Int) throws {
+    func aFullDiskLosesNothingAndAcceptsEntriesOnceThereIsSpace(_ length: Int) throws {
         guard let volume = try SmallVolume(megabytes: 9) else { return }
         try Data(count: 6 << 20).write(to: volume.file("filler"))
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
@@ -51,9 +51,9 @@ struct FullDiskTests {
         #expect(try open(volume).count() == count - count / 2 + count / 4)
     }
 
-    /// What was deleted leaves room in the file, and the log need not grow: it is emptied, and begins anew.
-    @Test func withoutAFreeBlockEntriesAreStillDeletedAndRecordedInTheirPlace() throws {
-        // Room for the longest log that there may be beside the entries: how long it is hangs on when a thread is scheduled.
+    /// Deleted entries leave room in the file, and the log need not grow: it is emptied and restarted.
+    @Test func withoutAFreeBlockEntriesCanStillBeDeletedAndReplaced() throws {
+        // Room for the longest possible log beside the entries: its length depends on when a thread is scheduled.
         guard let volume = try SmallVolume(megabytes: 16) else { return }
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
@@ -61,8 +61,8 @@ struct FullDiskTests {
         file.waitForHousekeeping()
         try file.close()
         let again = try open(volume)
-        // The log is long enough for what follows, and fewer pages become free than are given back to the file system: whether that
-        // happens before others are recorded hangs on when a thread is scheduled.
+        // The log is long enough for what follows, and fewer pages become free than are returned to the file system: whether they are
+        // returned before other entries are recorded depends on when a thread is scheduled.
         for number in 0..<40 { try again.remove(EntryKey("\(number)")) }
         try volume.fill()
         for number in 40..<200 { try again.remove(EntryKey("\(number)")) }
@@ -72,9 +72,9 @@ struct FullDiskTests {
         #expect(try again.count() == 250)
     }
 
-    /// Not one block is left, and the store is closed and opened.
-    @Test func withoutAFreeBlockOpeningWorksOrSaysSoAndWorksAgainWhenThereIsSpace() throws {
-        // Room for a log that nobody has had time to copy.
+    /// No block is left when the store is closed and reopened.
+    @Test func withoutAFreeBlockOpeningSucceedsOrThrowsAndSucceedsOnceThereIsSpace() throws {
+        // Room for a log that has not been copied yet.
         guard let volume = try SmallVolume(megabytes: 8) else { return }
         do {
             let store = try open(volume)
@@ -101,8 +101,8 @@ struct FullDiskTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path).filter { $0.contains("damaged") } == [])
     }
 
-    /// An archive that keeps its limit needs no more space than it has.
-    @Test func anArchiveThatKeepsItsLimitLivesOnASmallVolume() throws {
+    /// An archive within its limit needs no further space.
+    @Test func anArchiveWithinItsLimitFitsASmallVolume() throws {
         guard let volume = try SmallVolume(megabytes: 24) else { return }
         let store = try open(volume, limit: 4.megaByte)
         for number in 0..<4000 { try store.record(value(number, 5000), forKey: EntryKey("\(number)")) }

@@ -4,7 +4,8 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// C6: a system tells of a failed write-back once, and the next sync may succeed over a hole. So none is believed after one failed.
+/// C6: a system reports a failed write-back once, and the next sync may succeed although data is missing. So no sync is trusted after a
+/// failed one.
 @Suite(.timeLimit(.minutes(60)))
 struct LostSyncTests {
     private let folder: FastFolder
@@ -20,7 +21,7 @@ struct LostSyncTests {
             .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
     }
 
-    @Test func afterASyncThatFailedNoneIsBelievedUntilTheFileIsOpenedAgain() throws {
+    @Test func afterAFailedSyncNoSyncIsTrustedUntilTheFileIsReopened() throws {
         var store: Store<Data>? = try open()
         try store?.record(Data([1]), forKey: "a")
         try store?.flush()
@@ -30,7 +31,7 @@ struct LostSyncTests {
         script.heal()
         let error = #expect(throws: VellumError.self) { try store?.flush() }
         #expect(error?.code == .inputOutput)
-        // It can be closed all the same, and the next one is believed.
+        // The file can still be closed, and after reopening syncs are trusted again.
         #expect(throws: VellumError.self) { try store?.close() }
         #expect(throws: VellumError.self) { try store?.count() }
         store = nil

@@ -3,7 +3,7 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// C11: as root, permissions stop no write; a volume that cannot be written does.
+/// C11: permissions do not prevent root from writing, but a read-only volume does.
 @Suite(.timeLimit(.minutes(60)))
 struct ReadOnlyVolumeTests {
     private func open(_ volume: SmallVolume) throws -> Store<Data> {
@@ -11,7 +11,7 @@ struct ReadOnlyVolumeTests {
             .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
     }
 
-    @Test func aVolumeThatCannotBeWrittenIsToldAndLosesNothing() throws {
+    @Test func aReadOnlyVolumeIsReportedAndLosesNothing() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         do {
             let store = try open(volume)
@@ -36,7 +36,7 @@ struct ReadOnlyVolumeTests {
         #expect(try store.value(forKey: "x") == Data(count: 10))
     }
 
-    @Test func aNewArchiveOnAVolumeThatCannotBeWrittenIsAnError() throws {
+    @Test func aNewArchiveOnAReadOnlyVolumeIsAnError() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         #expect(volume.allowWriting(false, megabytes: 4))
         let error = #expect(throws: VellumError.self) { try DatabaseFile.open(at: volume.file("Archives.sqlite")) }

@@ -4,7 +4,7 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// C5: SQLite tells a read that the device failed as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). It is none.
+/// C5: SQLite reports a failed read of the device as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), but the file is not damaged.
 @Suite(.timeLimit(.minutes(60)))
 struct UnreadableDeviceTests {
     private let folder: FastFolder
@@ -23,11 +23,11 @@ struct UnreadableDeviceTests {
     private func fill() throws {
         let store = try open()
         for number in 0..<300 { try store.record(Data(repeating: UInt8(number & 0xFF), count: 200), forKey: EntryKey("\(number)")) }
-        // Chores may hold it for a moment longer.
+        // Maintenance may keep it open for a moment longer.
         try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()
     }
 
-    @Test func aFileThatCannotBeReadWhileItIsOpenedIsLeftAsItIs() throws {
+    @Test func aFileThatCannotBeReadDuringOpeningIsNotChanged() throws {
         try fill()
         script.fail(.shortRead, at: 0, lasting: true)
         for _ in 0..<2 {
@@ -39,7 +39,7 @@ struct UnreadableDeviceTests {
         #expect(try open().count() == 300)
     }
 
-    @Test func readsThatFailWhileItIsOpenAreNotWrittenDownAsDamage() throws {
+    @Test func failedReadsOfAnOpenFileAreNotRecordedAsDamage() throws {
         try fill()
         let store = try open()
         script.fail(.shortRead, at: 0, lasting: true)
@@ -50,8 +50,8 @@ struct UnreadableDeviceTests {
         #expect(try store.value(forKey: "77") == Data(repeating: 77, count: 200))
     }
 
-    /// One read that failed cannot be told from damage when all can be read a moment later.
-    @Test func whatLookedLikeDamageForAMomentIsLookedAtByTheNextOpening() throws {
+    /// A single failed read looks like damage, even if everything can be read a moment later.
+    @Test func temporaryDamageIsCheckedByTheNextOpening() throws {
         try fill()
         do {
             let store = try open()

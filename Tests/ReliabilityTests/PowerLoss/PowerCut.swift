@@ -2,17 +2,17 @@ import Foundation
 import ScriptedDisk
 import VellumTestSupport
 
-/// A moment at which the power goes, and what the disk has done by then with what was not synced.
+/// A moment at which the power fails, and the fate of each change that was not synced.
 struct PowerCut: CustomStringConvertible {
     enum Kind: Hashable {
         case nothing, everything
-        /// Everything but one change.
+        /// Every change except one is kept.
         case without(Int)
-        /// So many of the first changes, and the next one torn.
+        /// The first changes are kept, and the next one is torn.
         case prefix(Int)
-        /// Files have grown, but what was written is not there.
+        /// Files have grown, but the written bytes are missing.
         case zeros
-        /// Each change there, lost, torn or grown without its bytes, as chance has it.
+        /// Each change is kept, lost, torn, or grown without its bytes, at random.
         case random(UInt64)
     }
 
@@ -22,7 +22,7 @@ struct PowerCut: CustomStringConvertible {
 
     var description: String { "power lost after \(point) operations, \(kind)" }
 
-    /// The cuts that are made at a moment with so many changes that are not synced.
+    /// The cuts to try at a moment with so many unsynced changes.
     static func all(at point: Int, unsynced: Int, isSyncPoint: Bool) -> [PowerCut] {
         var kinds: [Kind] = [.nothing, .everything, .zeros]
         if unsynced > 0 {
@@ -33,7 +33,7 @@ struct PowerCut: CustomStringConvertible {
         return kinds.map { PowerCut(point: point, kind: $0) }
     }
 
-    /// The files as they are found when the power is back.
+    /// The files after the power cut.
     func image(of moment: DiskMoment) -> [String: Data] {
         switch kind {
         case .nothing: return moment.image { _ in .lost }
@@ -47,7 +47,7 @@ struct PowerCut: CustomStringConvertible {
             }
         case .random(let seed):
             var random = SeededGenerator(seed: seed)
-            // A file system keeps the order of names, and may lose the last of them.
+            // A file system keeps the order of name changes, and may lose the last of them.
             let names = Int.random(in: 0...moment.unsynced.count, using: &random)
             let fates = moment.unsynced.indices.map { index -> DiskMoment.Fate in
                 if moment.unsynced[index].change.isOfNames { return index < names ? .kept : .lost }

@@ -5,13 +5,13 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C6: whatever a disk has done with what was not synced when the power goes, the store opens by itself, and holds what it held at
-/// some instant, which is not before the last that was promised.
+/// C6: whatever happens to unsynced changes in a power failure, the store opens without repair, and holds the state of some moment that is
+/// not earlier than the last guaranteed one.
 ///
-/// `VELLUM_IMAGES=all` opens every image; a number, so many.
+/// `VELLUM_IMAGES=all` opens every disk image; a number opens that many.
 @Suite(.timeLimit(.minutes(120)))
 struct PowerLossTests {
-    @Test func afterPowerLossThereIsWhatWasThereAtSomeInstantAndNothingPromisedIsLost() throws {
+    @Test func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost() throws {
         let day = try RecordedDay()
         let cuts = Self.cuts(of: day)
         let chosen = Amount("VELLUM_IMAGES", usually: 200).sample(below: cuts.count)
@@ -38,7 +38,7 @@ struct PowerLossTests {
         }
     }
 
-    /// Around every sync, at every name that comes or goes, at every promise, and here and there between.
+    /// Around every sync, at every creation and removal of a name, at every guarantee, and at some moments in between.
     private static func cuts(of day: RecordedDay) -> [PowerCut] {
         var cuts: [PowerCut] = []
         var moment = DiskMoment()
@@ -61,7 +61,7 @@ struct PowerLossTests {
         return cuts
     }
 
-    /// - Returns: Which state was found.
+    /// - Returns: The state that was found.
     private func check(
         _ cut: PowerCut, _ moment: DiskMoment, _ day: RecordedDay, _ promise: RecordedDay.Promise, withGarbage: Bool
     ) throws -> Int? {

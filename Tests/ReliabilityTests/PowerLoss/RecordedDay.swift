@@ -4,26 +4,26 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A day in the life of a few archives, with every operation on their files, every state they were in, and what was promised when.
+/// A recorded use of a few archives: every operation on their files, every state, and when each state was guaranteed.
 final class RecordedDay {
     enum Name: String, CaseIterable { case main, other, safe, small }
 
-    /// What all archives hold: by name, then by key.
+    /// The contents of all archives: by name, then by key.
     typealias Contents = [String: [String: Item]]
 
-    /// How many entries the archive `small` may hold.
+    /// The limit of entries of the archive `small`.
     private static let room = 5
 
     /// Every state in order; each write leads to the next.
     private(set) var states: [Contents] = [[:]]
     private(set) var operations: [DiskOperation] = []
-    /// What the marks among the operations say.
+    /// The meaning of the marks among the operations.
     private(set) var promises: [Promise] = []
 
     struct Promise {
-        /// The last state that may be there.
+        /// The last state that may exist.
         var newest: Int
-        /// The first state that may be there: power safety was promised for it.
+        /// The first state that may exist: power safety was guaranteed for it.
         var oldest: Int
     }
 
@@ -51,7 +51,7 @@ final class RecordedDay {
             indexing: name == .main ? Item.catalog : nil, durability: name == .safe ? .powerSafe : .crashSafe)
     }
 
-    // MARK: The day
+    // MARK: The recorded operations
 
     private func run() throws {
         try open()
@@ -88,7 +88,7 @@ final class RecordedDay {
         try record(.main, "m0", length: 800)
     }
 
-    /// So much that the log is copied into the database and begins anew.
+    /// Writes enough for the log to be copied into the database and restarted.
     private func fillLog() throws {
         for round in 0..<3 {
             for index in 0..<4 { try record(.main, "long\(index)", length: 190_000 + round) }
@@ -131,7 +131,7 @@ final class RecordedDay {
         promise(newest: next)
         try body()
         model()
-        // What was evicted the archives know.
+        // Evictions are read from the archives.
         var contents: Contents = [:]
         for (name, store) in stores {
             let keys = Set(try store.keys().map(\.normalized))
@@ -164,7 +164,7 @@ final class RecordedDay {
         }
     }
 
-    /// Four writes in three archives: all of them are there, or none.
+    /// Four writes in three archives: all of them are applied, or none.
     private func transaction(with name: Name) throws {
         guard let main = stores[.main], let second = stores[name], let small = stores[.small] else { return }
         let items = [item(5000), item(30), item(1000)]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much of what could be tried is tried: so much in every run, everything where the environment says `all`.
+/// The number of cases to try: a fixed number in every run, or all if the environment says `all`.
 struct Amount {
     let limit: Int
 
@@ -11,10 +11,10 @@ struct Amount {
         limit = said == "all" ? .max : said.flatMap(Int.init) ?? count
     }
 
-    /// Whether this is a run whose figures are worth telling.
+    /// Whether the figures of this run should be printed.
     static func isFull(_ variable: String) -> Bool { ProcessInfo.processInfo.environment[variable] != nil }
 
-    /// So many of the numbers below `count`, evenly spread, the first and the last among them.
+    /// Evenly spread numbers below `count`, including the first and the last.
     func sample(below count: Int) -> [Int] {
         guard count > limit else { return Array(0..<max(0, count)) }
         guard limit > 1 else { return [0] }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own for one test, in memory where the system offers such: thousands of stores are opened in these.
+/// A folder for one test, in memory if the system offers that, because thousands of stores are opened.
 final class FastFolder: Sendable {
     let url: URL
 

@@ -2,13 +2,13 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// What the archives of these tests hold.
+/// The objects in the archives of these tests.
 struct Item: Codable, Equatable, Sendable {
     var group: String
     var tags: [String]
     var text: String
 
-    /// A value that is like no other: its bytes tell its number wherever they are torn.
+    /// A unique value: its bytes contain its number wherever they are torn.
     init(_ number: Int, length: Int) {
         group = "g\(number % 3)"
         tags = ["all", "t\(number % 5)"]
@@ -23,7 +23,7 @@ struct Item: Codable, Equatable, Sendable {
         return catalog
     }()
 
-    /// Everything in a group, by the index where there is one.
+    /// Returns every item of a group, through the index if there is one.
     static func inGroup(_ group: String) -> QueryDescription<Item> {
         QueryDescription([.filter(.test(Test(\Item.group, .isEqual(group)) { $0.group == group }))])
     }

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A file system of a few megabytes, where making one is permitted.
+/// A file system of a few megabytes, if creating one is permitted.
 final class SmallVolume: Sendable {
     let url: URL
     private let folder: FastFolder
 
-    /// - Returns: `nil` where no volume may be mounted.
+    /// - Returns: `nil` if no volume may be mounted.
     init?(megabytes: Int) throws {
         folder = try FastFolder()
         url = folder.file("volume")
@@ -23,14 +23,14 @@ final class SmallVolume: Sendable {
 
     deinit {
         #if os(Linux)
-            // What still has a file open lets go of it later; the volume goes then.
-            if umount2(url.path, Int32(MNT_DETACH)) != 0 { print("A volume could not be let go of.") }
+            // A file that is still open is released later; the volume is unmounted then.
+            if umount2(url.path, Int32(MNT_DETACH)) != 0 { print("A volume could not be unmounted.") }
         #endif
     }
 
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-    /// Makes it read-only, or not any more.
+    /// Makes it read-only, or writable again.
     func allowWriting(_ isAllowed: Bool, megabytes: Int) -> Bool {
         #if os(Linux)
             mount("none", url.path, "tmpfs", UInt(MS_REMOUNT | (isAllowed ? 0 : MS_RDONLY)), "size=\(megabytes)m") == 0
@@ -39,7 +39,7 @@ final class SmallVolume: Sendable {
         #endif
     }
 
-    /// Takes every block that is left.
+    /// Uses up every block that is left.
     func fill() throws {
         let path = file("filler").path
         #expect(FileManager.default.createFile(atPath: path, contents: nil))

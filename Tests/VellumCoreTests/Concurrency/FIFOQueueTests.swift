@@ -6,7 +6,7 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct FIFOQueueTests {
     @Test(arguments: UInt64(0)..<20)
-    func elementsLeaveInTheOrderInWhichTheyCame(_ seed: UInt64) {
+    func elementsAreRemovedInTheOrderOfInsertion(_ seed: UInt64) {
         var (queue, model, random) = (FIFOQueue<Int>(), [Int](), SeededGenerator(seed: seed))
         for element in 0..<500 {
             if Bool.random(using: &random) {

@@ -4,13 +4,13 @@ import VellumTestSupport
 
 @testable import VellumCore
 
-/// Who has a key, and who gets it next.
+/// Which caller holds a key, and which acquires it next.
 @Suite(.timeLimit(.minutes(60)))
 struct KeyedMutexTests {
     private let mutex = KeyedMutex()
     private let got = Log()
 
-    /// What waiters got, in that order.
+    /// The keys that waiters acquired, in that order.
     private final class Log: Sendable {
         let holds = Locked<[(name: String, hold: KeyedMutex.Hold)]>([])
         var names: [String] { holds.withLock { $0.map(\.name) } }
@@ -30,7 +30,7 @@ struct KeyedMutexTests {
         mutex.lock(key(name), stripe: stripe) { waiter(waiterName) }
     }
 
-    /// Runs the bodies on threads of their own, and blocks this one until they end: brief holds are of a thread.
+    /// Runs the bodies on separate threads and waits for them, because a brief hold belongs to a thread.
     private func onThreads(_ bodies: [@Sendable () -> Void]) {
         let ended = DispatchSemaphore(value: 0)
         for body in bodies {
@@ -43,7 +43,7 @@ struct KeyedMutexTests {
     }
 
     @Test
-    func aKeyIsGivenToOneCallerAtATimeInTheOrderInWhichTheyCame() throws {
+    func callersAcquireAKeyOneAtATimeInOrderOfArrival() throws {
         let first = try #require(lock("a"))
         #expect(lock("a", as: "second") == nil && lock("a", as: "third") == nil && lock("b") != nil)
         mutex.unlock(first)
@@ -54,7 +54,7 @@ struct KeyedMutexTests {
     }
 
     @Test
-    func aWaiterThatGaveUpIsPassedOver() throws {
+    func aWaiterThatGaveUpIsSkipped() throws {
         let first = try #require(lock("a"))
         #expect(mutex.lock(key("a")) { waiter("gone", stays: false) } == nil && lock("a", as: "last") == nil)
         mutex.unlock(first)
@@ -62,7 +62,7 @@ struct KeyedMutexTests {
     }
 
     @Test
-    func waitersAreNotifiedWhenTheHolderMayBlockAlsoThoseThatComeLater() throws {
+    func presentAndLaterWaitersAreNotifiedThatTheHolderMayBlock() throws {
         let first = try #require(lock("a"))
         let notify: @Sendable () -> Void = { [got] in got.holds.withLock { $0.append(("late", first)) } }
         func wait() { _ = mutex.lock(key("a")) { KeyedMutex.Waiter(onMayBlock: notify) { _ in true } } }
@@ -79,7 +79,7 @@ struct KeyedMutexTests {
     // MARK: Brief holds
 
     @Test
-    func aBriefHoldExcludesItsStripeOnOtherThreadsAndNothingOnItsOwn() {
+    func aBriefHoldExcludesItsStripeOnOtherThreadsOnly() {
         #expect(mutex.tryLockBriefly(5) { key("a") })
         #expect(!mutex.tryLockBriefly(5) { key("b") } && mutex.tryLockBriefly(6) { key("c") })
         #expect(mutex.tryLock(key("a"), stripe: 5) == nil && lock("a", stripe: 5) != nil)
@@ -90,7 +90,7 @@ struct KeyedMutexTests {
     }
 
     @Test
-    func aKeyThatIsHeldIsNotHeldBriefly() throws {
+    func aHeldKeyCannotBeHeldBriefly() throws {
         let hold = try #require(lock("a"))
         #expect(!mutex.tryLockBriefly(0) { key("a") } && mutex.tryLockBriefly(0) { key("b") })
         mutex.unlockBriefly(0)
@@ -99,7 +99,7 @@ struct KeyedMutexTests {
     }
 
     @Test
-    func aBriefHoldThatIsExtendedHoldsItsKeyAndFreesTheOthers() throws {
+    func extendingABriefHoldKeepsItsKeyAndReleasesTheStripe() throws {
         #expect(mutex.tryLockBriefly(5) { key("a") })
         onThreads([
             { [self] in
@@ -113,9 +113,9 @@ struct KeyedMutexTests {
         #expect(got.names == ["other", "same"])
     }
 
-    /// Work of the brief holder itself took the key, and is not over.
+    /// A call on the brief holder's own thread has the key and is not finished.
     @Test
-    func aBriefHoldIsNotExtendedOverWorkThatItsOwnThreadBegan() throws {
+    func aBriefHoldIsNotExtendedIfItsThreadHasLockedTheKey() throws {
         #expect(mutex.tryLockBriefly(5) { key("a") })
         onThreads([{ [self] in _ = lock("a", stripe: 5, as: "other") }])
         let inner = try #require(lock("a", stripe: 5))
@@ -124,9 +124,9 @@ struct KeyedMutexTests {
         #expect(got.names == ["other"])
     }
 
-    /// Brief and lasting holds of few keys on several threads, against counters that only one may raise at a time.
+    /// Brief and lasting holds of few keys on several threads, with counters that only one thread may change at a time.
     @Test
-    func noTwoCallersEverHaveOneKey() {
+    func noTwoCallersHoldTheSameKey() {
         let model = Model()
         onThreads(
             (0..<4).map { thread in

@@ -7,7 +7,7 @@ import VellumTestSupport
 struct SingleFlightTests {
     typealias Loads = SingleFlight<String>
 
-    @Test func theFirstStartsAndTheOthersJoin() {
+    @Test func theFirstWaiterStartsALoadAndTheOthersJoin() {
         var loads = Loads()
         #expect(loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100) == .start)
         #expect(loads.join("a", waiter: 2, keepsRunning: false, newLoad: 101) == .join(100))
@@ -16,7 +16,7 @@ struct SingleFlightTests {
         #expect(loads.count == 0)
     }
 
-    @Test func anotherKeyIsAnotherLoad() {
+    @Test func eachKeyHasItsOwnLoad() {
         var loads = Loads()
         #expect(loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100) == .start)
         #expect(loads.join("b", waiter: 2, keepsRunning: false, newLoad: 101) == .start)
@@ -24,7 +24,7 @@ struct SingleFlightTests {
         #expect(loads.isRunning(100))
     }
 
-    @Test func theLastWhoLeavesAbandonsTheLoadAndTheNextStartsAnother() {
+    @Test func theLastWaiterToLeaveAbandonsTheLoadAndTheNextCallerStartsAnother() {
         var loads = Loads()
         _ = loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100)
         _ = loads.join("a", waiter: 2, keepsRunning: false, newLoad: 101)
@@ -36,7 +36,7 @@ struct SingleFlightTests {
         #expect(loads.finish(102) == [3])
     }
 
-    @Test func aLoadThatOneWaiterKeepsGoesOnWithoutAny() {
+    @Test func aLoadThatOneWaiterKeepsRunningContinuesWithoutWaiters() {
         var loads = Loads()
         _ = loads.join("a", waiter: 1, keepsRunning: false, newLoad: 100)
         _ = loads.join("a", waiter: 2, keepsRunning: true, newLoad: 101)
@@ -46,7 +46,7 @@ struct SingleFlightTests {
         #expect(loads.finish(100) == [3])
     }
 
-    @Test func thereIsOneRefreshAtATimeAndItMayBeJoined() {
+    @Test func onlyOneRefreshRunsAtATimeAndCallersCanJoinIt() {
         var loads = Loads()
         #expect(loads.refresh("a", newLoad: 100) == true)
         #expect(loads.refresh("a", newLoad: 101) == false)
@@ -56,9 +56,9 @@ struct SingleFlightTests {
         #expect(loads.refresh("a", newLoad: 103) == true)
     }
 
-    /// Random steps against a plain list of who waits for what.
+    /// Random steps, compared with a plain list of waiters and loads.
     @Test(arguments: UInt64(0)..<200)
-    func randomStepsLeaveWhatAListWouldHold(_ seed: UInt64) {
+    func randomStepsMatchAPlainList(_ seed: UInt64) {
         struct Waiter {
             var number: UInt64
             var load: UInt64
@@ -107,20 +107,20 @@ struct SingleFlightTests {
 
 @Suite(.timeLimit(.minutes(60)))
 struct WaitGraphTests {
-    @Test func aLoadThatWaitsForItselfIsFound() {
+    @Test func aLoadThatWaitsForItselfIsDetected() {
         var graph = WaitGraph()
         #expect(graph.add(1, waitsFor: 1) == false)
         #expect(graph.isEmpty)
     }
 
-    @Test func aCircleOfAnyLengthIsFoundByWhoeverWouldCloseIt() {
+    @Test func aCycleOfAnyLengthIsDetectedByItsLastEdge() {
         var graph = WaitGraph()
         for load in UInt64(1)..<10 { #expect(graph.add(load, waitsFor: load + 1) == true) }
         #expect(graph.add(10, waitsFor: 1) == false)
         #expect(graph.add(10, waitsFor: 11) == true)
     }
 
-    @Test func twoWaysToOneLoadAreNoCircle() {
+    @Test func twoPathsToOneLoadAreNotACycle() {
         var graph = WaitGraph()
         #expect(graph.add(1, waitsFor: 2) == true)
         #expect(graph.add(1, waitsFor: 3) == true)
@@ -128,7 +128,7 @@ struct WaitGraphTests {
         #expect(graph.add(3, waitsFor: 4) == true)
     }
 
-    @Test func aWaitEndsWhenItWasEndedAsOftenAsItBegan() {
+    @Test func aWaitEndsOnceItIsRemovedAsOftenAsItWasAdded() {
         var graph = WaitGraph()
         #expect(graph.add(1, waitsFor: 2) == true)
         #expect(graph.add(1, waitsFor: 2) == true)

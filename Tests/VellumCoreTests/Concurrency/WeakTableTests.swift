@@ -7,13 +7,13 @@ struct WeakTableTests {
 
     private let table = WeakTable<String, Object>()
 
-    @Test func theFirstObjectOfAKeyIsThatOfAll() {
+    @Test func allCallersGetTheFirstObjectOfAKey() {
         let first = table.object(forKey: "a", else: Object())
         #expect(table.object(forKey: "a", else: Object()) === first)
         #expect(table.object(forKey: "b", else: Object()) !== first)
     }
 
-    @Test func anObjectIsHeldByItsUsersAlone() {
+    @Test func theTableDoesNotRetainObjects() {
         weak var first: Object?
         do {
             let object = table.object(forKey: "a", else: Object())
@@ -23,8 +23,8 @@ struct WeakTableTests {
         #expect(first == nil)
     }
 
-    /// The `deinit` of an old object must not remove the one that took its place.
-    @Test func anotherObjectOfTheKeyIsNotRemoved() {
+    /// The `deinit` of an old object must not remove its replacement.
+    @Test func aReplacementObjectIsNotRemoved() {
         let old = Object()
         let new = table.object(forKey: "a", else: Object())
         table.removeValue(forKey: "a", ifHolding: ObjectIdentifier(old))

@@ -3,7 +3,7 @@ import VellumTestSupport
 
 @testable import VellumCore
 
-/// Whether a value that was read may still be put in a cache.
+/// Whether a value that was read may still be cached.
 @Suite(.timeLimit(.minutes(60)))
 struct WriteVersionsTests {
     private var versions = WriteVersions<String>()
@@ -18,7 +18,7 @@ struct WriteVersionsTests {
     }
 
     @Test
-    mutating func noTicketIsGivenOrCurrentWhileItsStripeIsWritten() throws {
+    mutating func noTicketIsIssuedOrCurrentDuringAWriteOfItsStripe() throws {
         let before = try #require(versions.ticket(0))
         versions.beginWrite(0)
         versions.beginWrite(0)
@@ -29,7 +29,7 @@ struct WriteVersionsTests {
     }
 
     @Test
-    mutating func noTicketIsGivenOrCurrentWhileEveryKeyIsWritten() throws {
+    mutating func noTicketIsIssuedOrCurrentDuringAWriteOfEveryKey() throws {
         let before = try #require(versions.ticket(7))
         versions.beginWriteOfAll()
         #expect(versions.ticket(7) == nil && !versions.isCurrent(before))
@@ -38,7 +38,7 @@ struct WriteVersionsTests {
     }
 
     @Test
-    mutating func aWatchedKeyChangesWithItsOwnWritesAndNotWithThoseOfItsStripe() {
+    mutating func onlyWritesOfTheKeyItselfChangeItsWatchedVersion() {
         let version = versions.watch("a")
         versions.recordWrite(of: "b", 0)
         #expect(versions.isUnchanged("a", since: version))
@@ -47,14 +47,14 @@ struct WriteVersionsTests {
     }
 
     @Test
-    mutating func aWriteOfEveryKeyChangesEveryWatchedKey() {
+    mutating func aWriteOfEveryKeyChangesEveryWatchedVersion() {
         let (first, second) = (versions.watch("a"), versions.watch("b"))
         versions.recordWriteOfAll()
         #expect(!versions.isUnchanged("a", since: first) && !versions.isUnchanged("b", since: second))
     }
 
     @Test
-    mutating func aKeyIsWatchedAsOftenAsItIsUnwatched() {
+    mutating func aKeyIsWatchedUntilItsLastWatcherLeaves() {
         let (first, again) = (versions.watch("a"), versions.watch("a"))
         #expect(first == again)
         versions.unwatch("a")
@@ -65,7 +65,7 @@ struct WriteVersionsTests {
     }
 
     @Test
-    mutating func noVersionIsUsedTwice() {
+    mutating func versionsAreNeverReused() {
         let first = versions.watch("a")
         versions.unwatch("a")
         #expect(versions.watch("a") != first && !versions.isUnchanged("a", since: first))

@@ -25,9 +25,9 @@ struct LRUListTests {
         list.checkInvariants()
     }
 
-    /// P8: what is counted is what is there, after any operations.
+    /// P8: count and cost match the contents after any operations.
     @Test(arguments: UInt64(0)..<10)
-    func randomOperationsKeepTheListWhole(_ seed: UInt64) {
+    func theListStaysConsistentAfterRandomOperations(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var list = List()
         var model: [(key: String, cost: Int)] = []
@@ -55,7 +55,7 @@ struct LRUListTests {
         }
     }
 
-    /// P30: links are indices, so nothing recurses.
+    /// P30: links are indices, so releasing does not recurse.
     @Test func aMillionEntriesAreReleasedWithoutRecursion() {
         var list = List()
         for number in 0..<1_000_000 { _ = list.insert(item(number), forKey: "\(number)") }

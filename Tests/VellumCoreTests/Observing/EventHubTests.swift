@@ -4,7 +4,7 @@ import VellumEngine
 
 @Suite(.timeLimit(.minutes(60)))
 struct EventHubTests {
-    @Test func everyObserverHearsEverythingSentWhileItListens() async {
+    @Test func everyObserverReceivesAllEventsSentWhileItListens() async {
         let hub = EventHub<Int>()
         hub.send(0)
         #expect(!hub.isObserved)
@@ -18,7 +18,7 @@ struct EventHubTests {
         #expect(await collect(hub.events()) == [])
     }
 
-    @Test func aSlowObserverMissesTheOldest() async {
+    @Test func aSlowObserverMissesTheOldestEvents() async {
         let hub = EventHub<Int>()
         let events = hub.events(keeping: 3)
         for number in 0..<10 { hub.send(number) }
@@ -26,7 +26,7 @@ struct EventHubTests {
         #expect(await collect(events) == [7, 8, 9])
     }
 
-    @Test func anObserverThatGoesAwayIsForgotten() async {
+    @Test func anObserverThatStopsListeningIsRemoved() async {
         let hub = EventHub<Int>()
         do {
             var iterator = hub.events().makeAsyncIterator()

@@ -5,21 +5,21 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60)))
 struct PolicyTests {
-    /// P9: a limit that holds nothing is an error, not a switch that turns limits off.
+    /// P9: a limit of zero is an error; it does not disable the limit.
     @Test(arguments: [0, -1, Int.min])
-    func aLimitOfNothingIsRefused(_ limit: Int) {
+    func aLimitOfZeroOrLessIsRejected(_ limit: Int) {
         #expect(throws: VellumError.self) { try Capacity(DataSize(bytes: limit)) }
         #expect(throws: VellumError.self) { try Capacity(1.megaByte, entries: limit) }
     }
 
-    /// P20: durations that are negative or not a number.
+    /// P20: durations that are negative or NaN.
     @Test(arguments: [-1.0, -Double.infinity, Double.nan, -Double.leastNonzeroMagnitude])
-    func anInvalidAgeIsRefused(_ seconds: Double) {
+    func anInvalidAgeIsRejected(_ seconds: Double) {
         let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: seconds) }
         #expect(error?.code == .invalidDuration)
     }
 
-    @Test func anInvalidPartOfAnAgeIsRefused() {
+    @Test func anInvalidJitterIsRejected() {
         func code(_ make: () throws(VellumError) -> Expiration) -> VellumError.Code? {
             do throws(VellumError) {
                 _ = try make()
@@ -36,21 +36,21 @@ struct PolicyTests {
         }
     }
 
-    @Test func aValidatedExpirationIsTheOneOfTheFactories() throws {
+    @Test func validatedExpirationsEqualThoseOfTheFactories() throws {
         #expect(try Expiration(validating: .seconds(60)) == .after(.seconds(60)))
         #expect(try Expiration(validatingSeconds: 60, jitter: 0.5) == .after(seconds: 60).jittered(by: 0.5))
         #expect(try Expiration(validating: nil, unusedFor: .seconds(2)) == .unused(for: .seconds(2)))
         #expect(try Expiration(validating: .seconds(3), unusedFor: .seconds(2)) == .unused(for: .seconds(2), atMost: .seconds(3)))
     }
 
-    @Test func infinityAndWhatComesNearItIsForEver() {
+    @Test func infiniteAndOverflowingDurationsMeanNever() {
         #expect(Expiration.after(seconds: .infinity) == .never)
         #expect(Expiration.after(seconds: 1e300) == .never)
         #expect(Expiration.after(.seconds(Int64.max)) == .never)
         #expect(Expiration.unused(for: .seconds(Int64.max)) == .never)
     }
 
-    /// P20: seconds are seconds, and a year is a year.
+    /// P20: durations in seconds, up to years.
     @Test func agesAreCountedInSeconds() {
         #expect(Expiration.after(seconds: 1.5).age == 1500)
         #expect(Expiration.after(.milliseconds(1)).age == 1)
@@ -61,7 +61,7 @@ struct PolicyTests {
     }
 
     /// P19, C12: the clock may go back.
-    @Test func anEntryDatedInTheFutureIsExpiredButForASlack() {
+    @Test func anEntryDatedInTheFutureBeyondTheSlackIsExpired() {
         let written = WallInstant(rawValue: 10_000_000)
         let validity = Validity(written: written, expires: written.advanced(byMilliseconds: 1000))
         func isValid(_ milliseconds: Int64, _ validity: Validity, under expiration: Expiration = .never) -> Bool {
@@ -75,7 +75,7 @@ struct PolicyTests {
         #expect(isValid(999, plain, under: Expiration(age: 1000)) && !isValid(1000, plain, under: Expiration(age: 1000)))
         #expect(!isValid(-Validity.slack - 1, plain, under: Expiration(age: 1000)))
 
-        // An age of its own is all that counts, also where it is for ever.
+        // An expiration of the entry's own overrides the reader's, even if it is never.
         let immortal = Validity(written: written, expires: .never)
         #expect(isValid(.max / 2, immortal, under: Expiration(age: 0)))
     }

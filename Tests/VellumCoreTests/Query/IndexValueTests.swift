@@ -11,7 +11,7 @@ struct IndexValueTests {
         .greatestFiniteMagnitude, .infinity,
     ]
 
-    @Test func numbersKeepTheirOrderAndWhatIsNoneComesFirst() throws {
+    @Test func numbersKeepTheirOrderAndNaNComesFirst() throws {
         let values = try Self.numbers.map { try #require($0.indexValue) }
         #expect(values == values.sorted())
         #expect(Set(values).count == values.count)
@@ -20,7 +20,7 @@ struct IndexValueTests {
         #expect(Float(0.1).indexValue == Double(Float(0.1)).indexValue)
     }
 
-    @Test func integersKeepTheirOrderToTheirEnds() throws {
+    @Test func integersKeepTheirOrderUpToTheirLimits() throws {
         let signed: [Int64] = [.min, -1, 0, 1, .max]
         #expect(try signed.map { try #require($0.indexValue) }.isStrictlyAscending)
         let unsigned: [UInt64] = [0, 1, UInt64(Int64.max), UInt64(Int64.max) + 1, .max]
@@ -45,15 +45,15 @@ struct IndexValueTests {
         }
     }
 
-    /// P54: Foundation's tables and Swift's may be of different versions of Unicode.
-    @Test func aStringOfCharactersNewerThanTheTablesHasNoCertainPlace() {
-        #expect("a\u{378}".indexValue == nil)  // Assigned to nothing so far.
+    /// P54: Foundation's and Swift's Unicode tables may have different versions.
+    @Test func aStringWithCharactersNewerThanTheTablesHasNoIndexValue() {
+        #expect("a\u{378}".indexValue == nil)  // Unassigned so far.
         #expect("a\u{301}".indexValue != nil)
         #expect("🙂".indexValue != nil)
         #expect("\u{E000}".indexValue != nil)
     }
 
-    @Test func datesAreKeptToTheLastBit() throws {
+    @Test func datesAreIndexedWithoutRounding() throws {
         let date = Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7)
         let next = Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.nextUp)
         #expect(try #require(date.indexValue) < #require(next.indexValue))
@@ -64,7 +64,7 @@ struct IndexValueTests {
         #expect(try identifiers.map { try #require($0.indexValue) }.isStrictlyAscending)
     }
 
-    @Test func nothingComesBeforeEverything() throws {
+    @Test func nullComesBeforeEverything() throws {
         let (number, text): (Int?, String?) = (nil, nil)
         let (least, empty): (Int?, String?) = (.min, "")
         let values = [number.indexValue, text.indexValue]

@@ -12,7 +12,7 @@ struct FileErrorTests {
             (EISDIR, "A folder is in the place of the file: remove it, or correct the path."),
             (ENOTDIR, "A file is in the place of a folder: remove it, or correct the path."), (EIO, "Check the disk."),
         ] as [(Int32, String)])
-    func theDescriptionSaysWhereWhyAndWhatToDo(code: Int32, advice: String) {
+    func theDescriptionContainsThePathTheReasonAndAdvice(code: Int32, advice: String) {
         let error = FileError(.creating, code, "/var/cache/app")
         let reason = String(cString: strerror(code))
         #expect(error.description == "A file could not be created: \(reason) (\(code)), at /var/cache/app. \(advice)")
@@ -23,18 +23,18 @@ struct FileErrorTests {
         #expect(FileError(.reading, EACCES, "/a").description.hasSuffix("Check that this program may read it."))
     }
 
-    @Test func aReasonWithoutAdviceHasNone() {
+    @Test func anUnknownReasonHasNoAdvice() {
         #expect(FileError(.reading, EPIPE, "/a").description.hasSuffix("at /a."))
     }
 
-    /// A file that is named for a key is shown as its folder.
-    @Test func aHiddenNameIsInTheDebugDescriptionAlone() {
+    /// A file named after a key is shown as its folder.
+    @Test func aHiddenNameAppearsOnlyInTheDebugDescription() {
         let error = FileError(.reading, EIO, "/a/secret", shownAs: "/a")
         #expect(!error.description.contains("secret"))
         #expect(error.debugDescription.contains("/a/secret"))
     }
 
-    @Test func negatedCodesAreTakenAsTheSystemReturnsThem() {
+    @Test func negatedCodesAreAccepted() {
         #expect(FileError(.reading, -EIO, "").code == EIO)
         #expect(FileError(.reading, -EIO, "").underlying.code == .EIO)
     }

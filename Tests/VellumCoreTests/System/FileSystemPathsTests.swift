@@ -15,21 +15,21 @@ struct FileSystemPathsTests {
         #expect(FileSystem.folder(of: path) == folder)
     }
 
-    @Test func aFileIsCreatedOnceForItsOwnerAlone() throws {
+    @Test func aFileIsCreatedOnceAndOnlyItsOwnerMayReadIt() throws {
         #expect(try FileSystem.createIfMissing(path + "/file"))
         #expect(try !FileSystem.createIfMissing(path + "/file"))
         #expect(try FileManager.default.attributesOfItem(atPath: path + "/file")[.posixPermissions] as? Int == 0o600)
         #expect(throws: FileError.self) { try FileSystem.createIfMissing(path + "/none/file") }
     }
 
-    @Test func aMissingFileIsMovedOnlyWhereItMayBeMissing() throws {
+    @Test func movingAMissingFileFailsUnlessItMayBeMissing() throws {
         #expect(try !FileSystem.moveIfPresent(path + "/none", to: path + "/file"))
         let error = #expect(throws: FileError.self) { try FileSystem.move(path + "/none", to: path + "/file") }
         #expect(error?.code == ENOENT)
         try FileSystem.remove(path + "/none")
     }
 
-    @Test func foldersAreMadeFromAboveAndReported() throws {
+    @Test func missingParentsAreMadeFirstAndReported() throws {
         var made: [String] = []
         try FileSystem.system.makeFolders(path + "/a/b") { made.append($0) }
         #expect(made == [path + "/a", path + "/a/b"])

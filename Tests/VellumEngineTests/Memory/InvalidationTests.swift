@@ -5,7 +5,7 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// Another process that shares a file with this one, and what it announces on the page of changes.
+/// A simulated process that shares the file, and announces changes on the change page.
 private final class OtherProcess: Sendable {
     private let folder: TemporaryDirectory
     private let own: ChangesFile
@@ -19,7 +19,7 @@ private final class OtherProcess: Sendable {
         changes = ArchiveChanges(own, archive: 1)
     }
 
-    /// Announces a change of these keys, or of everything, that is not committed yet.
+    /// Announces an uncommitted change of these keys, or of everything.
     func announce(_ keys: [EntryKey]?) -> UInt64 {
         other.page.announce([.init(archive: 1, keys: keys?.map(\.sharedHash))], by: other.author, of: 1).last
     }
@@ -28,7 +28,7 @@ private final class OtherProcess: Sendable {
 
     func change(_ keys: [EntryKey]?) { finish(announce(keys)) }
 
-    /// A change of this process: the cache knows of it.
+    /// A change by this process, which the cache records.
     func changeHere(_ key: EntryKey = "own") throws -> OwnChange {
         let (last, changes) = own.page.announce([.init(archive: 1, keys: [key.sharedHash])], by: own.author, of: own.process)
         own.page.finish(last)
@@ -58,7 +58,7 @@ struct InvalidationTests {
         return cache.use(key, at: now, notifiesDisk: &notifiesDisk)
     }
 
-    @Test func whatAnotherChangedIsForgottenAndNothingElse() {
+    @Test func onlyEntriesThatAnotherProcessChangedAreDropped() {
         for (number, key) in ["a", "b", "c"].enumerated() { put(number + 1, EntryKey(key)) }
         others.change(["b"])
         #expect(value("b") == nil)
@@ -69,8 +69,8 @@ struct InvalidationTests {
         #expect(cache.newest(.max).map(\.key) == ["a"])
     }
 
-    /// P48: on any gap, drop everything.
-    @Test func moreThanCanBeKnownEmptiesTheTier() {
+    /// P48: if changes were missed, the cache drops everything.
+    @Test func moreChangesThanThePageHoldsEmptyTheCache() {
         put(1, "a")
         others.change(nil)
         #expect(value("a") == nil)
@@ -79,7 +79,7 @@ struct InvalidationTests {
         #expect(value("a") == 2)
     }
 
-    @Test func entriesThatCameAfterTheFirstChangeAreFollowed() {
+    @Test func entriesAddedAfterTheFirstChangeAreFollowed() {
         put(1, "a")
         others.change(["unknown"])
         #expect(value("a") == 1)
@@ -88,7 +88,7 @@ struct InvalidationTests {
         #expect(value("later") == nil)
     }
 
-    @Test func aUseOfWhatAnotherOverwroteIsStillTold() {
+    @Test func aTouchOfAnEntryThatAnotherProcessOverwroteIsStillWritten() {
         put(5, "a")
         #expect(value("a") == 5)
         others.change(["a"])
@@ -96,24 +96,24 @@ struct InvalidationTests {
         #expect(cache.pendingTouches().map(\.row) == [5])
     }
 
-    /// P18: what was read before another's change is not put over it.
-    @Test func whatWasReadBeforeAnotherChangedItIsNotRemembered() {
+    /// P18: a value read before another process's change is not cached after it.
+    @Test func aValueReadBeforeAForeignChangeIsNotCached() {
         let ticket = cache.ticket(forMissed: "a")
         others.change(["a"])
-        #expect(value("b") == nil)  // Someone else hears of it first.
+        #expect(value("b") == nil)  // Another reader sees the change first.
         _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
         #expect(value("a") == nil)
     }
 
-    @Test func whatWasReadBeforeIsForgottenWhenTheChangeIsHeardOf() {
+    @Test func aValueCachedBeforeAForeignChangeIsDropped() {
         let ticket = cache.ticket(forMissed: "a")
         others.change(["a"])
         _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
         #expect(value("a") == nil)
     }
 
-    /// Announced and not committed: the disk may say either.
-    @Test func whatIsReadWhileAnotherChangesItIsNotRemembered() {
+    /// The change is announced but not committed: the disk may return either value.
+    @Test func aValueReadDuringAForeignChangeIsNotCached() {
         let announced = others.announce(["a"])
         let ticket = cache.ticket(forMissed: "a")
         let other = cache.ticket(forMissed: "b")
@@ -124,8 +124,8 @@ struct InvalidationTests {
         #expect(value("b") == 2)
     }
 
-    /// Committed, then overwritten by another before memory took it.
-    @Test func whatAnotherHasOverwrittenMeanwhileIsNotRemembered() throws {
+    /// The write was committed, then overwritten by another process before memory stored it.
+    @Test func aWriteThatAnotherProcessHasOverwrittenIsNotCached() throws {
         let own = try others.changeHere()
         others.change(["a"])
         #expect(value("b") == nil)
@@ -133,14 +133,14 @@ struct InvalidationTests {
         #expect(value("a") == nil)
     }
 
-    @Test func changesOfItsOwnForgetNothing() throws {
+    @Test func ownChangesDropNothing() throws {
         put(1, "a", change: try others.changeHere())
         put(2, "b", change: try others.changeHere())
         #expect(value("a") == 1)
         #expect(value("b") == 2)
     }
 
-    @Test func aTierThatFollowsNobodyIsAlwaysFresh() throws {
+    @Test func aCacheWithoutAChangePageIsAlwaysFresh() throws {
         let memoryOnly = MemoryCache<Int>(capacity: try Capacity(10))
         _ = memoryOnly.store(1, forKey: "a", cost: 1, stamp: memoryOnly.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
         #expect(memoryOnly.peek("a")?.payload == 1)

@@ -8,118 +8,118 @@ import VellumTestSupport
 struct MemoryCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 
-    private func put<Payload>(_ payload: Payload, _ key: EntryKey, cost: Int = 1, in tier: MemoryCache<Payload>)
+    private func put<Payload>(_ payload: Payload, _ key: EntryKey, cost: Int = 1, in cache: MemoryCache<Payload>)
         -> MemoryCache<Payload>.DeferredEffects
     {
-        tier.store(
-            payload, forKey: key, cost: cost, stamp: tier.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
+        cache.store(
+            payload, forKey: key, cost: cost, stamp: cache.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
     }
 
-    private func isHit<Payload>(_ key: EntryKey, in tier: MemoryCache<Payload>, at instant: WallInstant? = nil) -> Bool {
+    private func isHit<Payload>(_ key: EntryKey, in cache: MemoryCache<Payload>, at instant: WallInstant? = nil) -> Bool {
         var notifiesDisk = false
-        return tier.use(key, at: instant ?? now, notifiesDisk: &notifiesDisk) != nil
+        return cache.use(key, at: instant ?? now, notifiesDisk: &notifiesDisk) != nil
     }
 
-    @Test func aUseMovesTheEntryToTheFront() throws {
-        let tier = MemoryCache<Int>(capacity: try Capacity(2))
-        _ = put(1, "a", in: tier)
-        _ = put(2, "b", in: tier)
-        #expect(isHit("a", in: tier))
-        _ = put(3, "c", in: tier)
-        #expect(tier.newest(.max).map(\.key) == ["c", "a"])
+    @Test func accessingAnEntryMovesItToTheFront() throws {
+        let cache = MemoryCache<Int>(capacity: try Capacity(2))
+        _ = put(1, "a", in: cache)
+        _ = put(2, "b", in: cache)
+        #expect(isHit("a", in: cache))
+        _ = put(3, "c", in: cache)
+        #expect(cache.newest(.max).map(\.key) == ["c", "a"])
     }
 
-    /// P15: looking is not using.
-    @Test func lookingAtEntriesDoesNotMoveThem() throws {
-        let tier = MemoryCache<Int>(capacity: try Capacity(2))
-        _ = put(1, "a", in: tier)
-        _ = put(2, "b", in: tier)
-        _ = tier.peek("a")
-        _ = tier.newest(.max)
-        _ = tier.totals()
-        _ = put(3, "c", in: tier)
-        #expect(tier.newest(.max).map(\.key) == ["c", "b"])
+    /// P15: reading metadata does not affect the eviction order.
+    @Test func readingMetadataDoesNotMoveEntries() throws {
+        let cache = MemoryCache<Int>(capacity: try Capacity(2))
+        _ = put(1, "a", in: cache)
+        _ = put(2, "b", in: cache)
+        _ = cache.peek("a")
+        _ = cache.newest(.max)
+        _ = cache.totals()
+        _ = put(3, "c", in: cache)
+        #expect(cache.newest(.max).map(\.key) == ["c", "b"])
     }
 
-    /// P9: costs of nothing, and of everything.
+    /// P9: entries that cost zero bytes, or the whole limit.
     @Test func extremeCostsKeepTheLimit() throws {
-        let tier = MemoryCache<Int>(capacity: try Capacity(10))
-        for number in 0..<100 { _ = put(number, EntryKey("\(number)"), cost: 0, in: tier) }
-        #expect(tier.totals() == StorageUsage(entries: 100, bytes: 0))
-        _ = put(1, "huge", cost: .max, in: tier)
-        #expect(tier.peek("huge") == nil)
-        #expect(tier.totals().entries == 100)
-        _ = put(2, "full", cost: 10, in: tier)
-        #expect(tier.totals().bytes == 10)
+        let cache = MemoryCache<Int>(capacity: try Capacity(10))
+        for number in 0..<100 { _ = put(number, EntryKey("\(number)"), cost: 0, in: cache) }
+        #expect(cache.totals() == StorageUsage(entries: 100, bytes: 0))
+        _ = put(1, "huge", cost: .max, in: cache)
+        #expect(cache.peek("huge") == nil)
+        #expect(cache.totals().entries == 100)
+        _ = put(2, "full", cost: 10, in: cache)
+        #expect(cache.totals().bytes == 10)
     }
 
-    /// P17: a payload's `deinit` may come back to the tier, because it runs outside the lock.
+    /// P17: a payload's `deinit` may call the cache, because it runs outside the lock.
     @Test func evictedPayloadsAreReleasedOutsideTheLock() throws {
         final class Payload: Sendable {
-            let tier: MemoryCache<Payload>
+            let cache: MemoryCache<Payload>
             let released: Locked<Int>
-            init(_ tier: MemoryCache<Payload>, _ released: @escaping @Sendable () -> Void) {
-                self.tier = tier
+            init(_ cache: MemoryCache<Payload>, _ released: @escaping @Sendable () -> Void) {
+                self.cache = cache
                 self.released = Locked(0)
                 callback = released
             }
             let callback: @Sendable () -> Void
             deinit {
-                _ = tier.totals()
+                _ = cache.totals()
                 callback()
             }
         }
-        let tier = MemoryCache<Payload>(capacity: try Capacity(1))
+        let cache = MemoryCache<Payload>(capacity: try Capacity(1))
         let releases = Locked(0)
-        for number in 0..<10 { _ = put(Payload(tier) { releases.withLock { $0 += 1 } }, EntryKey("\(number)"), in: tier) }
+        for number in 0..<10 { _ = put(Payload(cache) { releases.withLock { $0 += 1 } }, EntryKey("\(number)"), in: cache) }
         #expect(releases.withLock { $0 } == 9)
-        _ = tier.trim(toBytes: 0)
+        _ = cache.trim(toBytes: 0)
         #expect(releases.withLock { $0 } == 10)
     }
 
-    /// P18: what was written after a reader missed is not put over by what it read.
-    @Test func aFillDoesNotReplaceWhatWasWrittenMeanwhile() throws {
-        let tier = MemoryCache<Int>(capacity: .unlimited)
-        #expect(!isHit("a", in: tier))
-        let ticket = tier.ticket(forMissed: "a")
-        _ = put(2, "a", in: tier)
-        _ = tier.remove("a")
-        _ = tier.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
-        #expect(tier.peek("a") == nil)
+    /// P18: a fill does not replace a value that was written after the reader missed it.
+    @Test func aFillDoesNotReplaceALaterWrite() throws {
+        let cache = MemoryCache<Int>(capacity: .unlimited)
+        #expect(!isHit("a", in: cache))
+        let ticket = cache.ticket(forMissed: "a")
+        _ = put(2, "a", in: cache)
+        _ = cache.remove("a")
+        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        #expect(cache.peek("a") == nil)
 
-        let later = tier.ticket(forMissed: "a")
-        _ = tier.fill(3, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: later, at: now)
-        #expect(tier.peek("a")?.payload == 3)
+        let later = cache.ticket(forMissed: "a")
+        _ = cache.fill(3, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: later, at: now)
+        #expect(cache.peek("a")?.payload == 3)
     }
 
     @Test func expiredEntriesAreMisses() throws {
-        let tier = MemoryCache<Int>(capacity: .unlimited)
+        let cache = MemoryCache<Int>(capacity: .unlimited)
         let validity = Validity(written: now, expires: now.advanced(byMilliseconds: 10))
-        _ = tier.store(1, forKey: "a", cost: 5, stamp: tier.stamp(at: now), row: 1, validity: validity, wasPresent: false)
-        #expect(isHit("a", in: tier))
+        _ = cache.store(1, forKey: "a", cost: 5, stamp: cache.stamp(at: now), row: 1, validity: validity, wasPresent: false)
+        #expect(isHit("a", in: cache))
         let end = now.advanced(byMilliseconds: 10)
-        #expect(!isHit("a", in: tier, at: end))
+        #expect(!isHit("a", in: cache, at: end))
     }
 
-    @Test func usesAreHandedOutOnceAndKnownUntilThen() throws {
-        let tier = MemoryCache<Int>(capacity: try Capacity(1))
-        _ = put(1, "a", in: tier)
-        #expect(tier.takeTouches(limit: 10) == [])
-        #expect(isHit("a", in: tier))
-        #expect(tier.pendingTouches().count == 1)
-        // What leaves memory carries its use along.
-        _ = tier.store(2, forKey: "b", cost: 1, stamp: tier.stamp(at: now), row: 2, validity: .forever, wasPresent: false)
-        #expect(tier.latestUse(ofKey: "a", row: 1) != nil)
-        #expect(tier.takeTouches(limit: 10).map(\.row) == [1])
-        #expect(tier.takeTouches(limit: 10) == [])
+    @Test func touchesAreTakenOnceAndKnownUntilThen() throws {
+        let cache = MemoryCache<Int>(capacity: try Capacity(1))
+        _ = put(1, "a", in: cache)
+        #expect(cache.takeTouches(limit: 10) == [])
+        #expect(isHit("a", in: cache))
+        #expect(cache.pendingTouches().count == 1)
+        // An evicted entry keeps its touch.
+        _ = cache.store(2, forKey: "b", cost: 1, stamp: cache.stamp(at: now), row: 2, validity: .forever, wasPresent: false)
+        #expect(cache.latestUse(ofKey: "a", row: 1) != nil)
+        #expect(cache.takeTouches(limit: 10).map(\.row) == [1])
+        #expect(cache.takeTouches(limit: 10) == [])
     }
 
-    @Test func trimmingEvictsTheOldestUntilTheSizeIsKept() throws {
-        let tier = MemoryCache<Int>(capacity: .unlimited)
-        for number in 0..<10 { _ = put(number, EntryKey("\(number)"), cost: 10, in: tier) }
-        _ = tier.trim(toBytes: 35)
-        #expect(tier.newest(.max).map(\.item.payload) == [9, 8, 7])
-        _ = tier.trim(toBytes: -5)
-        #expect(tier.totals() == StorageUsage())
+    @Test func trimmingEvictsTheOldestUntilTheSizeFits() throws {
+        let cache = MemoryCache<Int>(capacity: .unlimited)
+        for number in 0..<10 { _ = put(number, EntryKey("\(number)"), cost: 10, in: cache) }
+        _ = cache.trim(toBytes: 35)
+        #expect(cache.newest(.max).map(\.item.payload) == [9, 8, 7])
+        _ = cache.trim(toBytes: -5)
+        #expect(cache.totals() == StorageUsage())
     }
 }

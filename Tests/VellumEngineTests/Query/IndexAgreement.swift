@@ -5,7 +5,7 @@ import Testing
 @testable import VellumEngine
 
 extension Store<Person> {
-    /// The names of the people of whom the index does not hold what it should.
+    /// The names of the people whose index rows are wrong.
     func disagreements() throws -> [String] {
         let catalog = try #require(self.catalog)
         return try disk.read { (archive) throws(SQLiteError) in

@@ -27,7 +27,7 @@ struct IndexBuildingTests {
         }
     }
 
-    @Test func anIndexIsBuiltFromWhatIsThere() throws {
+    @Test func anIndexIsBuiltFromStoredEntries() throws {
         try fillWithoutIndex()
         let store = try setup.people()
         try store.waitForIndex()
@@ -39,8 +39,8 @@ struct IndexBuildingTests {
         #expect(explanation.decodedObjects == explanation.results)
     }
 
-    /// What a builder has found out for one index is nothing to another that was declared meanwhile.
-    @Test func anIndexThatIsDeclaredWhileAnotherIsBuiltHoldsItsOwn() throws {
+    /// The progress of building one index does not apply to another that is declared in the meantime.
+    @Test func anIndexDeclaredDuringAnotherBuildIsBuiltSeparately() throws {
         try fillWithoutIndex()
         let gate = DecodingGate(open: 100)
         var ages = IndexCatalog<Person>()
@@ -56,7 +56,7 @@ struct IndexBuildingTests {
         try expectRightAnswers(store, people)
     }
 
-    @Test func queriesAreRightWhileAnIndexIsBuilt() throws {
+    @Test func queriesAreCorrectWhileAnIndexIsBuilt() throws {
         try fillWithoutIndex()
         let gate = DecodingGate(open: 700)
         let store = try setup.people(codec: gate)
@@ -77,7 +77,7 @@ struct IndexBuildingTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func buildingGoesOnWhereItStopped() throws {
+    @Test func buildingResumesWhereItStopped() throws {
         try fillWithoutIndex()
         let gate = DecodingGate(open: 700)
         do {
@@ -96,7 +96,7 @@ struct IndexBuildingTests {
         try expectRightAnswers(store, people)
     }
 
-    @Test func anotherListIsAnotherIndex() throws {
+    @Test func aDifferentPropertyListIsADifferentIndex() throws {
         try setup.people().record(people)
         try setup.close()
         var other = IndexCatalog<Person>()
@@ -108,7 +108,7 @@ struct IndexBuildingTests {
         #expect(try store.explain(QueryDescription([.filter(Question.tagged("mod3"))])).statement == nil)
     }
 
-    @Test func anIndexThatIsNoLongerDeclaredDisappears() throws {
+    @Test func anIndexThatIsNoLongerDeclaredIsDropped() throws {
         try setup.people().record(people)
         try setup.close()
         let store = try setup.people(IndexCatalog())
@@ -119,7 +119,7 @@ struct IndexBuildingTests {
         #expect(tables == 0)
     }
 
-    @Test func whoDoesNotKnowTheIndexLeavesItRight() throws {
+    @Test func writersThatDoNotDeclareTheIndexKeepItCorrect() throws {
         try setup.people().record(people)
         try setup.close()
         do {
@@ -141,7 +141,7 @@ struct IndexBuildingTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func aPropertyThatChangedItsMeaningIsIndexedAnew() throws {
+    @Test func aPropertyWhoseEncodingChangedIsReindexed() throws {
         var first = IndexCatalog<Person>()
         first.addIndex([first.addColumn(\.age, name: "<computed Int>")])
         try setup.people(first).record(people)
@@ -153,7 +153,7 @@ struct IndexBuildingTests {
         #expect(try store.disagreements() == [])
     }
 
-    @Test func anObjectThatCannotBeDecodedHidesNoOther() throws {
+    @Test func anUndecodableObjectDoesNotHideOthers() throws {
         try setup.people(IndexCatalog()).record(people)
         try setup.close()
         let picky = PickyCodec(refusing: ["person 5", "person 77"])
@@ -163,14 +163,14 @@ struct IndexBuildingTests {
         try expectRightAnswers(store, rest)
         #expect(try store.explain(QueryDescription([.filter(Question.age(5))])).unindexedObjects == 0)
         try setup.close()
-        // A later version of the program can.
+        // A later version of the program can decode it.
         let later = try setup.people()
         try later.waitForIndex()
         try expectRightAnswers(later, people)
         #expect(try later.disagreements() == [])
     }
 
-    @Test func aStringOfUnknownCharactersIsFoundAllTheSame() throws {
+    @Test func aStringWithUnassignedCharactersIsFound() throws {
         let store = try setup.people()
         let strange = Person("a\u{378}", age: 40, tags: ["b\u{378}"])
         try store.record([Person("b", age: 41), strange, Person("c", age: 39)])
@@ -184,7 +184,7 @@ struct IndexBuildingTests {
     }
 }
 
-/// A codec of people that stops the builder after so many objects.
+/// A codec that pauses the builder after a number of objects.
 final class DecodingGate: Codec, Sendable {
     private let json = JSONCodec<Person>()
     private let state: Locked<State>
@@ -200,7 +200,7 @@ final class DecodingGate: Codec, Sendable {
 
     var decoded: Int { state.withLock { $0.decoded } }
 
-    /// Whether threads that come from now on are not held up; those that wait go on waiting.
+    /// Opens the gate for later threads only; those that wait keep waiting.
     var letOthersPass: Bool {
         get { state.withLock { $0.letsOthersPass } }
         set { state.withLock { $0.letsOthersPass = newValue } }
@@ -225,7 +225,7 @@ final class DecodingGate: Codec, Sendable {
     }
 }
 
-/// A codec of people that cannot decode some.
+/// A codec that cannot decode some people.
 struct PickyCodec: Codec {
     let refused: Set<String>
 

@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// What a reading of this code once found wrong.
+/// Regression tests for defects found in review.
 @Suite(.timeLimit(.minutes(60)))
 struct IndexDefectTests {
     let setup: Setup
@@ -18,13 +18,13 @@ struct IndexDefectTests {
         try store.fetch(QueryDescription(steps)).map(\.name)
     }
 
-    /// While a checkpoint asks, no snapshot stays; but one answer is of one instant all the same.
-    @Test func anAnswerIsOfOneInstantAlsoDuringACheckpoint() throws {
+    /// A pending checkpoint ends all snapshots, but each answer still comes from a single one.
+    @Test func anAnswerIsAConsistentSnapshotEvenDuringACheckpoint() throws {
         let store = try setup.people()
         try store.record(Person.crowd(50).map { Person($0.name, age: 1) })
-        let tier = store.disk
-        let answer = try tier.file.readers.withoutLeases { () throws(VellumError) in
-            try tier.answer(validAt: setup.clock.now, reading: ReadLimit(entries: 100)) { _ in
+        let archive = store.disk
+        let answer = try archive.file.readers.withoutLeases { () throws(VellumError) in
+            try archive.answer(validAt: setup.clock.now, reading: ReadLimit(entries: 100)) { _ in
                 try? store.record(Person("late", age: 1), forKey: "late")
                 var query = ColumnQuery()
                 query.filter = .test(ColumnTest(column: 0, relation: .isEqual(.integer(1))))
@@ -35,7 +35,7 @@ struct IndexDefectTests {
         #expect(try store.count(QueryDescription([.filter(Question.age(1))])) == 51)
     }
 
-    @Test func whatCannotBeDecodedTakesNoPlaceOfALimit() throws {
+    @Test func undecodableObjectsDoNotCountTowardALimit() throws {
         try setup.people().record((0..<10).map { Person("person \($0)", age: 20) })
         try setup.close()
         let store = try setup.people(codec: PickyCodec(refusing: ["person 0", "person 1", "person 2"]))
@@ -46,8 +46,8 @@ struct IndexDefectTests {
         #expect(try cursor.next().map(\.name) + cursor.next().map(\.name) == ["person 3", "person 4", "person 5"])
     }
 
-    /// A codec that fails for a while, such as one whose key cannot be had yet.
-    @Test func whatCanBeDecodedAgainIsFoundAgain() throws {
+    /// A codec that fails temporarily, for example while its encryption key is unavailable.
+    @Test func anObjectThatCanBeDecodedAgainIsFoundAgain() throws {
         try setup.people(IndexCatalog()).record(Person.crowd(300))
         try setup.close()
         let codec = MoodyCodec()
@@ -62,7 +62,7 @@ struct IndexDefectTests {
         #expect(try store.explain(QueryDescription([.filter(Question.age(3))])).unindexedObjects == 0)
     }
 
-    @Test func anotherTypeOfAPropertyIsAnotherIndex() {
+    @Test func aDifferentPropertyTypeIsADifferentIndex() {
         var (first, second, third) = (IndexCatalog<Person>(), IndexCatalog<Person>(), IndexCatalog<Person>())
         first.addIndex([first.addColumn(\.age, name: "value")])
         second.addIndex([second.addColumn(\.height, name: "value")])
@@ -71,7 +71,7 @@ struct IndexDefectTests {
     }
 
     @Test(arguments: [false, true])
-    func aSecondLookMindsThatTheIndexIsGone(_ dropsTables: Bool) throws {
+    func aLaterBatchDetectsThatTheIndexWasDropped(_ dropsTables: Bool) throws {
         let store = try setup.people()
         try store.record((0..<1000).map { Person("person \($0)", age: 20) })
         let any = Condition<Person>.test(Test { _ in true })
@@ -85,7 +85,7 @@ struct IndexDefectTests {
         #expect(found == 600)
     }
 
-    @Test func aLongQueryMeetsWhatIsRecordedAgainLater() throws {
+    @Test func aLongQueryFindsObjectsThatAreOverwrittenDuringIt() throws {
         let store = try setup.people()
         for person in Person.crowd(200) { try store.record(person, forKey: EntryKey(person.name), expiration: .after(.seconds(86400))) }
         let cursor = QueryCursor(QueryDescription([.filter(Question.isEvenlyNamed())]), in: store, atOnce: 10)
@@ -98,7 +98,7 @@ struct IndexDefectTests {
         #expect(names.count == Person.crowd(200).count { $0.name.count % 2 == 0 })
     }
 
-    @Test func aKeyThatIsRecordedAgainIsMetOnce() throws {
+    @Test func anOverwrittenKeyIsFoundOnce() throws {
         let store = try setup.people()
         try store.record(Person.crowd(300))
         let cursor = QueryCursor(QueryDescription<Person>(), in: store, atOnce: 20)
@@ -109,7 +109,7 @@ struct IndexDefectTests {
         #expect(names.count == Set(names).count)
     }
 
-    @Test func anElementThatIsNothingIsNotIndexed() throws {
+    @Test func nilElementsAreNotIndexed() throws {
         var catalog = IndexCatalog<Person>()
         catalog.addCollection(\Person.tags, name: "tags", of: String?.self) { $0.tags.map { $0.isEmpty ? nil : $0 } }
         let store = try setup.people(catalog)
@@ -118,7 +118,7 @@ struct IndexDefectTests {
     }
 
     @Test(arguments: [1, 2, 300, 3000, 20000])
-    func anyNumberOfAlternativesIsAnswered(_ count: Int) throws {
+    func anyNumberOfAlternativesIsSupported(_ count: Int) throws {
         let store = try setup.people()
         try store.record(Person.crowd(20))
         let tags = (0..<count).map { Question.tagged("mod\($0)") }
@@ -130,7 +130,7 @@ struct IndexDefectTests {
         #expect(try store.count(QueryDescription([.filter(.all(ages))])) == 20)
     }
 
-    /// Without statistics SQLite takes one of two indexes by the order of their declaration.
+    /// Without statistics SQLite chooses between two indexes by the order of their declaration.
     @Test(arguments: [false, true])
     func theMoreSelectiveIndexIsUsed(_ isFirst: Bool) throws {
         var catalog = IndexCatalog<Person>()
@@ -163,8 +163,8 @@ struct IndexDefectTests {
         #expect(try store.disagreements() == [])
     }
 
-    /// The codec stands still in the middle of building; relaxed writes are committed all the same.
-    @Test func aSlowCodecHoldsUpNoOtherChore() throws {
+    /// The codec pauses in the middle of building; relaxed writes are still committed.
+    @Test func aSlowCodecDoesNotDelayOtherMaintenance() throws {
         try setup.people(IndexCatalog()).record(Person.crowd(600))
         try setup.close()
         let gate = DecodingGate(open: 300)
@@ -177,7 +177,7 @@ struct IndexDefectTests {
         gate.open()
     }
 
-    @Test func anExplanationCountsWhatIsNotBuiltYet() throws {
+    @Test func anExplanationCountsUnindexedObjects() throws {
         try setup.people(IndexCatalog()).record(Person.crowd(1000))
         try setup.close()
         let gate = DecodingGate(open: 300)
@@ -189,7 +189,7 @@ struct IndexDefectTests {
         gate.open()
     }
 
-    /// Writers index what is newer than the index, so that the builder has an end to come to.
+    /// Writers index new rows themselves, so that building ends.
     @Test func newRowsDoNotWaitForTheBuilder() throws {
         try setup.people(IndexCatalog()).record(Person.crowd(600))
         try setup.close()
@@ -207,7 +207,7 @@ struct IndexDefectTests {
     }
 }
 
-/// A codec of people that fails while it is told to.
+/// A codec that fails while a flag is set.
 final class MoodyCodec: Codec, Sendable {
     private let state = Locked(false)
 

@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Whatever happens to the rows, the index says the same.
+/// The index agrees with the rows after any operations.
 @Suite(.timeLimit(.minutes(60)))
 struct IndexModelTests {
     static let durabilities: [Durability] = [.relaxed, .crashSafe]
@@ -15,7 +15,7 @@ struct IndexModelTests {
     func theIndexAlwaysAgreesWithTheRows(_ seed: UInt64, _ durability: Durability) throws {
         var random = SeededGenerator(seed: seed)
         let setup = try Setup()
-        // Some archives keep in memory what the disk has no room for.
+        // Some archives keep entries in memory that do not fit on disk.
         let (memory, disk) = seed % 2 == 0 ? (20.kiloByte, 4.kiloByte) : (2.kiloByte, 8.kiloByte)
         func open() throws -> Store<Person> { try setup.people(memory: memory, disk: disk, durability: durability) }
         var store = try open()
@@ -74,7 +74,7 @@ struct QueryVisibilityTests {
 
     init() throws { setup = try Setup() }
 
-    @Test func aRelaxedWriteIsSeenAtOnce() throws {
+    @Test func aRelaxedWriteIsVisibleImmediately() throws {
         let store = try setup.people(durability: .relaxed)
         try store.record(Person("ann", age: 40), forKey: "ann")
         #expect(try store.names(.filter(Question.age(40))) == ["ann"])
@@ -90,7 +90,7 @@ struct QueryVisibilityTests {
         #expect(try store.names(.filter(Question.age(40)), .limit(1)) == ["bob"])
     }
 
-    @Test func whatLivesInMemoryAloneIsFoundOnceAndInItsPlace() throws {
+    @Test func memoryOnlyEntriesAreFoundOnceAndInOrder() throws {
         let store = try setup.people(memory: 1.megaByte, disk: 1.kiloByte)
         let large = Person("large", age: 35, tags: [String(repeating: "x", count: 5000)])
         try store.record([Person("old", age: 50), large, Person("young", age: 20)])
@@ -100,7 +100,7 @@ struct QueryVisibilityTests {
         #expect(try store.count(QueryDescription([.filter(Question.older(than: 30))])) == 2)
     }
 
-    @Test func aQueryIsNoUse() throws {
+    @Test func aQueryDoesNotAffectTheEvictionOrder() throws {
         let store = try setup.people()
         try store.record(Person.crowd(50))
         let order = try store.keys()
@@ -110,7 +110,7 @@ struct QueryVisibilityTests {
         #expect(try store.statistics().diskHits == 0)
     }
 
-    @Test func whatChangedSinceItWasFoundIsNotRemoved() throws {
+    @Test func objectsThatChangedSinceTheyWereFoundAreNotRemoved() throws {
         let store = try setup.people()
         try store.record(Person.crowd(10))
         let cursor = QueryExecution(QueryDescription([.filter(Question.age(3))]), in: store, isLazy: false)
@@ -122,7 +122,7 @@ struct QueryVisibilityTests {
         #expect(try store.value(forKey: "person 3")?.age == 77)
     }
 
-    @Test func aDamagedEntryHidesNoOther() throws {
+    @Test func aDamagedEntryDoesNotHideOthers() throws {
         try setup.people().record(Person.crowd(20))
         try setup.close()
         try RawDatabase(setup.url).execute("UPDATE entries_1 SET bytes = x'00' WHERE id = 5")
@@ -131,8 +131,8 @@ struct QueryVisibilityTests {
         #expect(try store.names().count == 19)
     }
 
-    /// A query longer than a bite meets later instants: what does not match any more is left out, the rest is met once.
-    @Test func whatChangesDuringALongQueryIsMetBeforeOrAfterTheChange() throws {
+    /// A query longer than a batch sees later snapshots: objects that no longer match are skipped, and the others are returned once.
+    @Test func aLongQuerySeesEachConcurrentChangeBeforeOrAfterIt() throws {
         let store = try setup.people()
         try store.record(Person.crowd(500))
         let cursor = QueryCursor(QueryDescription([.filter(Question.older(than: 50)), .sort([Question.byAge()])]), in: store, atOnce: 10)

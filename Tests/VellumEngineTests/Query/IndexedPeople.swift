@@ -2,7 +2,7 @@ import Foundation
 import VellumCore
 import VellumEngine
 
-/// Something to index.
+/// An indexed test type.
 struct Person: Codable, Hashable, Sendable {
     var name: String
     var age: Int
@@ -32,7 +32,7 @@ struct Person: Codable, Hashable, Sendable {
         return catalog
     }
 
-    /// So many people that differ.
+    /// A number of people who all differ.
     static func crowd(_ count: Int) -> [Person] {
         (0..<count).map { number in
             Person(
@@ -61,7 +61,7 @@ extension Store<Person> {
     }
 }
 
-/// The questions of these tests.
+/// The queries of these tests.
 enum Question {
     static func older(than age: Int) -> Condition<Person> {
         .test(Test(\Person.age, .isBetween(lower: .init(age, isIncluded: false), upper: nil)) { $0.age > age })
@@ -73,7 +73,7 @@ enum Question {
     static func begins(_ start: String) -> Condition<Person> {
         .test(Test(\Person.name, .beginsWith(start)) { $0.name.starts(with: start) })
     }
-    /// No index knows.
+    /// A condition that no index can answer.
     static func isEvenlyNamed() -> Condition<Person> { .test(Test { $0.name.count % 2 == 0 }) }
 
     static func byAge(descending: Bool = false) -> Ordering<Person> {
@@ -84,7 +84,7 @@ enum Question {
 }
 
 extension Array<Person> {
-    /// What a query must return.
+    /// The expected result of a query.
     func answering(_ steps: [QueryDescription<Person>.Step]) throws -> [Person] {
         var result = self
         for step in steps {

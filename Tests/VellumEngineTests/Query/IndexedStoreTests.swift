@@ -35,7 +35,7 @@ struct IndexedStoreTests {
     }
 
     @Test(arguments: Self.questions.indices)
-    func anIndexGivesTheAnswerOfAnArray(_ number: Int) throws {
+    func indexedQueriesMatchFilteringAnArray(_ number: Int) throws {
         let question = QueryDescription(Self.questions[number])
         let people = Person.crowd(400)
         let expected = try people.answering(question.steps)

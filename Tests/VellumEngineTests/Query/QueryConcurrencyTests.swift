@@ -6,12 +6,12 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Queries on some threads while others write, and the log is emptied all the time.
+/// Queries on some threads while others write and the log is restarted all the time.
 @Suite(.timeLimit(.minutes(60)))
 struct QueryConcurrencyTests {
     private static let padding = [String(repeating: "x", count: 6000)]
 
-    @Test func whatAQueryFindsIsWhatWasAsked() throws {
+    @Test func everyResultMatchesItsQuery() throws {
         let setup = try Setup()
         let store = try setup.people(memory: 50.kiloByte)
         let people = (0..<100).map { Person("person \($0)", age: $0 % 2, tags: Self.padding) }
@@ -50,8 +50,8 @@ struct QueryConcurrencyTests {
         #expect(try store.disagreements() == [])
     }
 
-    /// Transactions are seen as a whole or not at all.
-    @Test func aQuerySeesNoHalfOfATransaction() throws {
+    /// A query sees each transaction completely or not at all.
+    @Test func aQueryNeverSeesHalfATransaction() throws {
         let setup = try Setup()
         let store = try setup.people()
         try store.record((0..<20).map { Person("person \($0)", age: 1) })

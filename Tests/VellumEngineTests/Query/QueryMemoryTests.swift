@@ -7,8 +7,7 @@ import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
 struct QueryMemoryTests {
-    /// A query that is over holds nothing any more.
-    @Test func aQueryThatIsOverIsReleased() throws {
+    @Test func aFinishedQueryReleasesItsMemory() throws {
         let setup = try Setup()
         let store = try setup.people()
         try store.record(Person.crowd(10))

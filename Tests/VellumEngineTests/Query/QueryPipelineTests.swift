@@ -38,7 +38,7 @@ struct QueryPipelineTests {
     }
 
     @Test(arguments: [0, 1, 7, 63, 64, 65, 200, 1000, 2000, Int.max])
-    func theFirstOfASortAreThoseOfAllSorted(_ count: Int) throws {
+    func aSortWithALimitReturnsTheFirstOfTheFullSort(_ count: Int) throws {
         var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: count))
         let numbers = (0..<1000).map { _ in Int.random(in: 0..<500, using: &random) }
         let sorted = numbers.enumerated().sorted { ($0.element % 10, $0.offset) < ($1.element % 10, $1.offset) }.map(\.element)
@@ -50,7 +50,7 @@ struct QueryPipelineTests {
         #expect(try all(Numbers([11, 21, 1, 20, 10]).pipeline.executing([.sort([byLastDigit])])) == [20, 10, 11, 21, 1])
     }
 
-    @Test func stepsAreCarriedOutInTheirOrder() throws {
+    @Test func stepsRunInOrder() throws {
         let small = Condition<Int>.test(Test { $0 < 5 })
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.limit(2), .filter(small)])) == [1])
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.filter(small), .limit(2)])) == [1, 2])
@@ -58,7 +58,7 @@ struct QueryPipelineTests {
         #expect(try all(Numbers([9, 1]).pipeline.executing([.skip(5)])) == [])
     }
 
-    @Test func aConditionThatThrowsIsAnErrorOfTheQuery() {
+    @Test func aThrowingConditionFailsTheQuery() {
         struct Odd: Error {}
         let throwing = Condition<Int>.test(Test { _ in throw Odd() })
         #expect(throws: VellumError.self) { try all(Numbers([1]).pipeline.executing([.filter(throwing)])) }

@@ -3,7 +3,7 @@ import Testing
 @testable import VellumCore
 @testable import VellumEngine
 
-/// The planner knows no database.
+/// The planner works without a database.
 @Suite(.timeLimit(.minutes(60)))
 struct QueryPlannerTests {
     struct Item {
@@ -34,7 +34,7 @@ struct QueryPlannerTests {
         .test(ColumnTest(column: column, relation: .isEqual(.integer(value))))
     }
 
-    @Test func everythingThatColumnsKnowIsPushedDown() {
+    @Test func conditionsOnIndexedColumnsArePushedDown() {
         let plan = plan(.filter(a(1)), .sort([byA]), .skip(3), .limit(5))
         #expect(plan.isFullyPushed)
         #expect(plan.pushed.filter == .all([equal(0, 1)]))
@@ -42,7 +42,7 @@ struct QueryPlannerTests {
         #expect(plan.pushed.offset == 3 && plan.pushed.limit == 5)
     }
 
-    @Test func ofAConjunctionWhatIsKnownNarrowsTheCandidates() {
+    @Test func theIndexedPartsOfAConjunctionNarrowTheCandidates() {
         let plan = plan(.filter(.all([a(1), unknown])), .sort([byA]), .limit(5))
         #expect(plan.pushed.filter == .all([equal(0, 1)]))
         #expect(plan.pushed.order.count == 1)
@@ -56,30 +56,30 @@ struct QueryPlannerTests {
         #expect(plan.residual.count == 1)
     }
 
-    @Test func aDisjunctionOfConjunctionsNarrowsByWhatIsKnownOfEach() {
+    @Test func aDisjunctionOfConjunctionsNarrowsByTheIndexedPartsOfEach() {
         let plan = plan(.filter(.any([.all([a(1), unknown]), a(2)])))
         #expect(plan.pushed.filter == .all([.any([.all([equal(0, 1)]), equal(0, 2)])]))
         #expect(plan.residual.count == 1)
     }
 
-    @Test func theOppositeOfSomethingPartlyKnownIsUnknown() {
+    @Test func theNegationOfAPartlyIndexedConditionIsNotPushedDown() {
         #expect(plan(.filter(.not(.all([a(1), unknown])))).pushed.isScan)
         #expect(plan(.filter(.not(a(1)))).pushed.filter == .all([.not(equal(0, 1))]))
     }
 
-    @Test func aLaterSortGoesBeforeAnEarlierOne() {
+    @Test func aLaterSortTakesPrecedenceOverAnEarlierOne() {
         let plan = plan(.sort([byB]), .sort([byA]))
         #expect(plan.pushed.order.map(\.column) == [0, 1])
         #expect(plan.orderings.count == 2)
     }
 
-    @Test func aSortThatNoColumnKnowsStopsThePushing() {
+    @Test func aSortByAnUnindexedPropertyEndsThePushdown() {
         let plan = plan(.filter(a(1)), .sort([bySomething]), .limit(3))
         #expect(plan.pushed.order.isEmpty && plan.pushed.limit == nil)
         #expect(plan.residual.map(\.description) == ["sort by a comparison", "limit 3"])
     }
 
-    @Test func whatFollowsAWindowIsLeftToDo() {
+    @Test func stepsAfterALimitOrOffsetAreNotPushedDown() {
         let plan = plan(.limit(10), .filter(a(1)), .limit(3))
         #expect(plan.pushed.limit == 10)
         #expect(plan.pushed.filter == .all([]))
@@ -101,7 +101,7 @@ struct QueryPlannerTests {
         #expect(plan.pushed.offset == offset && plan.pushed.limit == limit)
     }
 
-    @Test func whatEqualsNothingMatchesNothing() {
+    @Test func aComparisonWithNaNMatchesNothing() {
         let isNaN = Condition<Item>.test(Test(\Item.d, .isEqual(Double.nan)) { _ in false })
         #expect(plan(.filter(isNaN)).pushed.filter == .all([.any([])]))
         let below = Condition<Item>.test(Test(\Item.d, .isBetween(lower: nil, upper: .init(1.0, isIncluded: true))) { $0.d <= 1 })
@@ -118,7 +118,7 @@ struct QueryPlannerTests {
         #expect(plan(.filter(.test(Test(\Item.a, .isEqual("1")) { _ in false }))).pushed.isScan)
     }
 
-    @Test func moreValuesThanAStatementHoldsAreNotPushedDown() {
+    @Test func moreValuesThanAStatementAcceptsAreNotPushedDown() {
         let many = Array(0..<1000)
         #expect(plan(.filter(.test(Test(\Item.a, .isIn(many)) { many.contains($0.a) }))).pushed.isScan)
     }

@@ -6,7 +6,7 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// The page in which processes tell each other of changes: what it says, and that garbage in it makes a reader forget and nothing else.
+/// The page on which processes announce changes. Garbage on it makes a reader drop its cache, and nothing worse.
 @Suite(.timeLimit(.minutes(60)))
 final class ChangePageTests {
     private let memory: UnsafeMutableRawPointer
@@ -22,7 +22,7 @@ final class ChangePageTests {
     deinit { memory.deallocate() }
 
     @discardableResult
-    private func tell(_ archive: Int64, _ keys: [UInt64]?, by author: UInt32 = 1) -> OwnChange {
+    private func announce(_ archive: Int64, _ keys: [UInt64]?, by author: UInt32 = 1) -> OwnChange {
         let announced = page.announce([.init(archive: archive, keys: keys)], by: author, of: 1)
         page.finish(announced.last)
         return announced.changes[0]
@@ -32,45 +32,45 @@ final class ChangePageTests {
         page.changes(of: archive, after: old, through: page.generation(of: archive).value, notBy: author)
     }
 
-    @Test func othersHearWhatWasChangedAndTheAuthorDoesNot() {
+    @Test func changesAreVisibleToOthersButNotToTheirAuthor() {
         let before = page.generation(of: 3).value
-        tell(3, [11, 12])
-        tell(4, [13])
+        announce(3, [11, 12])
+        announce(4, [13])
         #expect(heard(3, after: before) == .keys([12, 11]))
         #expect(heard(3, after: before, by: 1) == .keys([]))
         #expect(heard(4, after: before) == .keys([13]))
         #expect(heard(5, after: before) == .keys([]))
     }
 
-    @Test func archivesThatShareAPlaceDoNotHearEachOther() {
+    @Test func archivesThatShareASlotDoNotSeeEachOthersChanges() {
         let before = page.generation(of: 3).value
-        tell(3, [11])
-        tell(3 + Int64(ChangePage.generations), [12])
+        announce(3, [11])
+        announce(3 + Int64(ChangePage.generations), [12])
         #expect(heard(3, after: before) == .keys([11]))
     }
 
-    @Test func aChangeOfEverythingIsOne() {
+    @Test func aChangeOfEverythingIsReportedAsEverything() {
         let before = page.generation(of: 3).value
-        tell(3, [11])
-        tell(3, nil)
+        announce(3, [11])
+        announce(3, nil)
         #expect(heard(3, after: before) == .everything)
         #expect(heard(3, after: before, by: 1) == .keys([]))
     }
 
-    @Test func changesOfOtherArchivesDoNotPushThisOnesOut() {
+    @Test func changesOfOtherArchivesDoNotDisplaceThoseOfThisOne() {
         let before = page.generation(of: 3).value
-        for number in 0..<(ChangePage.changes - 1) { tell(4, [UInt64(number)]) }
-        tell(3, [11])
+        for number in 0..<(ChangePage.changes - 1) { announce(4, [UInt64(number)]) }
+        announce(3, [11])
         #expect(heard(3, after: before) == .keys([11]))
     }
 
-    @Test func whoIsTooFarBehindForgetsEverything() {
+    @Test func aReaderTooFarBehindDropsEverything() {
         let before = page.generation(of: 3).value
-        for number in 0..<(ChangePage.changes + 1) { tell(3, [UInt64(number)]) }
+        for number in 0..<(ChangePage.changes + 1) { announce(3, [UInt64(number)]) }
         #expect(heard(3, after: before) == .everything)
     }
 
-    @Test func whatIsAnnouncedIsChangingUntilItIsFinished() {
+    @Test func anAnnouncedKeyIsChangingUntilTheChangeIsFinished() {
         let announced = page.announce([.init(archive: 3, keys: [11]), .init(archive: 4, keys: nil)], by: 1, of: 42)
         #expect(page.isChanging(11, of: 3, notBy: 2))
         #expect(!page.isChanging(12, of: 3, notBy: 2))
@@ -83,8 +83,8 @@ final class ChangePageTests {
         #expect(page.announcer == nil)
     }
 
-    /// A writer that died in the middle.
-    @Test func theNextWriterClosesWhatADeadOneLeftOpen() {
+    /// A writer that died during its write.
+    @Test func theNextWriterFinishesTheChangeOfADeadWriter() {
         _ = page.announce([.init(archive: 3, keys: [11])], by: 1, of: 1)
         let next = page.announce([.init(archive: 3, keys: [12])], by: 2, of: 2)
         #expect(!page.isChanging(11, of: 3, notBy: 3))
@@ -93,7 +93,7 @@ final class ChangePageTests {
         #expect(!page.isChanging(12, of: 3, notBy: 3))
     }
 
-    @Test func aLateFinishDoesNotReopenWhatTheNextAnnounced() {
+    @Test func aLateFinishDoesNotAffectTheNextAnnouncement() {
         let first = page.announce([.init(archive: 3, keys: [11])], by: 1, of: 1)
         let second = page.announce([.init(archive: 3, keys: [12])], by: 2, of: 2)
         page.finish(second.last)
@@ -101,7 +101,7 @@ final class ChangePageTests {
         #expect(page.announcer == nil)
     }
 
-    @Test func aRetiredPageTellsEveryoneToLook() {
+    @Test func aRetiredPageMakesEveryReaderReopenIt() {
         let before = page.generation(of: 3).value
         page.retire()
         #expect(page.isRetired)
@@ -109,20 +109,20 @@ final class ChangePageTests {
         #expect(heard(3, after: before) == .everything)
     }
 
-    @Test func aPageThatBeginsAnewTellsEveryoneToForget() {
-        tell(3, [11])
+    @Test func aResetPageMakesEveryReaderDropItsCache() {
+        announce(3, [11])
         let before = page.generation(of: 3).value
         page.reset(first: 5000)
         #expect(page.isIntact)
         #expect(heard(3, after: before) == .everything)
     }
 
-    /// P36: whatever lies there, a reader comes back, and tells nothing but hashes that are there.
+    /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the page.
     @Test(arguments: 0..<200)
     func garbageMakesAReaderForgetAndNothingElse(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let before = page.generation(of: 3).value
-        for number in 0..<50 { tell(Int64(number % 5), [UInt64(number)]) }
+        for number in 0..<50 { announce(Int64(number % 5), [UInt64(number)]) }
         let garbage = UnsafeMutableRawBufferPointer(start: memory, count: ChangePage.size)
         for _ in 0..<Int.random(in: 1...2000, using: &random) {
             garbage[Int.random(in: 0..<ChangePage.size, using: &random)] = .random(in: .min ... .max, using: &random)
@@ -130,7 +130,7 @@ final class ChangePageTests {
         if case .keys(let keys) = heard(3, after: before) { #expect(keys.count <= ChangePage.changes, "seed \(seed)") }
         _ = page.isChanging(1, of: 3, notBy: 2)
         _ = page.isIntact
-        tell(3, [77], by: 9)
+        announce(3, [77], by: 9)
         page.reset()
         #expect(page.isIntact)
     }

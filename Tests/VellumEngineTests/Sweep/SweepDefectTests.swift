@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// What once went wrong with ages, claims and families.
+/// Regression tests for ages, retention policies and version groups.
 @Suite(.timeLimit(.minutes(60)))
 struct SweepDefectTests {
     let setup: Setup
@@ -31,7 +31,7 @@ struct SweepDefectTests {
 
     // MARK: Ages
 
-    /// P22: the uses that a reader's sliding age hangs on are also those that memory has forgotten.
+    /// P22: a reader's sliding age also depends on touches of entries that memory has evicted.
     @Test(arguments: [1.megaByte, 1.bytes])
     func aReadersSlidingAgeKnowsUsesThatMemoryDoesNot(memory: DataSize) throws {
         let expiration = Expiration.unused(for: .seconds(60))
@@ -49,7 +49,7 @@ struct SweepDefectTests {
         #expect(try setup.store().value(forKey: "a", under: expiration) != nil)
     }
 
-    /// P19: uses that were stamped while the clock was wrong make nothing immortal.
+    /// P19: touches stamped while the clock was wrong make no entry immortal.
     static let jumps: [Int64] = [86_400 * 365, .max / 2000]
 
     @Test(arguments: jumps)
@@ -59,7 +59,7 @@ struct SweepDefectTests {
         setup.clock.now = start.advanced(byMilliseconds: seconds * 1000)
         try store.record(Data(1, count: 10), forKey: "other")
         setup.clock.now = start
-        // Every use from now on is stamped later than the last, and so in the far future.
+        // Every later touch is stamped after the last one, and so in the far future.
         try store.record(Data(1, count: 10), forKey: "s", expiration: .unused(for: .seconds(60)))
         #expect(try store.value(forKey: "s") != nil)
         setup.clock.advance(by: .seconds(86_400))
@@ -69,7 +69,7 @@ struct SweepDefectTests {
         #expect(try store.count() == 1)
     }
 
-    @Test func theClockMayStandAtTheBeginningOfTime() throws {
+    @Test func theClockMayStartAtZero() throws {
         setup.clock.now = WallInstant(rawValue: .min)
         let store = try setup.store()
         try store.record(Data(), forKey: "a", expiration: .after(.seconds(1)))
@@ -82,7 +82,7 @@ struct SweepDefectTests {
             try store.record(Person("ann", age: 3), forKey: "ann", expiration: .unused(for: .seconds(60)))
             setup.clock.advance(by: .seconds(50))
         }
-        // As the file is at this moment, whatever memory knows.
+        // Reads the file as it is, without memory.
         let copy = setup.folder.file("Copy.sqlite")
         try RawDatabase(setup.url).execute("VACUUM INTO '\(copy.path)'")
         let other = try DatabaseFile.open(at: copy, clock: setup.clock.wallClock).store(
@@ -92,7 +92,7 @@ struct SweepDefectTests {
         #expect(try other.value(forKey: "ann") != nil)
     }
 
-    @Test func whatIsSalvagedKeepsItsLastUse() throws {
+    @Test func salvagedEntriesKeepTheirLastUse() throws {
         let store = try setup.store()
         try store.record(Data(1, count: 10), forKey: "s", expiration: .unused(for: .seconds(60)))
         setup.clock.advance(by: .seconds(50))
@@ -105,9 +105,9 @@ struct SweepDefectTests {
         #expect(try salvaged.value(forKey: "s") != nil)
     }
 
-    // MARK: Claims
+    // MARK: Retention policies
 
-    @Test func theGraceOfAnEarlierRunCounts() throws {
+    @Test func theStaleWindowOfAnEarlierRunApplies() throws {
         let store = try setup.store()
         try store.setRetention(.after(.seconds(60)), staleWindow: .seconds(3600))
         try store.record(Data(1, count: 10), forKey: "a")
@@ -120,13 +120,13 @@ struct SweepDefectTests {
         #expect(try again.count() == 1)
     }
 
-    @Test func whoIsThereForLongSaysSoDayByDay() async throws {
+    @Test func aLongRunningProcessRenewsItsPolicyEveryDay() async throws {
         let store = try store("1")
         try store.setRetention(.never)
         for _ in 0..<3 {
             setup.clock.advance(by: .seconds(3 * Self.day))
             let now = Int(setup.clock.now.rawValue)
-            // A write notices that the clock has passed the next look.
+            // A write notices that the time of the next check has passed.
             while try find("SELECT min(seen) FROM (SELECT seen FROM archives UNION ALL SELECT seen FROM retention)") < now {
                 try fill(store, 1)
                 await Task.yield()
@@ -134,7 +134,7 @@ struct SweepDefectTests {
         }
     }
 
-    @Test func anOldVersionGoesInALongRun() async throws {
+    @Test func aLongRunningProcessRemovesOldVersions() async throws {
         try fill(try store("1"), 5)
         try setup.close()
         let new = try store("2")
@@ -145,7 +145,7 @@ struct SweepDefectTests {
         }
     }
 
-    @Test func oneBadArchiveIsNoHarmToTheOthers() throws {
+    @Test func aDamagedArchiveDoesNotAffectOthers() throws {
         let stores = try ["bad", "good", "better"].map { try setup.store($0) }
         for store in stores { try store.record(Data(), forKey: "a", expiration: .after(.seconds(60))) }
         try RawDatabase(setup.url).execute("DROP TABLE touches_1")
@@ -155,7 +155,7 @@ struct SweepDefectTests {
         #expect(try stores[2].count() == 0)
     }
 
-    // MARK: Families
+    // MARK: Version groups
 
     @Test func openingAVersionAgainAndAgainCountsItOnce() throws {
         let first = try store("1")
@@ -171,7 +171,7 @@ struct SweepDefectTests {
         #expect(try first.count() == 5)
     }
 
-    @Test func aVersionThatAnotherProcessDroppedIsNoDamage() throws {
+    @Test func aVersionThatAnotherProcessRemovedIsNotReportedAsDamage() throws {
         try fill(try store("1"), 1)
         try setup.close()
         let new = try store("2")
@@ -184,7 +184,7 @@ struct SweepDefectTests {
         #expect(try new.count() == 2)
     }
 
-    @Test func numbersAreNotUsedTwiceAndAnIndexGoesWithItsArchive() throws {
+    @Test func archiveNumbersAreNotReusedAndAnIndexIsRemovedWithItsArchive() throws {
         func people(_ version: String) throws -> Store<Person> {
             try setup.open().store(
                 named: "people \(version)", codec: JSONCodec<Person>(), inVersionGroup: "people", memory: Capacity(1.bytes),
@@ -195,7 +195,7 @@ struct SweepDefectTests {
         try people("2").record(Person.crowd(10))
         setup.clock.advance(by: .seconds(29 * Self.day))
         try sweep()
-        // The last stays, empty, so that no number is used twice.
+        // The last row stays, emptied, so that its number is not reused.
         #expect(try setup.open().archiveNames() == ["people 1", "people 2"])
         #expect(try find("SELECT count(*) FROM indexes") == 2)
         #expect(try find("SELECT count(*) FROM sqlite_schema WHERE name LIKE '%\\_1' ESCAPE '\\' AND type = 'table'") == 0)
@@ -206,7 +206,7 @@ struct SweepDefectTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func aTransactionOverTwoVersionsKnowsWhatIsOnDisk() throws {
+    @Test func aTransactionOverTwoVersionsSeesTheDisk() throws {
         let (first, second) = (try store("1"), try store("2"))
         try second.record(Data(1, count: 600), forKey: "k")
         var transaction = StoreTransaction()

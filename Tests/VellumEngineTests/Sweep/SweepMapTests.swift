@@ -3,29 +3,29 @@ import VellumCore
 import VellumEngine
 @testable import VellumEngine
 
-/// Where in an archive something will be unwanted, and when.
+/// Where and when entries of an archive expire for every reader.
 @Suite(.timeLimit(.minutes(60)))
 struct SweepMapTests {
     func moment(_ milliseconds: Int64) -> WallInstant { WallInstant(rawValue: milliseconds) }
 
-    @Test func aBlockIsDueWhenTheFirstInItHasEnded() {
+    @Test func aBlockIsDueWhenItsFirstEntryExpires() {
         var map = SweepMap()
         map.note(row: 7, end: moment(100))
         map.note(row: 8, end: moment(50))
         #expect(map.earliest == moment(50))
         #expect(map.takeDue(at: moment(49)) == nil)
         #expect(map.takeDue(at: moment(50)) == 0)
-        #expect(map.takeDue(at: moment(100)) == nil, "What is in it must be noted again by whoever took it.")
+        #expect(map.takeDue(at: moment(100)) == nil, "The caller that took a block must record it again.")
         #expect(map.earliest == .never)
     }
 
-    @Test func whatNeverEndsIsNotNoted() {
+    @Test func entriesThatNeverExpireAreNotRecorded() {
         var map = SweepMap()
         map.note(row: 1, end: .never)
         #expect(map == SweepMap())
     }
 
-    @Test func whatWasNeverReadIsReadOnce() {
+    @Test func unknownBlocksAreReadOnce() {
         var map = SweepMap()
         map.readAnew(through: SweepMap.blockSize * 2)
         #expect(map.hasUnread)
@@ -34,7 +34,7 @@ struct SweepMapTests {
         #expect(!map.hasUnread)
     }
 
-    @Test func theEarliestIsThatOfTheBlocksThatAreLeft() {
+    @Test func theEarliestDueTimeIsThatOfTheRemainingBlocks() {
         var map = SweepMap()
         for block in Int64(0)..<10 { map.note(row: block * SweepMap.blockSize, end: moment(100 + block)) }
         for block in Int64(0)..<10 {
@@ -44,7 +44,7 @@ struct SweepMapTests {
     }
 }
 
-/// Until when an entry is wanted by anyone.
+/// Until when an entry must be retained.
 @Suite(.timeLimit(.minutes(60)))
 struct RetentionTests {
     let written = WallInstant(rawValue: 1_000_000_000_000)
@@ -60,7 +60,7 @@ struct RetentionTests {
         RetentionPolicy(age: age, idle: idle, staleWindow: staleWindow, seen: seen.map { written.advanced(byMilliseconds: $0) } ?? .never)
     }
 
-    @Test func anAgeOfItsOwnIsAllThatCountsAndTheLongestGraceIsAddedToIt() {
+    @Test func anOwnExpirationAppliesWithTheLongestStaleWindow() {
         let retention = Retention(policies: [setRetention(age: 5, staleWindow: 30), setRetention(age: 500, staleWindow: 20)])
         #expect(end(Retention(), expires: 100) == 100)
         #expect(end(retention, expires: 100) == 130)
@@ -68,7 +68,7 @@ struct RetentionTests {
         #expect(end(Retention(), idle: 10, used: 40) == 50)
     }
 
-    @Test func withoutAnAgeOfItsOwnAnEntryIsWantedAsLongAsAnyoneWantsIt() {
+    @Test func withoutAnOwnExpirationTheLongestPolicyApplies() {
         #expect(end(Retention()) == nil)
         #expect(end(Retention(policies: [setRetention(age: 100), setRetention(age: 300), setRetention(age: 200, staleWindow: 50)])) == 300)
         #expect(end(Retention(policies: [setRetention(age: 100, staleWindow: 50)])) == 150)
@@ -76,7 +76,7 @@ struct RetentionTests {
         #expect(end(Retention(policies: [setRetention(age: 100, idle: 10)]), used: 30) == 40)
     }
 
-    @Test func whoWasNotThereForAWeekWantsNothingAnyMore() {
+    @Test func policiesOfReadersAbsentForAWeekDoNotApply() {
         #expect(end(Retention(policies: [setRetention(age: 100), setRetention(seen: 50)])) == 50 + Retention.week)
         #expect(end(Retention(policies: [setRetention(age: 100), setRetention(age: 200, seen: 50)])) == 200)
     }

@@ -4,11 +4,11 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Sweeping beside writers, readers and a clock that moves.
+/// Reclaiming expired entries while writers, readers and the clock are active.
 @Suite(.timeLimit(.minutes(60)))
 struct SweepingConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
-    func sweepingBesideWritersAndReadersLosesNothingThatIsValid(_ durability: Durability) async throws {
+    func sweepingDuringReadsAndWritesKeepsValidEntries(_ durability: Durability) async throws {
         let setup = try Setup()
         let store = try setup.store(memory: 20.kiloByte, durability: durability)
         let file = try setup.open()
@@ -24,7 +24,7 @@ struct SweepingConcurrencyTests {
                         case 1: try store.record(Data(1, count: 200), forKey: key, expiration: .unused(for: .seconds(5)))
                         case 2: _ = try store.value(forKey: key)
                         default:
-                            // Nobody else writes this key, and it never expires.
+                            // Only this thread writes this key, and it never expires.
                             let own = EntryKey("kept \(worker)")
                             try store.record(Data(2, count: 100), forKey: own)
                             #expect(try store.value(forKey: own) != nil)

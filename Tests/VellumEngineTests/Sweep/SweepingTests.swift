@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// What nobody wants any more gives its bytes back without anyone reading it.
+/// Expired entries are reclaimed in the background, even if they are never read.
 @Suite(.timeLimit(.minutes(60)))
 struct SweepingTests {
     let setup: Setup
@@ -26,7 +26,7 @@ struct SweepingTests {
         try transaction.commit()
     }
 
-    @Test func whatHasEndedLeavesTheDiskAndMemory() throws {
+    @Test func expiredEntriesLeaveTheDiskAndMemory() throws {
         try fill(1000, expiration: .after(.seconds(60)))
         try fill(10, from: 1000)
         setup.clock.advance(by: .seconds(59))
@@ -43,7 +43,7 @@ struct SweepingTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func observersHearOfWhatExpired() async throws {
+    @Test func observersReceiveExpiredEntries() async throws {
         var events = store.events.events().makeAsyncIterator()
         try store.record(Data(), forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(1))
@@ -55,8 +55,8 @@ struct SweepingTests {
         }
     }
 
-    /// What an earlier process recorded, and nobody reads.
-    @Test func whatWasRecordedBeforeTheFileWasOpenedIsSweptToo() throws {
+    /// Entries that an earlier process recorded and that are never read.
+    @Test func entriesOfEarlierProcessesAreReclaimed() throws {
         try fill(1000, expiration: .after(.seconds(60)))
         try store.close()
         try setup.close()
@@ -68,7 +68,7 @@ struct SweepingTests {
         #expect(try reopened.statistics().disk == StorageUsage())
     }
 
-    @Test func overwritingProlongsALifeAndSweepingKnows() throws {
+    @Test func overwritingAnEntryRenewsItsAge() throws {
         try fill(100, expiration: .after(.seconds(60)))
         setup.clock.advance(by: .seconds(30))
         try fill(50, expiration: .after(.seconds(60)))
@@ -100,7 +100,7 @@ struct SweepingTests {
         #expect(try store.keys() == [])
     }
 
-    @Test func aSlidingAgeSurvivesTheProcessAndHasAnEnd() throws {
+    @Test func aSlidingAgeSurvivesTheProcessAndIsBounded() throws {
         try store.record(Data(), forKey: "a", expiration: .unused(for: .seconds(60), atMost: .seconds(100)))
         setup.clock.advance(by: .seconds(50))
         #expect(try store.value(forKey: "a") != nil)
@@ -114,8 +114,7 @@ struct SweepingTests {
         #expect(try reopened.value(forKey: "a") == nil)
     }
 
-    /// Looking at an entry is no use of it.
-    @Test func listingDoesNotProlongASlidingAge() throws {
+    @Test func listingDoesNotExtendASlidingAge() throws {
         try store.record(Data(), forKey: "a", expiration: .unused(for: .seconds(60)))
         setup.clock.advance(by: .seconds(40))
         _ = try store.keys()
@@ -125,16 +124,16 @@ struct SweepingTests {
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    // MARK: Claims
+    // MARK: Retention policies
 
-    @Test func withoutAClaimWhatHasNoAgeStays() throws {
+    @Test func withoutAPolicyEntriesWithoutAnAgeAreKept() throws {
         try fill(10)
         setup.clock.advance(by: .seconds(1_000_000_000))
         try sweep()
         #expect(try store.count() == 10)
     }
 
-    @Test func theLongestClaimCounts() throws {
+    @Test func theLongestPolicyApplies() throws {
         try store.setRetention(.after(.seconds(60)))
         try store.setRetention(.after(.seconds(120)))
         try fill(10)
@@ -148,7 +147,7 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    @Test func aClaimComesTooLateForNothingThatIsStillThere() throws {
+    @Test func aLaterPolicyAppliesToAllStoredEntries() throws {
         try fill(1000)
         setup.clock.advance(by: .seconds(60))
         try store.setRetention(.after(.seconds(60)))
@@ -156,7 +155,7 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    @Test func theClaimOfAnotherProcessCountsForAWeek() throws {
+    @Test func thePolicyOfAnotherProcessAppliesForAWeek() throws {
         try store.setRetention(.after(.seconds(3600 * 24 * 365)))
         try fill(10)
         try store.close()
@@ -173,7 +172,7 @@ struct SweepingTests {
         #expect(try other.count() == 0)
     }
 
-    @Test func aGraceKeepsWhatHasEnded() throws {
+    @Test func aStaleWindowKeepsExpiredEntries() throws {
         try store.setRetention(.after(.seconds(60)), staleWindow: .seconds(30))
         try fill(5)
         try fill(5, from: 5, expiration: .after(.seconds(60)))
@@ -186,14 +185,14 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    /// Who takes old values says so by asking for one: from then on they are kept for as long.
-    @Test func whatIsAskedForWhenItIsOldIsKeptUntilThen() async throws {
+    /// Requesting stale values extends their retention accordingly.
+    @Test func requestingStaleValuesKeepsThem() async throws {
         let minute = Expiration.after(.seconds(60))
         try store.setRetention(minute)
         _ = try await store.value(forKey: "a", under: minute, staleWhileRevalidate: .seconds(10), staleIfError: .seconds(30)) {
             Data(1, count: 10)
         }
-        // It is written down behind the caller.
+        // The policy is stored in the background.
         while try RawDatabase(setup.url).int("SELECT max(stale_window) FROM retention") < 30_000 { await Task.yield() }
         try fill(5)
         setup.clock.advance(by: .seconds(89))
@@ -207,7 +206,7 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    /// P19: a clock that goes back and forth again loses nothing.
+    /// P19: a clock that jumps forth and back loses no entry.
     @Test func theClockMayJump() throws {
         try store.setRetention(.after(.seconds(3600)))
         try fill(10)
@@ -222,8 +221,8 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    /// P22: entries recorded together do not all expire together, and memory, disk and a later process agree on each.
-    @Test func jitterSpreadsTheEndsAndEveryoneComesToTheSame() throws {
+    /// P22: entries recorded together do not all expire together, and memory, the disk and later processes agree on each.
+    @Test func jitterSpreadsExpiriesIdenticallyForEveryReader() throws {
         let expiration = Expiration.after(.seconds(100)).jittered(by: 0.5)
         try fill(200)
         var left: [Int] = []
@@ -240,8 +239,8 @@ struct SweepingTests {
         #expect((60..<140).contains(left[6]), "Of 200 about 60 % should be left after 70 of 50 to 100 seconds: \(left)")
     }
 
-    /// A manual clock jumps over what the timer waits for; the next write notices.
-    @Test func aWriteSeesToItThatWhatIsDueIsSwept() async throws {
+    /// A manual clock jumps past the timer; the next write notices.
+    @Test func aWriteTriggersReclaimingOfDueEntries() async throws {
         try fill(10, expiration: .after(.seconds(60)))
         setup.clock.advance(by: .seconds(86_400))
         var events = store.events.events().makeAsyncIterator()

@@ -7,18 +7,18 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// P7: files that go away while they are open.
+/// P7: files that disappear while they are open.
 @Suite(.timeLimit(.minutes(60)))
-struct PlaceTests {
+struct VanishedFileTests {
     private let setup: Setup
 
     init() throws { setup = try Setup() }
 
-    /// As after a few milliseconds.
+    /// Simulates that a few milliseconds have passed.
     private func forgetLastLook(_ file: DatabaseFile) { file.lastLook.store(.min / 2, ordering: .relaxed) }
 
-    /// The log goes with the last who has it open: then nothing was lost.
-    @Test func aFileThatWasClosedIsClosedAndHasNotVanished() throws {
+    /// The last connection removes the log when it closes, and nothing is lost.
+    @Test func closingAFileDoesNotReportItAsVanished() throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()
@@ -56,7 +56,7 @@ struct PlaceTests {
     }
 
     @Test(arguments: Loss.allCases)
-    func aFileThatWentAwayIsToldAndCanBeOpenedAnew(_ loss: Loss) throws {
+    func aVanishedFileIsReportedAndCanBeReopened(_ loss: Loss) throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()
@@ -66,7 +66,7 @@ struct PlaceTests {
         #expect(code { _ = try store.value(forKey: "a") } == .vanished)
         #expect(code { _ = try store.count() } == .vanished)
         #expect(store.isClosed)
-        // Nothing of the old one comes to the new one, also when its last handle goes; but where the log was left it is salvaged.
+        // Nothing of the old file reaches the new one, even when its last handle is released; but if the log was left, it is salvaged.
         let new = try setup.store()
         #expect(try new.count() == (loss.leavesLog ? 1 : 0))
         #expect(try new.value(forKey: "a") == (loss.leavesLog ? Data("one".utf8) : nil))
@@ -77,7 +77,7 @@ struct PlaceTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func whatALogHeldIsKeptThatWasDeletedWhileItWasOpen() throws {
+    @Test func entriesOfALogThatWasDeletedWhileOpenAreKept() throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()
@@ -90,8 +90,8 @@ struct PlaceTests {
         #expect(try setup.store().value(forKey: "a") == Data("one".utf8))
     }
 
-    /// Others must hear of what is written here, also when someone removed the page by which they do.
-    @Test func aPageOfChangesThatWasDeletedIsMadeAnew() throws {
+    /// Other processes must see the writes of this one, even if the change page was deleted.
+    @Test func aDeletedChangePageIsRecreated() throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()
@@ -108,7 +108,7 @@ struct PlaceTests {
         #expect(try store.value(forKey: "a") == Data("one".utf8))
     }
 
-    @Test func aFileThatAnotherProcessSetAsideTakesNothingMore() throws {
+    @Test func aFileThatAnotherProcessSetAsideRejectsWrites() throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()

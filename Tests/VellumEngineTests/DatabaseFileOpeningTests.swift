@@ -6,15 +6,15 @@ import VellumEngine
 import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(60)))
-struct SQLiteFileOpeningTests {
+struct DatabaseFileOpeningTests {
     private let setup: Setup
 
     init() throws { setup = try Setup() }
 
-    // MARK: One store for a file
+    // MARK: One store for each file
 
     /// C10: however the path is spelled.
-    @Test func handlesOnOneFileShareOneStore() throws {
+    @Test func handlesOfOneFileShareOneStore() throws {
         let file = try setup.open()
         let link = setup.folder.file("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: setup.folder.url)
@@ -29,13 +29,13 @@ struct SQLiteFileOpeningTests {
         #expect(try setup.store() === setup.store())
     }
 
-    @Test func openingAgainAfterTheLastHandleIsGoneFindsEverything() throws {
+    @Test func reopeningAfterTheLastHandleIsReleasedFindsEverything() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
         #expect(try setup.store().statistics().disk == StorageUsage(entries: 1, bytes: 5))
     }
 
-    @Test func smallerLimitsForAnOpenArchiveAreRefusedOrSharedAndLargerOnesAreGranted() throws {
+    @Test func smallerLimitsForAnOpenArchiveAreRejectedOrSharedAndLargerOnesApply() throws {
         let store = try setup.store(disk: 1.megaByte)
         #expect(code { _ = try setup.store(disk: 1.kiloByte) } == .contradiction)
         let shared = try setup.open().store(
@@ -44,7 +44,7 @@ struct SQLiteFileOpeningTests {
         #expect(store.capacities.disk == (try Capacity(2.megaByte)))
     }
 
-    @Test func anArchiveThatIsOpenForAnotherTypeIsRefused() throws {
+    @Test func openingAnArchiveForAnotherTypeIsRejected() throws {
         let store = try setup.store()
         #expect(
             code {
@@ -54,24 +54,24 @@ struct SQLiteFileOpeningTests {
         withExtendedLifetime(store) {}
     }
 
-    /// P5: archives of one file never meet.
-    @Test func archivesOfOneFileHoldTheirOwn() throws {
+    /// P5: archives of one file are separate.
+    @Test func archivesOfOneFileAreSeparate() throws {
         let names = ["a", "A", "", "a'; DROP TABLE archives; --", "é", String(repeating: "n", count: 5000)]
         for (number, name) in names.enumerated() { try setup.store(name).record(Data(number, count: 3), forKey: "key") }
         for (number, name) in names.enumerated() { #expect(try setup.store(name).value(forKey: "key") == Data(number, count: 3)) }
         #expect(try setup.open().archiveNames() == names)
     }
 
-    // MARK: Files that are not ours
+    // MARK: Foreign files
 
-    @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs() throws {
+    @Test func aFileThatIsNotADatabaseIsRejectedUnchanged() throws {
         let text = Data("This is a letter, not a database. ".utf8) + Data(count: 5000)
         try text.write(to: setup.url)
         #expect(code { _ = try setup.open() } == .notADatabase)
         #expect(try Data(contentsOf: setup.url) == text)
     }
 
-    @Test func aFileThatIsNoDatabaseIsSetAsideWhereAsked() throws {
+    @Test func aFileThatIsNotADatabaseIsSetAsideOnRequest() throws {
         let text = Data("xyz".utf8)
         try text.write(to: setup.url)
         let file = try DatabaseFile.open(at: setup.url, ifNotADatabase: .setAside)
@@ -83,7 +83,7 @@ struct SQLiteFileOpeningTests {
         #expect(try Data(contentsOf: setup.folder.file(aside[0])) == text)
     }
 
-    @Test func aDatabaseOfAnotherProgramIsRefusedAndLeftAsItIs() throws {
+    @Test func aDatabaseOfAnotherProgramIsRejectedUnchanged() throws {
         try RawDatabase(setup.url).execute("CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
         let before = try Data(contentsOf: setup.url)
         #expect(code { _ = try setup.open() } == .foreignFile)
@@ -91,7 +91,7 @@ struct SQLiteFileOpeningTests {
         #expect(try Data(contentsOf: setup.url) == before)
     }
 
-    @Test func aNewerFormatIsRefusedAndLeftAsItIs() throws {
+    @Test func aNewerFormatIsRejectedUnchanged() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         try setup.close()
         try RawDatabase(setup.url).execute("PRAGMA user_version = 1000")
@@ -102,7 +102,7 @@ struct SQLiteFileOpeningTests {
         #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
     }
 
-    // MARK: Places
+    // MARK: Paths
 
     @Test func aFolderThatCannotBeMadeIsAnError() throws {
         let blocker = setup.folder.file("file")
@@ -114,8 +114,8 @@ struct SQLiteFileOpeningTests {
         #expect(code { _ = try DatabaseFile.open(at: folder) } == .cannotOpen)
     }
 
-    /// C11.
-    @Test func filesAreTheirOwnersAlone() throws {
+    /// C11: only the owner may read the files.
+    @Test func onlyTheOwnerMayAccessTheFiles() throws {
         let url = setup.folder.file("new/Archives.sqlite")
         let file = try DatabaseFile.open(at: url)
         let driver = ArchiveHarness(try file.archive(named: "a", capacity: .unlimited))
@@ -129,8 +129,8 @@ struct SQLiteFileOpeningTests {
         #expect(try mode(url.deletingLastPathComponent().path) == 0o700)
     }
 
-    /// P39: a first opening by many at once.
-    @Test func manyThreadsMayOpenOneFileAtOnce() async throws {
+    /// P39: many threads open a new file concurrently.
+    @Test func manyThreadsCanOpenOneFileConcurrently() async throws {
         let url = setup.url
         try await withThrowingTaskGroup(of: DatabaseFile.self) { group in
             for _ in 0..<16 { group.addTask { try DatabaseFile.open(at: url) } }
@@ -140,9 +140,9 @@ struct SQLiteFileOpeningTests {
         }
     }
 
-    // MARK: Ending
+    // MARK: Closing
 
-    @Test func whatIsClosedSaysSoAndClosingTwiceIsClosingOnce() throws {
+    @Test func aClosedArchiveThrowsAndClosingTwiceHasNoEffect() throws {
         let store = try setup.store()
         try store.record(Data("value".utf8), forKey: "a")
         try store.close()
@@ -157,15 +157,15 @@ struct SQLiteFileOpeningTests {
         #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
     }
 
-    /// And the page of changes, which nobody may remove who does not know whether others have it open.
-    @Test func aCleanEndLeavesOneFile() throws {
+    /// And the change page, which must not be removed because other processes may have it open.
+    @Test func closingLeavesOnlyTheDatabaseAndTheChangePage() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         try setup.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
         #expect(names.sorted() == ["Archives.sqlite", "Archives.sqlite-changes"])
     }
 
-    /// P10: a limit that shrank is kept from the first moment.
+    /// P10: a lower limit holds as soon as the archive is open.
     @Test func aSmallerLimitIsKeptWhenTheArchiveOpens() throws {
         do {
             let store = try setup.store()

@@ -5,9 +5,9 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Archives that replace one another.
+/// Archives that are versions of one another.
 @Suite(.timeLimit(.minutes(60)))
-struct FamilyTests {
+struct VersionGroupTests {
     let setup: Setup
 
     init() throws { setup = try Setup() }
@@ -27,8 +27,8 @@ struct FamilyTests {
 
     func sweep() throws { try setup.open().sweepEverything() }
 
-    /// M4: two versions of a program do not wipe each other.
-    @Test func nothingOfAnotherVersionIsReturnedAndNothingIsLost() throws {
+    /// M4: two versions of a program do not erase each other's entries.
+    @Test func versionsDoNotReturnOrLoseEachOthersEntries() throws {
         let old = try store("1")
         try fill(old, 5)
         let new = try store("2")
@@ -41,7 +41,7 @@ struct FamilyTests {
     }
 
     @Test(arguments: [false, true])
-    func whatTheOldHoldsMakesRoomForTheNew(isOpen: Bool) throws {
+    func entriesOfTheOldVersionAreEvictedForTheNew(isOpen: Bool) throws {
         var old: Store<Data>? = try store("1")
         try fill(try #require(old), 10)
         if !isOpen {
@@ -58,7 +58,7 @@ struct FamilyTests {
         #expect(try setup.open().verify().isIntact)
     }
 
-    @Test func aWeekAfterItWasLastOpenedAnOldVersionIsGone() throws {
+    @Test func anOldVersionIsRemovedAWeekAfterItWasLastOpened() throws {
         try fill(try store("1", disk: 1.megaByte), 500)
         try setup.close()
         let new = try store("2", disk: 1.megaByte)
@@ -80,8 +80,8 @@ struct FamilyTests {
         #expect(try store("1").count() == 0)
     }
 
-    /// A version that is open, or was an hour ago, is nobody's past.
-    @Test func anOldVersionThatIsOpenedNowAndThenStays() throws {
+    /// A version that is open, or was open an hour ago, is kept.
+    @Test func anOldVersionThatIsOpenedRegularlyIsKept() throws {
         let new = try store("2", disk: 1.megaByte)
         for _ in 0..<5 {
             let old = try store("1", disk: 1.megaByte)
@@ -94,12 +94,12 @@ struct FamilyTests {
         #expect(try new.count() == 0)
     }
 
-    /// What is salvaged of a damaged file still makes room.
-    @Test func aFamilySurvivesSalvage() throws {
+    /// Salvaged old versions are still evicted to make room.
+    @Test func aVersionGroupSurvivesSalvage() throws {
         try fill(try store("1", disk: 1.megaByte), 10)
         try setup.close()
         try RawDatabase(setup.url).execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        // The mark that damage was found.
+        // The marker that damage was found.
         try #require(FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil))
 
         let new = try store("2")
@@ -109,8 +109,8 @@ struct FamilyTests {
         #expect(try new.count() == 10)
     }
 
-    /// Each is the other's elder while both are open; closing lets go of both, and of the log.
-    @Test func closingLetsGoOfAFileWithTwoVersionsOpen() throws {
+    /// Each is an older sibling of the other while both are open; closing releases both, and the log.
+    @Test func closingReleasesAFileWithTwoVersionsOpen() throws {
         let (old, new) = (try store("1"), try store("2"))
         try fill(old, 3)
         try fill(new, 3)
@@ -119,13 +119,13 @@ struct FamilyTests {
         #expect(!FileManager.default.fileExists(atPath: setup.url.path + "-wal"))
     }
 
-    @Test func familiesAreApart() throws {
+    @Test func versionGroupsAreIndependent() throws {
         try fill(try store("1", versionGroup: "a"), 10)
         try fill(try store("2", versionGroup: "b"), 10)
         #expect(try store("1", versionGroup: "a").count() == 10)
     }
 
-    @Test func theLimitHoldsForAFamilyInWhateverOrderItIsOpened() throws {
+    @Test func theLimitHoldsForAVersionGroupInAnyOrderOfOpening() throws {
         var random = SeededGenerator(seed: 4)
         for _ in 0..<300 {
             let store = try store("\(Int.random(in: 0..<3, using: &random))")
