@@ -178,9 +178,7 @@ extension MistakeTests.Mistake {
             "a local type without an archive name",
             """
             unnamedArchive: Local is private or local, so its full name changes on every launch and its objects would \
-            be lost. Add to the type: static var archiveName: String { "Local" } (archive \
-            VellumTests.MistakeTests.Mistake.(unknown context at $55c699e81578).(unknown context at \
-            $55c699e81610).(unknown context at $55c699e816ac).Local)
+            be lost. Add to the type: static var archiveName: String { "Local" }
             """
         ) {
             struct Local: ArchiveCodable {
