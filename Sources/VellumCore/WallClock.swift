@@ -10,43 +10,41 @@ public import Foundation
 
 /// A moment of wall-clock time, in whole milliseconds since 1970: how ages are persisted.
 @frozen
-public struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
+@usableFromInline package struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
-    public var rawValue: Int64
+    @usableFromInline package var rawValue: Int64
 
     @inlinable
-    public init(rawValue: Int64) {
+    package init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
     /// The moment of `date`, to the millisecond; the ends of time where `date` lies beyond them.
-    public init(_ date: Date) {
+    @usableFromInline package init(_ date: Date) {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
         rawValue = Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
     }
 
     /// After every moment.
-    public static let never = WallInstant(rawValue: .max)
+    @usableFromInline package static let never = WallInstant(rawValue: .max)
 
-    public var date: Date { Date(timeIntervalSince1970: Double(rawValue) / 1000) }
+    @usableFromInline package var date: Date { Date(timeIntervalSince1970: Double(rawValue) / 1000) }
 
     @inlinable
-    public static func < (left: WallInstant, right: WallInstant) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: WallInstant, right: WallInstant) -> Bool { left.rawValue < right.rawValue }
 
     /// This moment moved by so many milliseconds, stopping at the ends of time.
     @inlinable
-    public func advanced(byMilliseconds milliseconds: Int64) -> WallInstant {
+    package func advanced(byMilliseconds milliseconds: Int64) -> WallInstant {
         let (sum, overflow) = rawValue.addingReportingOverflow(milliseconds)
         return WallInstant(rawValue: overflow ? (milliseconds < 0 ? .min : .max) : sum)
     }
 }
 
-/// Where a store reads the time: the system's clock, or one that a test moves by hand.
+/// The clock by which ages are counted: the system's, or one that a test moves by hand.
 ///
-/// A wall clock and not a monotonic one, because ages are persisted. The system's is read coarsely (a few
-/// milliseconds), which costs a quarter of what `Date()` does.
-///
-/// - Important: A clock of your own may be read on any thread.
+/// Ages are stored in the file, so this is a wall clock and not a monotonic one. The system's clock has a resolution of a few milliseconds,
+/// which makes reading it four times faster than `Date()`.
 @frozen
 public struct WallClock: Sendable {
     @usableFromInline let source: (@Sendable () -> WallInstant)?
@@ -54,8 +52,16 @@ public struct WallClock: Sendable {
     /// The system's clock, with a resolution of a few milliseconds.
     public static let system = WallClock(source: nil)
 
-    /// A clock that asks `now`.
-    public init(_ now: @escaping @Sendable () -> WallInstant) {
+    /// A clock that calls `now`, on any thread.
+    ///
+    /// ```swift
+    /// let clock = WallClock { Date(timeIntervalSince1970: 1_800_000_000) }
+    /// ```
+    public init(_ now: @escaping @Sendable () -> Date) {
+        source = { WallInstant(now()) }
+    }
+
+    package init(instants now: @escaping @Sendable () -> WallInstant) {
         source = now
     }
 
@@ -65,7 +71,7 @@ public struct WallClock: Sendable {
 
     /// The present moment.
     @inlinable
-    public func now() -> WallInstant {
+    package func now() -> WallInstant {
         if let source { return source() }
         return Self.systemNow()
     }

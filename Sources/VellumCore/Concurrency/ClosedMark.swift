@@ -4,27 +4,27 @@ public import Synchronization
 ///
 /// Unchecked because the word is protected by being atomic. Its maker deallocates it once no handle can ask it any more.
 @frozen
-public struct ClosedMark: @unchecked Sendable {
+@usableFromInline package struct ClosedMark: @unchecked Sendable {
     @usableFromInline let cell: UnsafeMutablePointer<Atomic<Bool>>
 
-    public init() {
+    @usableFromInline package init() {
         cell = .allocate(capacity: 1)
         cell.initialize(to: Atomic(false))
     }
 
     /// One that is never closed, for whoever has nothing to close yet.
-    public static let open = ClosedMark()
+    @usableFromInline package static let open = ClosedMark()
 
     @inlinable
-    public var isClosed: Bool { cell.pointee.load(ordering: .acquiring) }
+    package var isClosed: Bool { cell.pointee.load(ordering: .acquiring) }
 
     /// Closes or reopens the handle.
     ///
     /// - Returns: Whether it was closed before.
     @discardableResult
-    public func set(_ isClosed: Bool) -> Bool { cell.pointee.exchange(isClosed, ordering: .acquiringAndReleasing) }
+    @usableFromInline package func set(_ isClosed: Bool) -> Bool { cell.pointee.exchange(isClosed, ordering: .acquiringAndReleasing) }
 
-    public func deallocate() {
+    @usableFromInline package func deallocate() {
         cell.deinitialize(count: 1)
         cell.deallocate()
     }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Tells any number of observers. Costs one atomic load while there are none.
-public final class EventHub<Event: Sendable>: Sendable {
+@usableFromInline package final class EventHub<Event: Sendable>: Sendable {
     private struct Observers {
         var next = 0
         var continuations: [Int: AsyncStream<Event>.Continuation] = [:]
@@ -13,13 +13,13 @@ public final class EventHub<Event: Sendable>: Sendable {
     private let observers = Locked(Observers())
     private let observed = Atomic(false)
 
-    public init() {}
+    @usableFromInline package init() {}
 
     /// Whether anyone listens: ask before making an event that costs something to make.
-    public var isObserved: Bool { observed.load(ordering: .relaxed) }
+    @usableFromInline package var isObserved: Bool { observed.load(ordering: .relaxed) }
 
     /// The events from now on. Keeps at most `limit` events for an observer that is slow, and drops the oldest.
-    public func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
+    @usableFromInline package func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let number: Int? = observers.withLock { state in
                 for event in state.pendingEvents { continuation.yield(event) }
@@ -39,14 +39,14 @@ public final class EventHub<Event: Sendable>: Sendable {
     }
 
     /// Tells every observer. None runs code of its own here: an event only joins its queue.
-    public func send(_ event: Event) {
+    @usableFromInline package func send(_ event: Event) {
         guard isObserved else { return }
         let continuations = observers.withLock { Array($0.continuations.values) }
         for continuation in continuations { continuation.yield(event) }
     }
 
     /// Tells every observer, or the first that comes where there is none yet.
-    public func keep(_ event: Event) {
+    @usableFromInline package func keep(_ event: Event) {
         let isHeard = observers.withLock { state in
             if state.continuations.isEmpty { state.pendingEvents.append(event) }
             return !state.continuations.isEmpty
@@ -55,7 +55,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     }
 
     /// Ends every observer's stream.
-    public func finish() {
+    @usableFromInline package func finish() {
         let continuations = observers.withLock { state in
             state.isFinished = true
             defer { state.continuations = [:] }

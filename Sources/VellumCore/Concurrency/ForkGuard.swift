@@ -18,13 +18,13 @@ public import Synchronization
 /// A copy has one thread, and locks that others held stay locked in it for ever; the system's locks on files it does not have
 /// (sqlite.org/howtocorrupt.html, 2.6). So a store that was open must not be used there. Costs one atomic load.
 @frozen
-public struct ForkGuard: @unchecked Sendable {
+@usableFromInline package struct ForkGuard: @unchecked Sendable {
     // Unchecked because the number is protected by being atomic; it is never let go of.
     @usableFromInline let copies: UnsafePointer<Atomic<Int>>
     @usableFromInline let forkGuard: Int
 
     /// Notes that something is opened in this process.
-    public init() { self.init(Self.first.copies) }
+    @usableFromInline package init() { self.init(Self.first.copies) }
 
     private init(_ copies: UnsafePointer<Atomic<Int>>) {
         self.copies = copies
@@ -33,7 +33,7 @@ public struct ForkGuard: @unchecked Sendable {
 
     /// Whether this is the process in which the value was made.
     @inlinable
-    public var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == forkGuard }
+    package var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == forkGuard }
 
     /// Counts from now on how many forks lie between this process and the one that first asked.
     private static let first: ForkGuard = {
@@ -54,7 +54,7 @@ public struct ForkGuard: @unchecked Sendable {
 
 extension VellumError {
     /// The store is one of the process that this one was forked from.
-    public static var forked: VellumError {
+    @usableFromInline package static var forked: VellumError {
         VellumError(
             .forked,
             """

@@ -19,18 +19,18 @@
 ///
 /// - Warning: Nothing stops a closure from returning a reference to what the lock guards. Return values, not references.
 @frozen
-public struct Locked<Value: ~Copyable>: ~Copyable {
+@usableFromInline package struct Locked<Value: ~Copyable>: ~Copyable {
     #if canImport(Darwin)
         @usableFromInline let mutex: Mutex<Value>
 
         @inlinable
-        public init(_ value: consuming sending Value) {
+        package init(_ value: consuming sending Value) {
             mutex = Mutex(value)
         }
 
         /// Runs `body` alone with the value. Blocks while another thread is inside.
         @inlinable
-        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             try mutex.withLock(body)
@@ -40,7 +40,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
         @usableFromInline let value: UnsafeMutablePointer<Value>
 
         @inlinable
-        public init(_ value: consuming sending Value) {
+        package init(_ value: consuming sending Value) {
             mutex = .allocate(capacity: 1)
             mutex.initialize(to: pthread_mutex_t())
             let status = pthread_mutex_init(mutex, nil)
@@ -59,7 +59,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
 
         /// Runs `body` alone with the value. Blocks while another thread is inside.
         @inlinable
-        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             pthread_mutex_lock(mutex)
@@ -69,7 +69,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
 
         /// Runs `body` if no other thread is inside, and returns `nil` at once where one is.
         @inlinable
-        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             guard pthread_mutex_trylock(mutex) == 0 else { return nil }
@@ -83,7 +83,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
     extension Locked where Value: ~Copyable {
         /// Runs `body` if no other thread is inside, and returns `nil` at once where one is.
         @inlinable
-        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             try mutex.withLockIfAvailable(body)

@@ -4,9 +4,9 @@ internal import Foundation
 ///
 /// Swift's own comparison does not keep it where a string that is not in normal form is the beginning of another:
 /// "e\u{301}" and "\u{e9}e" are neither equal nor one less than the other (Swift 6.3). An index does.
-public enum TextOrder {
+@usableFromInline package enum TextOrder {
     /// -1 if the left one comes first, 1 if the right one does.
-    public static func compare(_ left: String, _ right: String) -> Int {
+    @usableFromInline package static func compare(_ left: String, _ right: String) -> Int {
         EntryKey(left).withBytes { left in
             EntryKey(right).withBytes { right in
                 let common = min(left.count, right.count)

@@ -14,15 +14,15 @@ public import Foundation
 ///
 /// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is only looked at.
 @frozen
-public struct EntryKey: Sendable {
+@usableFromInline package struct EntryKey: Sendable {
     /// How many bytes of UTF-8 the normal form of a key may have: 64 KiB. No limit of a store counts keys, so their length is bounded.
-    public static let maximumLength = 65_536
+    @usableFromInline package static let maximumLength = 65_536
 
     /// The key in normal form, in contiguous UTF-8.
-    public let normalized: String
+    @usableFromInline package let normalized: String
 
     @inlinable
-    public init(_ string: String) {
+    package init(_ string: String) {
         if Self.isSurelyNormal(string) {
             normalized = string
         } else {
@@ -55,11 +55,11 @@ public struct EntryKey: Sendable {
 
     /// What processes that share a file call the key where they tell each other of changes. No identity: others may have the same.
     @inlinable
-    public var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
+    package var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
 
     /// Calls `body` with the UTF-8 bytes of the normal form.
     @inlinable
-    public func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let utf8 = normalized.utf8
@@ -78,7 +78,7 @@ public struct EntryKey: Sendable {
 
 extension EntryKey: Hashable {
     @inlinable
-    public static func == (left: EntryKey, right: EntryKey) -> Bool {
+    package static func == (left: EntryKey, right: EntryKey) -> Bool {
         // The same bits are the same string, whatever they mean: most short keys are settled by this.
         if Self.bits(left) == Self.bits(right) { return true }
         return left.withBytes { leftBytes in
@@ -96,23 +96,23 @@ extension EntryKey: Hashable {
     }
 
     @inlinable
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: $0) }
     }
 
     /// What dictionaries and sets ask for: the requirement of `Hashable` that is made up from `hash(into:)` elsewhere.
     @inlinable
-    public func _rawHashValue(seed: Int) -> Int {
+    package func _rawHashValue(seed: Int) -> Int {
         withBytes { KeyHash.of($0, seed: seed) }
     }
 }
 
 extension EntryKey: ExpressibleByStringLiteral {
-    public init(stringLiteral value: String) { self.init(value) }
+    @usableFromInline package init(stringLiteral value: String) { self.init(value) }
 }
 
 extension EntryKey: CustomStringConvertible, CustomDebugStringConvertible {
     /// The length alone: a key is a user's data. The key itself is `normalized`.
-    public var description: String { "key of \(normalized.utf8.count) bytes" }
-    public var debugDescription: String { "EntryKey(\(normalized.debugDescription))" }
+    @usableFromInline package var description: String { "key of \(normalized.utf8.count) bytes" }
+    @usableFromInline package var debugDescription: String { "EntryKey(\(normalized.debugDescription))" }
 }

@@ -1,11 +1,11 @@
 /// One use of one entry.
 @frozen
-public struct Touch: Hashable, Sendable {
-    public var row: Int64
-    public var stamp: UseStamp
+@usableFromInline package struct Touch: Hashable, Sendable {
+    @usableFromInline package var row: Int64
+    @usableFromInline package var stamp: UseStamp
 
     @inlinable
-    public init(row: Int64, stamp: UseStamp) {
+    package init(row: Int64, stamp: UseStamp) {
         self.row = row
         self.stamp = stamp
     }

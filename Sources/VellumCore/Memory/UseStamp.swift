@@ -4,34 +4,34 @@
 /// another in one store is always greater, also when the clock stands still or goes back: the *order* is exact,
 /// the *instant* is as exact as the clock.
 @frozen
-public struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
-    public var rawValue: Int64
+@usableFromInline package struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
+    @usableFromInline package var rawValue: Int64
 
     @inlinable
-    public init(rawValue: Int64) {
+    package init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
     /// Before every use.
-    public static let never = UseStamp(rawValue: 0)
+    @usableFromInline package static let never = UseStamp(rawValue: 0)
 
     /// The first stamp of a moment.
     @inlinable
-    public init(startOf instant: WallInstant) {
+    package init(startOf instant: WallInstant) {
         let limit = Int64.max >> 20
         rawValue = max(0, min(instant.rawValue, limit)) << 20
     }
 
     /// A stamp for a use at `now` that comes after every use up to `previous`.
     @inlinable
-    public init(after previous: UseStamp, at now: WallInstant) {
+    package init(after previous: UseStamp, at now: WallInstant) {
         rawValue = max(previous.rawValue &+ 1, UseStamp(startOf: now).rawValue)
     }
 
     /// The moment of the use.
     @inlinable
-    public var instant: WallInstant { WallInstant(rawValue: rawValue >> 20) }
+    package var instant: WallInstant { WallInstant(rawValue: rawValue >> 20) }
 
     @inlinable
-    public static func < (left: UseStamp, right: UseStamp) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: UseStamp, right: UseStamp) -> Bool { left.rawValue < right.rawValue }
 }

@@ -3,13 +3,13 @@ public import Foundation
 /// What an observer of a store is told.
 public enum StoreEvent: Sendable {
     /// A value was recorded under the key.
-    case recorded(EntryKey)
+    case recorded(key: String)
     /// An entry left the store, and why.
-    case removed(EntryKey, RemovalCause)
+    case removed(key: String, RemovalCause)
     /// Every entry was removed at once.
     case removedAll
     /// An entry does not match its checksum or cannot be decoded. It stays where it is; every other can be read.
-    case damagedEntry(EntryKey, VellumError)
+    case damagedEntry(key: String, VellumError)
     /// A damaged file was moved to `to`, with its side files; `salvaged` entries of it were taken over.
     case setAside(to: URL, salvaged: Int)
     /// The disk limit of the archive was lowered, and what did not fit any more was removed.

@@ -144,7 +144,7 @@ public struct Expiration: Hashable, Sendable {
     ///
     /// - Parameter key: Asked for only where it matters, which is where ages are jittered.
     @inlinable
-    public func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
+    package func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
         guard !isNever else { return .forever }
         let age = jitter == 0 || age == .max ? age : jitteredAge(of: key(), written)
         return Validity(written: written, expires: written.advanced(byMilliseconds: age), idle: idle == .max ? nil : idle)

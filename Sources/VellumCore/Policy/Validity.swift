@@ -3,23 +3,23 @@
 /// An entry that expires is invalid before it was written, too, beyond a slack of five minutes: after the clock
 /// went back, an entry dated in the future is expired, not immortal. An entry that never expires is always valid.
 @frozen
-public struct Validity: Hashable, Sendable {
+@usableFromInline package struct Validity: Hashable, Sendable {
     /// When the entry was written.
-    public var written: WallInstant
+    @usableFromInline package var written: WallInstant
     /// When it expires by itself.
-    public var until: WallInstant
+    @usableFromInline package var until: WallInstant
     /// For how many milliseconds it is valid after its last use; `.max` is for ever.
-    public var idle: Int64
+    @usableFromInline package var idle: Int64
     /// Whether the entry has an age of its own, or its readers judge it by theirs.
-    public var isOwn: Bool
+    @usableFromInline package var isOwn: Bool
 
     /// Always, whoever reads.
-    public static let forever = Validity(written: WallInstant(rawValue: .min), expires: .never)
+    @usableFromInline package static let forever = Validity(written: WallInstant(rawValue: .min), expires: .never)
 
     /// How far in the future an entry may be dated before it is taken for expired: five minutes, in milliseconds.
-    public static let slack: Int64 = 5 * 60 * 1000
+    @usableFromInline package static let slack: Int64 = 5 * 60 * 1000
 
-    public init(written: WallInstant, expires: WallInstant?, idle: Int64? = nil) {
+    @usableFromInline package init(written: WallInstant, expires: WallInstant?, idle: Int64? = nil) {
         self.written = written
         until = expires ?? .never
         self.idle = idle ?? .max
@@ -31,7 +31,7 @@ public struct Validity: Hashable, Sendable {
     /// A last use that lies in the future beyond the slack was stamped while the clock was wrong, and counts as none: its moment is not
     /// known, and must not make the entry immortal.
     @inlinable
-    public func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
+    package func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
         let (end, idle) =
             isOwn
             ? (until, self.idle)
@@ -43,7 +43,7 @@ public struct Validity: Hashable, Sendable {
 
     /// Whether a reader who takes entries for as long as `expiration` says may have the entry now.
     @inlinable
-    public func contains(_ now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration = .never) -> Bool {
+    package func contains(_ now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration = .never) -> Bool {
         // Most entries never expire.
         if isOwn ? until == .never && idle == .max : expiration.isNever { return true }
         guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }

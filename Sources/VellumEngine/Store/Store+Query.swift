@@ -91,7 +91,7 @@ extension Store {
     }
 
     func reportUnsound(_ key: EntryKey) {
-        owner.archiveDidReport(.damagedEntry(key, .corruptEntry))
+        owner.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
     }
 }
 

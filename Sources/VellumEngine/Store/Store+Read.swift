@@ -206,7 +206,7 @@ extension Store {
     @usableFromInline
     func undecodable(_ key: EntryKey, _ cause: any Error) -> VellumError {
         let error = VellumError.undecodable(Value.self, cause)
-        owner.archiveDidReport(.damagedEntry(key, error))
+        owner.archiveDidReport(.damagedEntry(key: key.normalized, error))
         return error
     }
 
@@ -221,7 +221,7 @@ extension Store {
         do throws(VellumError) {
             return try disk.entry(forKey: key)
         } catch {
-            if error.code == .damagedEntry { owner.archiveDidReport(.damagedEntry(key, error)) }
+            if error.code == .damagedEntry { owner.archiveDidReport(.damagedEntry(key: key.normalized, error)) }
             throw error
         }
     }

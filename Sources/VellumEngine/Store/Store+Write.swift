@@ -117,7 +117,7 @@ extension Store {
             return Settled(didChange: true) {
                 store.release(effects)
                 store.didRemove(lost, .evicted)
-                if store.events.isObserved { store.events.send(.recorded(key)) }
+                if store.events.isObserved { store.events.send(.recorded(key: key.normalized)) }
             }
         }
     }
@@ -229,7 +229,7 @@ extension Store {
         guard !keys.isEmpty else { return }
         owner.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         guard events.isObserved else { return }
-        for key in keys { events.send(.removed(key, cause)) }
+        for key in keys { events.send(.removed(key: key.normalized, cause)) }
     }
 }
 

@@ -112,7 +112,7 @@ public import VellumCore
                     from: DataSize(bytes: before.bytes), to: DataSize(bytes: capacity.bytes),
                     removed: StorageUsage(entries: lost.count, bytes: max(0, held.bytes - left.bytes)))))
         guard events.isObserved else { return }
-        for key in lost { events.send(.removed(key, .limitLowered)) }
+        for key in lost { events.send(.removed(key: key.normalized, .limitLowered)) }
     }
 
     /// Lets memory hold more.
