@@ -31,8 +31,7 @@ struct ArchiveManagerTests {
     // MARK: Both spellings
 
     @Test func bothSpellingsOpenTheSameArchive() {
-        // As the document writes it.
-        // swift-format-ignore: NeverUseForceTry
+        // As the document writes it. swift-format-ignore: NeverUseForceTry
         let archives = try! ArchivesFactory.shared.archives(
             for: User.self,
             trySetMaxMemorySize: 10.kiloByte,
@@ -40,8 +39,7 @@ struct ArchiveManagerTests {
         )
         defer { archives.deleteAll() }
 
-        // or not explicit
-        // swift-format-ignore: NeverUseForceTry
+        // or not explicit swift-format-ignore: NeverUseForceTry
         let sameArchives: ArchiveManager<User> = try! ArchivesFactory.shared.archives(
             trySetMaxMemorySize: 10.kiloByte,
             trySetMaxDiskSize: 20.kiloByte
@@ -120,13 +118,13 @@ struct ArchiveManagerTests {
     @Test func latestAccessedTimeIsTheTimeOfTheLastRecordOrAccess() {
         let user = User(userName: "ann")
         archives.record(user)
-        #expect(archives.latestAccessedTime(for: "ann") == temporary.clock.now.date)
+        #expect(archives.latestAccessedTime(for: "ann") == temporary.clock.now)
 
         temporary.clock.advance(bySeconds: 60)
-        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.date.addingTimeInterval(-60))
+        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.addingTimeInterval(-60))
 
         _ = archives.access(archiveWithKey: "ann")
-        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.date)
+        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now)
         #expect(archives.latestAccessedTime(for: "nobody") == nil)
     }
 
