@@ -72,13 +72,27 @@ format:
 bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
-# Builds the documentation of the products. Warnings are errors.
-PRODUCTS = Vellum MiniCache Shallows CBORCoding
-SYMBOLS = $(CURDIR)/.build/docs/symbols
+# Builds the documentation of the products, and of what they export again from VellumCore, in one archive. Warnings are errors.
+# Compiles anew each time: the compiler does not write a symbol graph again if only comments in another module have changed.
+PRODUCTS = Vellum MiniCache Shallows ShallowsSQLite CBORCoding
+DOCS = $(CURDIR)/.build/docs
 docs: setup
-	@set -e; mkdir -p $(SYMBOLS) .build/documentation; for product in $(PRODUCTS); do \
-		$(SWIFT) build --target $$product -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(SYMBOLS) --scratch-path .build/docs; \
-		rm -rf .build/symbols && mkdir -p .build/symbols && cp $(SYMBOLS)/$$product[.@]*.json .build/symbols; \
-		docc convert Sources/$$product/Documentation.docc --additional-symbol-graph-dir .build/symbols --warnings-as-errors --output-path .build/documentation/$$product.doccarchive; \
-		echo "The documentation is in .build/documentation/$$product.doccarchive."; \
+	@rm -rf $(DOCS)/*-*-* $(DOCS)/symbols $(DOCS)/graphs $(DOCS)/archives .build/documentation; mkdir -p $(DOCS)/symbols $(DOCS)/archives .build/documentation
+	@set -e; for product in $(PRODUCTS); do \
+		$(SWIFT) build --target $$product --scratch-path $(DOCS) \
+			-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(DOCS)/symbols; \
+		graphs=$(DOCS)/graphs/$$product; mkdir -p $$graphs; \
+		for graph in $(DOCS)/symbols/$$product@*.json; do if [ -e "$$graph" ]; then cp "$$graph" $$graphs; fi; done; \
+		$(SWIFT) Scripts/reexported.swift $(DOCS)/symbols/$$product.symbols.json $(DOCS)/symbols/VellumCore.symbols.json \
+			$$graphs/$$product.symbols.json; \
+		docc convert Sources/$$product/Documentation.docc --additional-symbol-graph-dir $$graphs --warnings-as-errors \
+			--fallback-display-name $$product --fallback-bundle-identifier $$product \
+			--output-path $(DOCS)/archives/$$product.doccarchive; \
 	done
+	@if docc merge --help >/dev/null 2>&1; then \
+		docc merge $(DOCS)/archives/*.doccarchive --synthesized-landing-page-name Vellum \
+			--output-path .build/documentation/Vellum.doccarchive; \
+	else \
+		mv $(DOCS)/archives/*.doccarchive .build/documentation; \
+	fi
+	@echo "The documentation is in .build/documentation."

@@ -114,6 +114,7 @@ extension ShallowsError {
         return "ShallowsError(\(description) Cause: \(String(reflecting: cause)))"
     }
 
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 

@@ -25,7 +25,7 @@ extension SQLiteStorage {
     ///   - decode: Decodes the bytes of a file. By default `Data` is taken as it is, and other values are decoded from JSON or CBOR.
     /// - Returns: The counts of imported and superseded files, and the files that remain.
     /// - Complexity: O(m log n) for m files, with one transaction and one sync for up to 256 files or a megabyte.
-    /// - Throws: ``Shallows/ShallowsError`` if the folder cannot be listed, the storage fails, or the task is cancelled. Values that were
+    /// - Throws: ``ShallowsError`` if the folder cannot be listed, the storage fails, or the task is cancelled. Values that were
     ///   imported until then are in the storage.
     @discardableResult
     public func importFolder(

@@ -13,7 +13,7 @@ extension SQLiteStorage {
     /// ```
     ///
     /// - Complexity: O(1), whatever the file holds.
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be created or opened or belongs to another program, a limit is zero or below,
+    /// - Throws: ``ShallowsError`` if the file cannot be created or opened or belongs to another program, a limit is zero or below,
     ///   or the file is open with larger limits, another durability or another type.
     public func open() async throws(ShallowsError) {
         try await whole { (_) throws(VellumError) in }
@@ -23,7 +23,7 @@ extension SQLiteStorage {
     /// eviction order.
     ///
     /// - Complexity: O(limit × log n).
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened or read.
+    /// - Throws: ``ShallowsError`` if the file cannot be opened or read.
     public func keys(limit: Int = .max) async throws(ShallowsError) -> [Filename] {
         try await whole { (store) throws(VellumError) in
             try store.keys(limit: limit).map { Filename(rawValue: $0.normalized) }
@@ -33,71 +33,71 @@ extension SQLiteStorage {
     /// Returns what was counted since the file was opened, and the contents of the file and of memory.
     ///
     /// - Complexity: O(1).
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened or read.
+    /// - Throws: ``ShallowsError`` if the file cannot be opened or read.
     public func statistics() async throws(ShallowsError) -> StoreStatistics {
         try await whole { (store) throws(VellumError) in try store.statistics() }
     }
 
     /// Makes the results of all earlier calls survive power loss, including the eviction order.
     ///
-    /// A value that was set survives the end of the process without it, under every ``VellumCore/Durability`` but `.relaxed`.
+    /// A value that was set survives the end of the process without it, under every ``Durability`` but `.relaxed`.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
+    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func flush() async throws(ShallowsError) {
         try await flush(.completing).outcome().get()
     }
 
     /// Blocking variant of ``flush()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
+    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func flushAndWait() throws(ShallowsError) {
         try flush(.waiting).wait().get()
     }
 
     /// Flushes and closes this storage, after the calls that were made before. Later calls fail with
-    /// ``VellumCore/VellumError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
+    /// ``VellumError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
     /// afterwards opens the file again.
     ///
     /// It is optional: a storage that is released closes after its calls have ended. Closing again has no effect.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written. Close again in that case.
+    /// - Throws: ``ShallowsError`` if the disk cannot be written. Close again in that case.
     public func close() async throws(ShallowsError) {
         try await layer.close(.completing).outcome().get()
     }
 
     /// Blocking variant of ``close()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written. Close again in that case.
+    /// - Throws: ``ShallowsError`` if the disk cannot be written. Close again in that case.
     public func closeAndWait() throws(ShallowsError) {
         try layer.close(.waiting).wait().get()
     }
 
     /// Releases every lock and file until ``resume()``, after the calls that were made before: for an app that is about to be suspended,
     /// because the system kills apps that hold a lock then. Calls that need the disk meanwhile fail with
-    /// ``VellumCore/VellumError/Code/suspended``.
+    /// ``VellumError/Code/suspended``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
+    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func suspend() async throws(ShallowsError) {
         try await suspend(.completing).outcome().get()
     }
 
     /// Blocking variant of ``suspend()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the disk cannot be written.
+    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func suspendAndWait() throws(ShallowsError) {
         try suspend(.waiting).wait().get()
     }
 
     /// Reopens the file after ``suspend()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/VellumError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it no longer exists.
     public func resume() async throws(ShallowsError) {
         try await resume(.completing).outcome().get()
     }
 
     /// Blocking variant of ``resume()``.
     ///
-    /// - Throws: ``Shallows/ShallowsError`` if the file cannot be opened; ``VellumCore/VellumError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it no longer exists.
     public func resumeAndWait() throws(ShallowsError) {
         try resume(.waiting).wait().get()
     }

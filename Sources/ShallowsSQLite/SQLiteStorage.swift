@@ -10,7 +10,7 @@ internal import VellumCore
 ///     .mapValues(to: UIImage.self, transformIn: decode, transformOut: encode)
 /// ```
 ///
-/// *Keys and values.* Keys are ``Shallows/Filename``s, like those of a folder: any string. `Data` is stored as it is, any other value as
+/// *Keys and values.* Keys are ``Filename``s, like those of a folder: any string. `Data` is stored as it is, any other value as
 /// CBOR, or as JSON where ``SQLiteStorageOptions/format`` says so. Values of both formats are read. `.json` writes what `mapJSONObject(_:)`
 /// writes over a storage of `Data`, so that each can read the files of the other. Each write encodes once. Memory holds decoded values;
 /// instances of classes are decoded anew for each caller. Values are encoded and decoded on any thread: in a module whose types are
@@ -18,20 +18,20 @@ internal import VellumCore
 ///
 /// *Threads.* Works from any thread. Values in memory are returned synchronously, unless an earlier call may change them. Other calls with a
 /// completion and `async` calls do not block the caller's thread: they run on another one, in the order in which they were made, so that
-/// `set` and then `retrieve` returns the value that was set, awaited or not. The calls of ``Shallows/ErasableStorage/makeSyncStorage()`` run
+/// `set` and then `retrieve` returns the value that was set, awaited or not. The calls of ``ErasableStorage/makeSyncStorage()`` run
 /// on the calling thread, after the calls that were made before, and can be used inside a task.
 ///
-/// *Durability and eviction.* A value survives the end of the process once the call that set it has completed; see ``VellumCore/Durability``.
+/// *Durability and eviction.* A value survives the end of the process once the call that set it has completed; see ``Durability``.
 /// Limits count the encoded bytes of values. Retrieving and setting make a value the most recently used, and the least recently used are
 /// evicted first.
 ///
 /// *Several storages on one file* share the file and its memory, and the order of their calls where they name it by the same path. A second
 /// one may ask for larger limits and not for smaller ones, and must have the same type; otherwise its calls fail with
-/// ``VellumCore/VellumError/Code/contradiction``. If their formats differ, both write that of the first to open the file, until both are closed.
+/// ``VellumError/Code/contradiction``. If their formats differ, both write that of the first to open the file, until both are closed.
 /// Several processes may have the file open, each with its own format.
 ///
 /// *Damage.* A file that is not a database, or that belongs to another program, is left unchanged, and every call fails with
-/// ``VellumCore/VellumError/Code/notADatabase`` or ``VellumCore/VellumError/Code/foreignFile``. A damaged file of this package is set aside, and its
+/// ``VellumError/Code/notADatabase`` or ``VellumError/Code/foreignFile``. A damaged file of this package is set aside, and its
 /// readable values are copied into a new one.
 public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
     /// The key of a value.

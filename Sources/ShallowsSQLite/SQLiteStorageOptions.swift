@@ -12,7 +12,7 @@ public struct SQLiteStorageOptions: Sendable {
     ///
     /// The limit is stored in the file. `nil` takes the stored limit, or none where no limit was ever stored. A larger limit is granted at
     /// any time; a smaller one applies to the first storage on the file in a process. A value that is larger is stored in memory only, or
-    /// refused with ``VellumCore/VellumError/Code/tooLarge`` where it does not fit there either.
+    /// refused with ``VellumError/Code/tooLarge`` where it does not fit there either.
     public var diskLimit: DataSize?
     /// How long a value that is set through the storage is valid. An expired value is a miss, and is removed in the background.
     public var expiration: Expiration

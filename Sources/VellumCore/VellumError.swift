@@ -28,7 +28,7 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let invalidDuration = Code("invalidDuration")
         /// The value is larger than every limit.
         public static let tooLarge = Code("tooLarge")
-        /// The key is longer than ``EntryKey/maximumLength``.
+        /// The key has more than 64 KiB of UTF-8.
         public static let keyTooLong = Code("keyTooLong")
         /// The value could not be encoded.
         public static let notEncodable = Code("notEncodable")

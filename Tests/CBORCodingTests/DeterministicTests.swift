@@ -50,7 +50,7 @@ struct DeterministicTests {
         }
         #expect(outcomes.count == 1)
         let dictionary = Dictionary(uniqueKeysWithValues: keys.map { ($0, ["b": 1, "a": 2, $0: 3]) })
-        #expect(try decoded([[String: [String: Int]]].self, hex: outcomes.first!) == [dictionary])
+        #expect(try decoded([[String: [String: Int]]].self, hex: #require(outcomes.first)) == [dictionary])
     }
 
     @Test func nestedMapsAreSorted() throws {

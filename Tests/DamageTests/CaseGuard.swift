@@ -36,7 +36,7 @@ enum CaseGuard {
     static func begin(_ name: String, slice: Int) {
         _ = install
         let text = Array(("CASE " + name + "\n").utf8CString.prefix(length - 1)) + [0]
-        text.withUnsafeBufferPointer { (names + slice * length).update(from: $0.baseAddress!, count: $0.count) }
+        for (offset, character) in text.enumerated() { names[slice * length + offset] = character }
         started.withLock { $0[slice] = ContinuousClock.now }
     }
 

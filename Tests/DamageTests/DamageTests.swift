@@ -17,7 +17,7 @@ struct DamageTests {
         let folder = try DamageFolder()
         let examination = Examination(folder: folder.url, sample: sample)
         let damages = DamagePlan.chosen(kind, of: sample, slice: slice, of: Self.slices)
-        let slot = Damage.Kind.allCases.firstIndex(of: kind)! * 2 % 12 + slice
+        let slot = try #require(Damage.Kind.allCases.firstIndex(of: kind)) * 2 % 12 + slice
         for damage in damages {
             CaseGuard.begin("\(damage)", slice: slot)
             let findings = await examination.examine(

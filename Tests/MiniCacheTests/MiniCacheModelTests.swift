@@ -51,7 +51,7 @@ struct MiniCacheModelTests {
         var model: [Slot: Stored] = [:]
         var handles = Self.handles(temporary.manager)
         for step in 0..<600 {
-            let handle = handles.randomElement(using: &random)!
+            let handle = random.element(of: handles)
             let key = [Int.random(in: 0..<4, using: &random), Int.random(in: 0..<2, using: &random)]
             let slot = Slot(version: handle.version, key: key)
             let now = temporary.clock.now.rawValue

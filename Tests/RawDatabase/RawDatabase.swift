@@ -9,7 +9,11 @@ public import Foundation
 /// A separate connection with which tests inspect and damage a file. It uses SQLite, because opening and closing the file directly would
 /// drop the locks of the store under test (P50).
 public final class RawDatabase {
-    public struct Failure: Error, CustomStringConvertible { public let description: String }
+    /// What SQLite says of a call that failed.
+    public struct Failure: Error, CustomStringConvertible {
+        /// SQLite's message.
+        public let description: String
+    }
 
     private var handle: OpaquePointer?
 
@@ -25,6 +29,7 @@ public final class RawDatabase {
 
     private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(handle))) }
 
+    /// Runs statements that return nothing.
     public func execute(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }

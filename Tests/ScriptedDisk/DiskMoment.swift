@@ -15,6 +15,7 @@ public struct DiskMoment: Sendable {
         case created(name: String, file: Int)
         case deleted(name: String)
 
+        /// Whether a folder is changed and not a file.
         public var isOfNames: Bool {
             switch self {
             case .created, .deleted: true
@@ -38,8 +39,10 @@ public struct DiskMoment: Sendable {
     private var files: [Int: Data] = [:]
     private var names: [String: Int] = [:]
 
+    /// A moment before every operation: an empty disk.
     public init() {}
 
+    /// Adds what an operation writes, or what it makes certain.
     public mutating func add(_ operation: DiskOperation) {
         switch operation {
         case .create(let file, let name, let contents):

@@ -63,6 +63,7 @@ public final class DiskScript: Sendable {
         state.withLock { $0.plan = Plan(fault: nil, callsLeft: count, isLasting: false) }
     }
 
+    /// Lets every call succeed again.
     public func heal() { state.withLock { $0.plan = nil } }
 
     /// How many calls failed.
@@ -110,6 +111,7 @@ public final class DiskScript: Sendable {
 
     // MARK: Recording
 
+    /// What was recorded, in order.
     public var operations: [DiskOperation] { state.withLock { $0.operations } }
 
     /// Sets a mark among the operations.

@@ -18,7 +18,7 @@ struct StoreModelTests {
         var model: [String: Data] = [:]
         let keys = ["", "/", "..", "é", "e\u{302}", "a\0b", "😀"] + (0..<60).map { "key \($0)" }
         for step in 0..<600 {
-            let key = keys.randomElement(using: &random)!
+            let key = random.element(of: keys)
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<40:
                 let count = Int.random(in: 0..<10, using: &random) == 0 ? Int.random(in: 0..<20_000, using: &random) : step % 200

@@ -83,7 +83,7 @@ struct RecencyModelTests {
     func theDiskEvictsInTheExactOrderOfUse(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let limit = 12
-        let memory = DataSize(bytes: [1, 35, 60, 10_000].randomElement(using: &random)!)
+        let memory = DataSize(bytes: random.element(of: [1, 35, 60, 10_000]))
         var store: Store<Data>? = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
         var model: [String] = []
         for step in 0..<1500 {

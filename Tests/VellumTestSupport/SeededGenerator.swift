@@ -11,4 +11,10 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
         return word ^ (word >> 31)
     }
+
+    /// Returns one of the choices, of which there must be one.
+    package mutating func element<Choices: Collection>(of choices: Choices) -> Choices.Element {
+        guard let element = choices.randomElement(using: &self) else { preconditionFailure("There is nothing to choose from.") }
+        return element
+    }
 }

@@ -2,6 +2,7 @@ public import Foundation
 
 /// The folder that a run works in: stores that were filled once for several comparisons, and what was measured.
 public struct Desk: Sendable {
+    /// Where the run works.
     public let folder: URL
     /// Whether to leave a million entries out and measure for a short while.
     public let isQuick: Bool
@@ -23,17 +24,21 @@ public struct Desk: Sendable {
 
     // MARK: What was measured
 
+    /// Records what a comparison measured.
     public func write(_ outcome: Outcome) throws {
         let name = "\(outcome.work.rawValue)-\(outcome.subject)-\(outcome.scale).json".replacing("/", with: "_")
         try JSONEncoder().encode(outcome).write(to: folder("outcomes").appendingPathComponent(name))
     }
 
+    /// What the comparisons measured, in the order of their names.
     public func outcomes() throws -> [Outcome] { try read("outcomes") }
 
+    /// Records figures under a name.
     public func write(_ figures: [Figure], named name: String) throws {
         try JSONEncoder().encode(figures).write(to: folder("figures").appendingPathComponent(name + ".json"))
     }
 
+    /// The recorded figures, in the order of their names.
     public func figures() throws -> [Figure] {
         let lists: [[Figure]] = try read("figures")
         return Array(lists.joined())

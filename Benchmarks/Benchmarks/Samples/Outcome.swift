@@ -1,10 +1,12 @@
 /// What one comparison measured: every operation of every side.
 public struct Outcome: Codable, Sendable {
+    /// What was compared.
     public var work: Work
     /// What was recorded or read: airports, a struct, a value of some size.
     public var subject: String
     /// Among how many entries.
     public var scale: String
+    /// What was measured, ours first.
     public var sides: [Side]
     /// How many nanoseconds the first side may take, where that does not depend on another side.
     public var limit: Double?
@@ -15,7 +17,9 @@ public struct Outcome: Codable, Sendable {
     /// The names of the sides that may not allocate anything.
     public var unallocating: [String]
 
+    /// One library's way, and how long it took.
     public struct Side: Codable, Sendable {
+        /// The name of the library, and of the way where there are several.
         public var name: String
         /// Nanoseconds for one operation, in the order they were measured; of a batch, its mean.
         public var samples: [Double]
@@ -30,6 +34,7 @@ public struct Outcome: Codable, Sendable {
         /// How many times as many bytes as this side the first may make.
         public var limitOfBytes: Double?
 
+        /// A side without samples yet.
         public init(name: String, limit: Double? = nil, limitOfBytes: Double? = nil) {
             self.name = name
             (samples, tail, allocations) = ([], [], [])
@@ -40,6 +45,7 @@ public struct Outcome: Codable, Sendable {
 
     /// What something adds, by itself or beside what it adds to another way: differences of turns in the same round.
     public struct Increment: Codable, Sendable {
+        /// What is added, in words.
         public var title: String
         /// Names of sides: without it, and with it.
         public var ours: [String]
@@ -50,6 +56,7 @@ public struct Outcome: Codable, Sendable {
         /// How many nanoseconds it may add.
         public var nanoseconds: Double?
 
+        /// An increment between the named sides.
         public init(title: String, ours: [String], theirs: [String] = [], limit: Double? = nil, nanoseconds: Double? = nil) {
             self.title = title
             self.ours = ours
@@ -61,10 +68,14 @@ public struct Outcome: Codable, Sendable {
 
     /// The median of one side divided by that of another.
     public struct Ratio: Codable, Sendable {
+        /// The name of the side that is divided.
         public var ours: String
+        /// The name of the side that it is divided by.
         public var theirs: String
+        /// The largest quotient allowed.
         public var limit: Double?
 
+        /// The quotient of two named sides.
         public init(_ ours: String, _ theirs: String, limit: Double? = nil) {
             self.ours = ours
             self.theirs = theirs
@@ -72,6 +83,7 @@ public struct Outcome: Codable, Sendable {
         }
     }
 
+    /// An outcome of the given sides.
     public init(
         work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil, increments: [Increment] = [],
         ratios: [Ratio] = [], unallocating: [String] = []
@@ -86,6 +98,7 @@ public struct Outcome: Codable, Sendable {
         self.unallocating = unallocating
     }
 
+    /// Returns the side of this name.
     public func side(_ name: String) -> Side? { sides.first { $0.name == name } }
 
     /// What the median round takes longer on the second side than on the first.
@@ -152,11 +165,16 @@ public enum Work: String, Codable, Sendable, CaseIterable {
 
 /// One number that was measured and what it may be at most.
 public struct Figure: Codable, Sendable {
+    /// What was measured, in words.
     public var title: String
+    /// What was measured, in its unit.
     public var value: Double
+    /// The unit of the value and the limit.
     public var unit: String
+    /// The largest value allowed.
     public var limit: Double?
 
+    /// A figure and its limit.
     public init(title: String, value: Double, unit: String, limit: Double? = nil) {
         self.title = title
         self.value = value

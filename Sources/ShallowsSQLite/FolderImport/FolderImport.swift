@@ -17,7 +17,7 @@ public struct FolderImport: Sendable {
         /// The key, as the folder has it.
         public var key: Filename
         /// Why: the file could not be read, decoded or removed, its value is larger than the limit
-        /// (``VellumCore/VellumError/Code/tooLarge``), or other values would have to be evicted for it (``VellumCore/VellumError/Code/noRoom``).
+        /// (``VellumError/Code/tooLarge``), or other values would have to be evicted for it (``VellumError/Code/noRoom``).
         public var error: ShallowsError
     }
 

@@ -121,11 +121,11 @@ struct KeyedDecodingTests {
         struct Inner: Codable, Equatable { var a = 1 }
         struct Outer: Codable, Equatable { var inner = [Inner(), Inner()]; var b = 2 }
         let data = try encoded(Outer()) {
-            $0.keyEncodingStrategy = .custom { TextKey(stringValue: "\($0.count):" + $0.last!.stringValue) }
+            $0.keyEncodingStrategy = .custom { TextKey(stringValue: "\($0.count):\($0.last?.stringValue ?? "")") }
         }
         #expect(try decoded(Tree.self, data) == .map(["1:inner": [.map(["3:a": 1]), .map(["3:a": 1])], "1:b": 2]))
         let read = try decoded(Outer.self, data) {
-            $0.keyDecodingStrategy = .custom { TextKey(stringValue: String($0.last!.stringValue.drop { $0 != ":" }.dropFirst())) }
+            $0.keyDecodingStrategy = .custom { TextKey(stringValue: String(($0.last?.stringValue ?? "").drop { $0 != ":" }.dropFirst())) }
         }
         #expect(read == Outer())
     }

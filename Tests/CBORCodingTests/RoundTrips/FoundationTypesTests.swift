@@ -54,7 +54,7 @@ struct FoundationTypesTests {
         }
         let decode: @Sendable (any Decoder) throws -> Date = { decoder in
             let text = try decoder.singleValueContainer().decode(String.self)
-            return Date(timeIntervalSinceReferenceDate: Double(text.dropFirst(4))! * 86400)
+            return Date(timeIntervalSinceReferenceDate: try #require(Double(text.dropFirst(4))) * 86400)
         }
         struct Dates: Codable, Equatable { var one: Date; var other: Date?; var list: [Date]; var map: [String: Date] }
         let dates = Dates(one: date, other: date, list: [date, date], map: ["a": date])

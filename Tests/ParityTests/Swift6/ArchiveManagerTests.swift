@@ -31,7 +31,8 @@ struct ArchiveManagerTests {
     // MARK: Both spellings
 
     @Test func bothSpellingsOpenTheSameArchive() {
-        // As the document writes it. swift-format-ignore: NeverUseForceTry
+        // As the document writes it.
+        // swift-format-ignore: NeverUseForceTry
         let archives = try! ArchivesFactory.shared.archives(
             for: User.self,
             trySetMaxMemorySize: 10.kiloByte,
@@ -39,7 +40,8 @@ struct ArchiveManagerTests {
         )
         defer { archives.deleteAll() }
 
-        // or not explicit swift-format-ignore: NeverUseForceTry
+        // or not explicit
+        // swift-format-ignore: NeverUseForceTry
         let sameArchives: ArchiveManager<User> = try! ArchivesFactory.shared.archives(
             trySetMaxMemorySize: 10.kiloByte,
             trySetMaxDiskSize: 20.kiloByte

@@ -11,7 +11,7 @@ struct PredicateRelationTests {
     typealias Sample = QuerySample
 
     static let unrelated: [Predicate<Sample>] = [
-        #Predicate { $0.small! > 0 }, #Predicate { ($0.small ?? 0) > 1 }, #Predicate { $0.integer + 1 > 3 },
+        #Predicate { ($0.small ?? 0) > 1 }, #Predicate { $0.integer + 1 > 3 },
         #Predicate { $0.name.contains("a") }, #Predicate { $0.ratio == $0.ratio },
         #Predicate { $0.tags.contains { $0 == "a" } }, #Predicate { $0.otherAddress?.city == "Oslo" },
         #Predicate { if let small = $0.small { small > 0 } else { true } },
@@ -20,6 +20,10 @@ struct PredicateRelationTests {
     @Test(arguments: unrelated)
     func throwingAndComputedPartsAreNotPushedDown(predicate: Predicate<Sample>) {
         #expect(Condition(predicate).relations.isEmpty)
+    }
+
+    @Test func forcedUnwrappingIsNotPushedDown() {
+        #expect(Condition<Sample>(#Predicate { $0.small! > 0 }).relations.isEmpty)
     }
 
     @Test func nestedPropertiesUseTheIndex() throws {

@@ -35,8 +35,7 @@ struct PredicateTests {
 
     static let optionals: [Predicate<Sample>] = [
         #Predicate { $0.small == nil }, #Predicate { nil != $0.nick }, #Predicate { $0.nick != "ab" }, #Predicate { "ab" == $0.nick },
-        #Predicate { $0.otherAddress?.city == "Bergen" }, #Predicate { $0.nick?.count == 2 }, #Predicate { $0.nick!.isEmpty },
-        #Predicate { $0.small! > 0 }, #Predicate { $0.small != nil && $0.small! > 0 }, #Predicate { $0.nick?.isEmpty ?? true },
+        #Predicate { $0.otherAddress?.city == "Bergen" }, #Predicate { $0.nick?.count == 2 }, #Predicate { $0.nick?.isEmpty ?? true },
         #Predicate { $0.small.flatMap { $0 > 0 } == true }, #Predicate { $0.small.flatMap { $0 > 0 } == false },
         #Predicate { $0.small.flatMap { $0 > 0 } != true }, #Predicate { $0.small.flatMap { $0 > 0 } == nil },
         #Predicate { if let small = $0.small { small > 0 } else { true } },
@@ -82,6 +81,12 @@ struct PredicateTests {
     @Test(arguments: numbers) func numbersMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
     @Test(arguments: optionals) func optionalsMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
     @Test(arguments: sequences) func sequencesMatchFoundation(predicate: Predicate<Sample>) throws { try compare(predicate) }
+
+    @Test func forcedUnwrappingMatchesFoundation() throws {
+        try compare(#Predicate { $0.nick!.isEmpty })
+        try compare(#Predicate { $0.small! > 0 })
+        try compare(#Predicate { $0.small != nil && $0.small! > 0 })
+    }
 
     @Test func forcedUnwrappingOfNilThrows() {
         let condition = Condition<Sample>(#Predicate { $0.small! > 0 })

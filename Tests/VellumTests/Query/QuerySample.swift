@@ -68,8 +68,9 @@ extension QuerySample {
         Date(timeIntervalSinceReferenceDate: 0.1.nextUp), Date(timeIntervalSinceReferenceDate: -1e9),
         Date(timeIntervalSinceReferenceDate: .nan), .distantPast, .distantFuture,
     ]
-    static let identifiers = ["00000000", "00000001", "7FFFFFFF", "80000000", "FFFFFFFF"].map {
-        UUID(uuidString: "\($0)-0000-4000-8000-0000000000FF")!
+    static let identifiers: [UUID] = [0x0000_0000, 0x0000_0001, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF].map { (start: UInt32) in
+        let bytes = withUnsafeBytes(of: start.bigEndian, Array.init)
+        return UUID(uuid: (bytes[0], bytes[1], bytes[2], bytes[3], 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0xFF))
     }
     static let data = [Data(), Data([0]), Data([0, 0]), Data([255]), Data([1, 2, 3])]
 

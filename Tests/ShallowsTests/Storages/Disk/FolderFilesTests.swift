@@ -171,7 +171,7 @@ struct FolderFilesTests {
                 group.addTask {
                     var generator = SeededGenerator(seed: UInt64(task))
                     for _ in 0..<100 {
-                        let key = keys.randomElement(using: &generator)!
+                        let key = generator.element(of: keys)
                         switch Int.random(in: 0..<4, using: &generator) {
                         case 0:
                             let byte = UInt8.random(in: .min ... .max, using: &generator)

@@ -13,8 +13,8 @@ struct FolderModelTests {
         let scratch = try Scratch()
         var generator = SeededGenerator(seed: seed)
         let isBase64 = Bool.random(using: &generator)
-        let encoders: [TestEncoder] = isBase64 ? [.base64, .base64URL] : [[.noEncoding], [.custom]].randomElement(using: &generator)!
-        let rule = CaseSensitivity.allCases.randomElement(using: &generator)!
+        let encoders: [TestEncoder] = isBase64 ? [.base64, .base64URL] : generator.element(of: [[.noEncoding], [.custom]])
+        let rule = generator.element(of: CaseSensitivity.allCases)
         let calls = rule == .insensitive ? FileSystem.withoutCase : .system
         let keys: [Filename] = [
             "", "a", "A", "a/b", "a/c", "A/b", "a/b/c", "a.", "..", "???", "b???", "o?>", "é", "É", "e\u{301}", "~sh-p-a",
@@ -25,7 +25,7 @@ struct FolderModelTests {
 
         // What the original can have written: where a name led to another key's file, or to a folder, it does not count.
         for key in keys.shuffled(using: &generator).prefix(6) where model[key] == nil {
-            let encoder = encoders.randomElement(using: &generator)!.encoder
+            let encoder = generator.element(of: encoders).encoder
             let names = FileNames(encoder: encoder, caseSensitivity: .sensitive)
             let path = encoder.encodedString(representing: key)
             let spelling = names.spelling(of: key)
@@ -50,10 +50,10 @@ struct FolderModelTests {
         for step in 0..<80 {
             let files = FolderFiles(
                 .init(
-                    folder: scratch.folder, encoder: encoders.randomElement(using: &generator)!.encoder, caseSensitivity: rule,
+                    folder: scratch.folder, encoder: generator.element(of: encoders).encoder, caseSensitivity: rule,
                     digest: colliding,
                     fileSystem: calls))
-            let key = keys.randomElement(using: &generator)!
+            let key = generator.element(of: keys)
             switch Int.random(in: 0..<20, using: &generator) {
             case 0..<8:
                 try files.write("\(step)", for: key)

@@ -55,7 +55,7 @@ struct LongKeysTests {
         var model: [Filename: String] = [:]
         let files = colliding(.noEncoding)
         for step in 0..<100 {
-            let key = Self.keys.randomElement(using: &generator)!
+            let key = generator.element(of: Self.keys)
             if Bool.random(using: &generator) {
                 try files.write("\(step)", for: key)
                 model[key] = "\(step)"

@@ -37,7 +37,8 @@ final class Scratch: Sendable {
     /// Writes a file as an earlier version, or somebody else, would.
     func plant(_ value: String, at path: String) throws {
         let file = folder.path + "/" + path
-        let folder = String(file[..<file.utf8.lastIndex(of: UInt8(ascii: "/"))!])
+        let end = try #require(file.utf8.lastIndex(of: UInt8(ascii: "/")))
+        let folder = String(file[..<end])
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         #expect(FileManager.default.createFile(atPath: file, contents: Data(value.utf8)))
     }
