@@ -11,8 +11,8 @@ public import Synchronization
 /// Detects that this process is a copy, made by `fork`, of the one in which a file was opened.
 ///
 /// ```swift
-/// let guardian = ForkGuard()
-/// guard guardian.isThisProcess else { throw VellumError.forked }
+/// let forkGuard = ForkGuard()
+/// guard forkGuard.isThisProcess else { throw VellumError.forked }
 /// ```
 ///
 /// The copy has only one thread. Locks that other threads held stay locked in it forever, and the parent's file locks are not inherited

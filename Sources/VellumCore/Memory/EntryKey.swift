@@ -8,10 +8,8 @@ public import Foundation
 ///
 /// Every string up to ``maximumLength`` bytes is valid, including the empty string and strings with NUL, `/`, `..` or emoji. Nothing can be
 /// recorded under a longer key, so a lookup finds nothing. Two keys are equal when their NFC forms (Unicode Standard Annex 15) have the
-/// same
-/// bytes. That is Swift's `==`, except for marks newer than Foundation's Unicode tables. The normal form is computed once, and memory and
-/// disk
-/// compare its bytes. Keys are never identified by a hash alone.
+/// same bytes. That is Swift's `==`, except for marks newer than Foundation's Unicode tables. The normal form is computed once, and memory
+/// and disk compare its bytes. Keys are never identified by a hash alone.
 ///
 /// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is not converted.
 @frozen
@@ -51,8 +49,7 @@ public import Foundation
     static func normalForm(of string: String) -> String {
         var form = string.precomposedStringWithCanonicalMapping
         // Foundation drops marks of very long runs, and orders some wrongly. Such a string is its own normal form, so that it never shares
-        // an entry
-        // with another string.
+        // an entry with another string.
         if form != string { form = string }
         form.makeContiguousUTF8()
         return form

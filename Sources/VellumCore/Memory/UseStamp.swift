@@ -1,8 +1,8 @@
 /// The position of one access in the order of all accesses, and its time.
 ///
 /// The upper bits are milliseconds since 1970, and the lower twenty count the accesses within a millisecond. A stamp taken after another in
-/// the
-/// same store is always greater, even if the clock stands still or goes back: the *order* is exact, the *time* is as accurate as the clock.
+/// the same store is always greater, even if the clock stands still or goes back: the *order* is exact, the *time* is as accurate as the
+/// clock.
 @frozen
 @usableFromInline package struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970 in the upper 44 bits, a counter in the lower 20.

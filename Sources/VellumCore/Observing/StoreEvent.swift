@@ -15,8 +15,7 @@ public enum StoreEvent: Sendable {
     /// The disk limit of the archive was lowered, and entries were evicted to keep it.
     case limitLowered(LimitChange)
     /// The write-ahead log cannot be restarted and grows, because another process keeps reading an old snapshot. That process may be
-    /// stopped,
-    /// by a debugger or the system for example. `process` is its number, if the system reports it.
+    /// stopped, by a debugger or the system for example. `process` is its number, if the system reports it.
     case logHeldBack(process: Int32?, logSize: DataSize)
     /// The file is on a network file system, where the locks between processes cannot be trusted.
     case onNetwork

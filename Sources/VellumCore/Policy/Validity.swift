@@ -1,8 +1,7 @@
 /// The span of wall-clock time in which an entry may be returned.
 ///
 /// An entry that expires is also invalid more than five minutes before it was written: after the clock went back, an entry dated in the
-/// future
-/// is expired, not immortal. An entry that never expires is always valid.
+/// future is expired, not immortal. An entry that never expires is always valid.
 @frozen
 @usableFromInline package struct Validity: Hashable, Sendable {
     /// When the entry was written.
@@ -33,8 +32,7 @@
     /// Returns when the entry stops being valid. `expiration` applies if the entry has no expiration of its own.
     ///
     /// A last use that is further in the future than the slack was stamped while the clock was wrong, and is ignored: it must not make the
-    /// entry
-    /// immortal.
+    /// entry immortal.
     @inlinable
     package func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
         let (end, idle) =

@@ -4,8 +4,7 @@ public import VellumCore
 /// The state of a store that its archive calls back.
 ///
 /// Separate from the store, because the archive calls inside its lock, where the last reference to a store must not be released: its
-/// `deinit`
-/// calls the archive.
+/// `deinit` calls the archive.
 @usableFromInline
 final class StoreState<Value>: DiskArchiveDelegate {
     private let memory: MemoryCache<CachedForm<Value>>
