@@ -10,7 +10,7 @@ struct Demonstration {
 
     init(directory: URL) {
         let ahead = ahead
-        let clock = WallClock { WallInstant(Date(timeIntervalSinceNow: ahead.seconds)) }
+        let clock = WallClock { Date(timeIntervalSinceNow: ahead.seconds) }
         let manager = MiniCacheManager(name: "ExchangeRates", directory: directory, clock: clock)
         rates = manager.cache(cacheName: "Rates", cacheVersion: .appVersion, maxAge: .timeInterval(60))
     }

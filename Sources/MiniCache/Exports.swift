@@ -16,4 +16,3 @@
 @_exported public import struct VellumCore.StorageLimits
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
-@_exported public import struct VellumCore.WallInstant

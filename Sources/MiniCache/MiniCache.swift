@@ -220,11 +220,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
             let form = keepsDecoded ? DecodedForm(value, core.format) : EncodedForm(try ValueCoding.encode(value, as: core.format))
             try store.record(CachedValue(form), forKey: entryKey, expiration: maxAge?.expiration)
         } catch let error as VellumError where error.code != .notEncodable {
-            throw error
+            throw core.located(error)
         } catch {
             let cause = (error as? VellumError)?.cause ?? error
-            throw MiniCacheError(
-                .notEncodable, "A value of type \(Value.self) cannot be encoded. The old value is still there.", cause: cause)
+            throw core.located(
+                MiniCacheError(
+                    .notEncodable, "A value of type \(Value.self) cannot be encoded. The old value is still there.", cause: cause))
         }
         core.didWrite(entryKey)
     }
@@ -238,7 +239,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
         if let readyStore {
-            if mark.isClosed { throw .closed }
+            if mark.isClosed { throw core.located(.closed) }
             return readyStore
         }
         if let invalidity { throw invalidity }

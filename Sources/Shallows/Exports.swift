@@ -7,4 +7,3 @@
 @_exported public import struct VellumCore.VellumError
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
-@_exported public import struct VellumCore.WallInstant

@@ -11,4 +11,3 @@
 @_exported public import struct VellumCore.StoreStatistics
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
-@_exported public import struct VellumCore.WallInstant

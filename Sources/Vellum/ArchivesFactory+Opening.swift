@@ -25,7 +25,7 @@ extension ArchivesFactory {
             addHandle(hold)
             return ArchiveStore(hold, factory: self, expiration: expiration)
         } catch {
-            throw error.located(archive: "\(Archive.self)", path: nil)
+            throw error.code == .unnamedArchive ? error : error.located(archive: Archive.archiveName, path: nil)
         }
     }
 

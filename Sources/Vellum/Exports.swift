@@ -4,7 +4,6 @@
 @_exported public import enum VellumCore.CodableFormat
 @_exported public import struct VellumCore.DataSize
 @_exported public import enum VellumCore.Durability
-@_exported public import struct VellumCore.EntryKey
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
 @_exported public import struct VellumCore.IndexProgress
@@ -24,4 +23,3 @@
 @_exported public import struct VellumCore.StoreStatistics
 @_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.WallClock
-@_exported public import struct VellumCore.WallInstant

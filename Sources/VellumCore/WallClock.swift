@@ -10,35 +10,35 @@ public import Foundation
 
 /// A point in wall-clock time, in whole milliseconds since 1970: the form in which dates are persisted.
 @frozen
-public struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
+@usableFromInline package struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
-    public var rawValue: Int64
+    @usableFromInline package var rawValue: Int64
 
     /// Creates an instant from milliseconds since 1970-01-01T00:00:00Z.
     @inlinable
-    public init(rawValue: Int64) {
+    package init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
     /// Creates the instant of a date, rounded down to a millisecond and clamped to the representable range.
-    public init(_ date: Date) {
+    @usableFromInline package init(_ date: Date) {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
         rawValue = Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
     }
 
     /// The instant after all others.
-    public static let never = WallInstant(rawValue: .max)
+    @usableFromInline package static let never = WallInstant(rawValue: .max)
 
     /// The instant as a date.
-    public var date: Date { Date(timeIntervalSince1970: Double(rawValue) / 1000) }
+    @usableFromInline package var date: Date { Date(timeIntervalSince1970: Double(rawValue) / 1000) }
 
     /// Compares two instants by their order in time.
     @inlinable
-    public static func < (left: WallInstant, right: WallInstant) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: WallInstant, right: WallInstant) -> Bool { left.rawValue < right.rawValue }
 
     /// Returns the instant moved by so many milliseconds, clamped to the representable range.
     @inlinable
-    public func advanced(byMilliseconds milliseconds: Int64) -> WallInstant {
+    package func advanced(byMilliseconds milliseconds: Int64) -> WallInstant {
         let (sum, overflow) = rawValue.addingReportingOverflow(milliseconds)
         return WallInstant(rawValue: overflow ? (milliseconds < 0 ? .min : .max) : sum)
     }
@@ -47,7 +47,7 @@ public struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
 /// The source of a store's time: the system's clock, or one that a test controls.
 ///
 /// ```swift
-/// let frozen = WallClock { WallInstant(rawValue: 0) }
+/// let frozen = WallClock { Date(timeIntervalSince1970: 0) }
 /// ```
 ///
 /// A wall clock, not a monotonic one, because ages are persisted. The system's clock is read coarsely, to a few milliseconds, which takes a
@@ -61,8 +61,12 @@ public struct WallClock: Sendable {
     /// The system's clock, with a resolution of a few milliseconds.
     public static let system = WallClock(source: nil)
 
-    /// Creates a clock that calls `now`.
-    public init(_ now: @escaping @Sendable () -> WallInstant) {
+    /// Creates a clock that calls `now`, on any thread.
+    public init(_ now: @escaping @Sendable () -> Date) {
+        source = { WallInstant(now()) }
+    }
+
+    package init(instants now: @escaping @Sendable () -> WallInstant) {
         source = now
     }
 
@@ -72,7 +76,7 @@ public struct WallClock: Sendable {
 
     /// Returns the current instant.
     @inlinable
-    public func now() -> WallInstant {
+    package func now() -> WallInstant {
         if let source { return source() }
         return Self.systemNow()
     }

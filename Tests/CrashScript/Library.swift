@@ -16,7 +16,7 @@ package final class Library {
             set { milliseconds.store(newValue, ordering: .releasing) }
         }
 
-        package var wallClock: WallClock { WallClock { WallInstant(rawValue: self.now) } }
+        package var wallClock: WallClock { WallClock(instants: { WallInstant(rawValue: self.now) }) }
     }
 
     package let file: DatabaseFile

@@ -72,7 +72,7 @@ struct KillTests {
 extension CrashPoint {
     /// The points that only the recovery of a damaged file passes.
     static let ofRecovery: [CrashPoint] = [
-        .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins, .salvageBatchCommitted, .salvaged, .asideNamed,
+        .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins, .salvageBatchCommitted, .salvaged, .asidePathRecorded,
         .replacementCompleted, .damagedFileMoved, .damagedFileAside, .replacementInPlace,
     ]
 

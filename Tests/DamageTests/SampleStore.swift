@@ -59,7 +59,7 @@ struct SampleStore: Sendable {
     /// Whether a reader of the archive finds this value under its key.
     func isPresent(_ specimen: Specimen, in archive: String) -> Bool { values[archive]?.contains(specimen) ?? false }
 
-    static let clock = WallClock { WallInstant(rawValue: 1_800_000_000_000) }
+    static let clock = WallClock(instants: { WallInstant(rawValue: 1_800_000_000_000) })
 
     static func open(_ name: String, in file: DatabaseFile) throws(VellumError) -> Store<Specimen> {
         try file.store(

@@ -217,8 +217,8 @@ struct StoreTests {
         var heard: [String] = []
         for await event in events {
             switch event {
-            case .recorded(let key): heard.append("recorded \(key.normalized)")
-            case .removed(let key, let cause): heard.append("\(cause) \(key.normalized)")
+            case .recorded(let key): heard.append("recorded \(key)")
+            case .removed(let key, let cause): heard.append("\(cause) \(key)")
             case .removedAll: heard.append("all")
             default: heard.append("else")
             }

@@ -28,5 +28,5 @@ package final class ManualClock: Sendable {
         instant.withLock { $0 = $0.advanced(byMilliseconds: milliseconds) }
     }
 
-    package var wallClock: WallClock { WallClock { self.now } }
+    package var wallClock: WallClock { WallClock(instants: { self.now }) }
 }

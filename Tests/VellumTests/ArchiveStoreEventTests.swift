@@ -20,10 +20,10 @@ struct ArchiveStoreEventTests {
         var received: [String] = []
         for await event in events {
             switch event {
-            case .recorded(let key): received.append("recorded \(key.normalized)")
-            case .removed(let key, let cause): received.append("\(cause) \(key.normalized)")
+            case .recorded(let key): received.append("recorded \(key)")
+            case .removed(let key, let cause): received.append("\(cause) \(key)")
             case .removedAll: received.append("all")
-            case .damagedEntry(let key, let error): received.append("\(error.code) \(key.normalized)")
+            case .damagedEntry(let key, let error): received.append("\(error.code) \(key)")
             case .setAside: received.append("set aside")
             case .limitLowered(let change): received.append("limit lowered to \(change.to)")
             case .logHeldBack: received.append("log held back")
@@ -59,7 +59,7 @@ struct ArchiveStoreEventTests {
         let received = try await events {
             try store.record(Parcel("a"))
             temporary.clock.advance(bySeconds: 60)
-            try store.deleteAll(lastUsedBefore: temporary.clock.now.date)
+            try store.deleteAll(lastUsedBefore: temporary.clock.now)
         }
 
         #expect(received == ["recorded a", "unused a"])

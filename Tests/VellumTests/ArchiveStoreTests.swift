@@ -66,7 +66,7 @@ struct ArchiveStoreTests {
     // MARK: Metadata
 
     @Test func metadataContainsSizeAndDates() throws {
-        let written = temporary.clock.now.date
+        let written = temporary.clock.now
         try store.record(Parcel("a", size: 123), expiration: .after(.seconds(3600)))
         temporary.clock.advance(bySeconds: 60)
         _ = try store.access(archiveWithKey: "a")
@@ -101,7 +101,7 @@ struct ArchiveStoreTests {
         temporary.clock.advance(bySeconds: 60)
         _ = try store.access(archiveWithKey: "b")
 
-        #expect(try store.deleteAll(lastUsedBefore: temporary.clock.now.date) == 2)
+        #expect(try store.deleteAll(lastUsedBefore: temporary.clock.now) == 2)
         #expect(try store.keys() == ["b"])
         #expect(try store.deleteAll(lastUsedBefore: .distantPast) == 0)
         #expect(try store.deleteAll(lastUsedBefore: .distantFuture) == 1)

@@ -22,6 +22,10 @@ struct MistakeTests {
         static var archiveName: String { "Notes" }
     }
 
+    struct LongKey: ArchiveCodable {
+        var primaryKey: String { String(repeating: "secret", count: 12_000) }
+    }
+
     struct Unencodable: ArchiveCodable {
         var primaryKey: String { "unencodable" }
         func encode(to encoder: any Encoder) throws { throw CocoaError(.coderInvalidValue) }
@@ -65,6 +69,7 @@ struct MistakeTests {
         } catch {
             answer = "\(error)".replacingOccurrences(of: folder.resolvingSymlinksInPath().path, with: "FOLDER")
                 .replacingOccurrences(of: folder.path, with: "FOLDER")
+                .replacingOccurrences(of: String(repeating: "n", count: 300), with: "NAME")
         }
         #expect(answer == mistake.message)
         #expect(!answer.contains("secret"), "No key and no value is printed.")
@@ -76,27 +81,59 @@ struct MistakeTests {
 }
 
 extension MistakeTests.Mistake {
-    private typealias Tests = MistakeTests
-    private typealias Note = MistakeTests.Note
+    typealias Tests = MistakeTests
+    typealias Note = MistakeTests.Note
 
     static let all: [MistakeTests.Mistake] = limits + objects + files + handles + calls + caches + storages
 
     private static let limits: [MistakeTests.Mistake] = [
-        .init("a disk limit of zero", "?") { _ = try Tests.notes($0, .zero) },
-        .init("a negative memory limit", "?") {
+        .init(
+            "a disk limit of zero",
+            """
+            invalidLimit: A limit of 0 bytes holds nothing. Give at least one byte. (archive Notes)
+            """
+        ) { _ = try Tests.notes($0, .zero) },
+        .init(
+            "a negative memory limit",
+            """
+            invalidLimit: A limit of -5 bytes holds nothing. Give at least one byte. (archive Notes)
+            """
+        ) {
             _ = try ArchivesFactory(directory: $0).store(for: Note.self, memoryLimit: DataSize(bytes: -5))
         },
-        .init("an object larger than both limits", "?") {
+        .init(
+            "an object larger than both limits",
+            """
+            tooLarge: An object of 612 bytes is larger than every limit (memory 100 bytes, disk 100 bytes). Raise a \
+            limit; what was recorded before is still there. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
             let notes = try ArchivesFactory(directory: $0).store(for: Note.self, memoryLimit: 100.byte, diskLimit: 100.byte)
             try notes.record(Note(text: String(repeating: "secret", count: 100)))
         },
-        .init("less disk for an archive that is open", "?") {
+        .init(
+            "less disk for an archive that is open",
+            """
+            contradiction: The archive Notes in FOLDER/Archives.sqlite is open with 1 MB of memory, 10 MB of disk and \
+            the durability crashSafe, and was requested with 1 MB of memory, 1 MB of disk and the durability \
+            crashSafe. While an archive is open, its limits can only be raised. Request at least the same, or close \
+            it first. (archive Notes)
+            """
+        ) {
             let factory = ArchivesFactory(directory: $0)
             let notes = try factory.store(for: Note.self, diskLimit: 10.megaByte)
             defer { withExtendedLifetime(notes) {} }
             _ = try factory.store(for: Note.self, diskLimit: 1.megaByte)
         },
-        .init("another durability for an archive that is open", "?") {
+        .init(
+            "another durability for an archive that is open",
+            """
+            contradiction: The archive Notes in FOLDER/Archives.sqlite is open with 1 MB of memory, 2 MB of disk and \
+            the durability crashSafe, and was requested with 1 MB of memory, 2 MB of disk and the durability \
+            powerSafe. While an archive is open, its limits can only be raised. Request at least the same, or close \
+            it first. (archive Notes)
+            """
+        ) {
             let notes = try Tests.notes($0)
             defer { withExtendedLifetime(notes) {} }
             _ = try ArchivesFactory(directory: $0, durability: .powerSafe).store(for: Note.self)
@@ -104,148 +141,149 @@ extension MistakeTests.Mistake {
     ]
 
     private static let objects: [MistakeTests.Mistake] = [
-        .init("an object that cannot be encoded", "?") {
+        .init(
+            "an object that cannot be encoded",
+            """
+            notEncodable: An object of type Unencodable cannot be encoded. What was recorded before is still there. \
+            (archive VellumTests.MistakeTests.Unencodable, file FOLDER/Archives.sqlite)
+            """
+        ) {
             try ArchivesFactory(directory: $0).store(for: MistakeTests.Unencodable.self).record(MistakeTests.Unencodable())
         },
-        .init("an object whose type changed", "?") {
+        .init(
+            "an object whose type changed",
+            """
+            notDecodable: The stored bytes cannot be decoded as ChangedNote. The type may have changed; record the \
+            object again or delete it. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
             let factory = ArchivesFactory(directory: $0)
             try factory.store(for: Note.self).record(Note())
             try factory.close()
             _ = try factory.store(for: MistakeTests.ChangedNote.self).access(archiveWithKey: "note")
         },
-        .init("two types with one archive name", "?") {
+        .init(
+            "two types with one archive name",
+            """
+            contradiction: The archive is open for another type than ChangedNote. Use a different name for one of the \
+            types. (archive Notes)
+            """
+        ) {
             let factory = ArchivesFactory(directory: $0)
             let notes = try factory.store(for: Note.self)
             defer { withExtendedLifetime(notes) {} }
             _ = try factory.store(for: MistakeTests.ChangedNote.self)
         },
-        .init("a local type without an archive name", "?") {
+        .init(
+            "a local type without an archive name",
+            """
+            unnamedArchive: Local is private or local, so its full name changes on every launch and its objects would \
+            be lost. Add to the type: static var archiveName: String { "Local" }
+            """
+        ) {
             struct Local: ArchiveCodable {
                 var primaryKey: String { "local" }
             }
             _ = try ArchivesFactory(directory: $0).store(for: Local.self)
         },
-        .init("a key of 70,000 bytes", "?") {
+        .init(
+            "a key of 70,000 bytes",
+            """
+            otherKey: A loader returned an object with another `primaryKey`. Return the object with the requested \
+            key. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
             _ = try await Tests.notes($0).value(forKey: String(repeating: "k", count: 70_000)) { Note() }
         },
     ]
 
     private static let files: [MistakeTests.Mistake] = [
-        .init("a folder in the place of the file", "?") {
+        .init(
+            "a folder in the place of the file",
+            """
+            cannotOpen: FOLDER/Archives.sqlite is a directory. A regular file is needed there. Move it away, or \
+            choose another path. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
             try FileManager.default.createDirectory(
                 at: $0.appendingPathComponent("Archives.sqlite"), withIntermediateDirectories: true)
             _ = try Tests.notes($0)
         },
-        .init("a file in the place of the folder", "?") {
+        .init(
+            "a file in the place of the folder",
+            """
+            cannotOpen: A file could not be created. FOLDER/file is a file, and a folder is needed there. Choose \
+            another path. (archive Notes, file FOLDER/file/Archives.sqlite)
+            """
+        ) {
             try Tests.put("text", $0, "file")
             _ = try Tests.notes($0.appendingPathComponent("file"))
         },
-        .init("a file above the folder", "?") {
+        .init(
+            "a file above the folder",
+            """
+            cannotOpen: A folder could not be made. FOLDER/file is a file, and a folder is needed there. Choose \
+            another path. (archive Notes, file FOLDER/file/folder)
+            """
+        ) {
             try Tests.put("text", $0, "file")
             _ = try Tests.notes($0.appendingPathComponent("file/folder"))
         },
-        .init("a URL of a server", "?") { _ in _ = try Tests.notes(try #require(URL(string: "https://example.com/archives"))) },
-        .init("a name that is too long", "?") { _ = try Tests.notes($0.appendingPathComponent(String(repeating: "n", count: 300))) },
-        .init("a folder where none can be made", "?") { _ in _ = try Tests.notes(URL(fileURLWithPath: "/proc/archives")) },
-        .init("a text file in the place of the database", "?") {
+        .init(
+            "a URL of a server",
+            """
+            cannotOpen: The URL does not name a file of this machine. Give a file URL. (archive Notes)
+            """
+        ) { _ in _ = try Tests.notes(try #require(URL(string: "https://example.com/archives"))) },
+        .init(
+            "a name that is too long",
+            """
+            cannotOpen: A folder could not be made. The path is longer than the file system allows. Choose a shorter \
+            one. (archive Notes, file FOLDER/NAME)
+            """
+        ) { _ = try Tests.notes($0.appendingPathComponent(String(repeating: "n", count: 300))) },
+        .init(
+            "a folder where none can be made",
+            """
+            cannotOpen: A folder could not be made. The system says: No such file or directory. Choose another path. \
+            (archive Notes, file /proc/archives)
+            """
+        ) { _ in _ = try Tests.notes(URL(fileURLWithPath: "/proc/archives")) },
+        .init(
+            "a text file in the place of the database",
+            """
+            notADatabase: The file is not a database. It was not changed; choose another path. (archive Notes, file \
+            FOLDER/Archives.sqlite, SQLite 26)
+            """
+        ) {
             try Tests.put(String(repeating: "no database ", count: 1000), $0, "Archives.sqlite")
             _ = try Tests.notes($0)
         },
-        .init("a file of caches opened as archives", "?") {
+        .init(
+            "a file of caches opened as archives",
+            """
+            wrongKind: The file FOLDER/Archives.sqlite holds caches of MiniCache and cannot also hold archives of \
+            Vellum. It was not changed; choose another name or folder. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
             let manager = MiniCacheManager(name: "Archives", directory: $0)
             let cache: MiniCache<String, Int> = manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(1))
             try cache.set(1, forKey: "one")
             try manager.close()
             _ = try Tests.notes($0)
         },
-        .init("a file that was deleted while it was open", "?") {
+        .init(
+            "a file that was deleted while it was open",
+            """
+            vanished: The file was deleted, replaced or renamed while it was open. Open the archive again. (archive \
+            Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
             let notes = try Tests.notes($0)
             try FileManager.default.removeItem(at: $0.appendingPathComponent("Archives.sqlite"))
             // The file is looked at again within 20 ms.
             let end = ContinuousClock.now + .seconds(60)
             while ContinuousClock.now < end { try notes.record(Note()) }
-        },
-    ]
-
-    private static let handles: [MistakeTests.Mistake] = [
-        .init("a handle that was closed", "?") {
-            let notes = try Tests.notes($0)
-            try notes.close()
-            try notes.record(Note())
-        },
-        .init("a factory that is suspended", "?") {
-            let factory = ArchivesFactory(directory: $0)
-            let notes = try factory.store(for: Note.self)
-            try factory.suspend()
-            try notes.record(Note())
-        },
-        .init("a transaction over two files", "?") {
-            let (first, second) = ($0.appendingPathComponent("1"), $0.appendingPathComponent("2"))
-            let factory = ArchivesFactory(directory: first)
-            let (here, there) = (try factory.store(for: Note.self), try Tests.notes(second))
-            try factory.transaction {
-                try $0.record(Note(), in: here)
-                try $0.record(Note(), in: there)
-            }
-        },
-    ]
-
-    private static let calls: [MistakeTests.Mistake] = [
-        .init("a negative limit of a query", "?") { _ = try Tests.notes($0).fetch(where: #Predicate { $0.text == "a" }, limit: -1) },
-        .init("a negative duration", "?") {
-            _ = try await Tests.notes($0).value(forKey: "note", staleIfError: .seconds(-1)) { Note() }
-        },
-        .init("an age that is not a number", "?") { _ in _ = try CacheMaxAge(validatingSeconds: .nan) },
-        .init("a jitter of two", "?") { _ in _ = try CacheMaxAge(validating: .seconds(5), jitter: 2) },
-        .init("a loader that returns another key", "?") { _ = try await Tests.notes($0).value(forKey: "secret") { Note() } },
-        .init("a loader that asks for its own key", "?") {
-            let notes = try Tests.notes($0)
-            _ = try await notes.value(forKey: "note") { try await notes.value(forKey: "note") { Note() } }
-        },
-    ]
-
-    private static let caches: [MistakeTests.Mistake] = [
-        .init("a key that is not a number", "?") { try Tests.cache($0, Double.self, Int.self).set(1, forKey: .nan) },
-        .init("a key that is a set", "?") { try Tests.cache($0, Set<String>.self, Int.self).set(1, forKey: ["secret", "b"]) },
-        .init("a cache whose folder is a file", "?") {
-            try Tests.put("text", $0, "file")
-            try Tests.cache($0.appendingPathComponent("file"), String.self, Int.self).set(1, forKey: "secret")
-        },
-        .init("a value larger than the limits of a cache", "?") {
-            let cache: MiniCache<String, String> = MiniCacheManager(name: "Caches", directory: $0).cache(
-                cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 10.byte, diskLimit: 10.byte)
-            try cache.set(String(repeating: "secret", count: 10), forKey: "secret")
-        },
-        .init("a cache of a manager that was closed", "?") {
-            let manager = MiniCacheManager(name: "Caches", directory: $0)
-            let cache: MiniCache<String, Int> = manager.cache(cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(1))
-            try manager.close()
-            try cache.set(1, forKey: "secret")
-        },
-    ]
-
-    private static let storages: [MistakeTests.Mistake] = [
-        .init("a key without a value", "?") { _ in
-            _ = try await MemoryStorage<String, Int>().mapKeys { (key: Int) in "\(key)" }.retrieve(forKey: 1)
-        },
-        .init("a storage of no values", "?") { _ in _ = try LRUStorage<String, Int>(maxCount: 0) },
-        .init("a folder of values that is a file", "?") {
-            try Tests.put("text", $0, "file")
-            try await DiskFolderStorage(folderURL: $0.appendingPathComponent("file")).set(Data(), forKey: "secret")
-        },
-        .init("a file that holds no value of the type", "?") {
-            let folder = DiskFolderStorage(folderURL: $0.appendingPathComponent("folder"))
-            try await folder.set(Data("secret".utf8), forKey: "secret")
-            _ = try await folder.mapJSONObject(Note.self).retrieveIfPresent(forKey: "secret")
-        },
-        .init("an SQLite storage that was closed", "?") {
-            let storage = SQLiteStorage<Int>(fileURL: $0.appendingPathComponent("Numbers.sqlite"))
-            try await storage.close()
-            try await storage.set(1, forKey: "secret")
-        },
-        .init("an SQLite storage in a folder that is a file", "?") {
-            try Tests.put("text", $0, "file")
-            try await SQLiteStorage<Int>(fileURL: $0.appendingPathComponent("file/Numbers.sqlite")).set(1, forKey: "secret")
         },
     ]
 }

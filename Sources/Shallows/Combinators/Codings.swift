@@ -12,7 +12,13 @@ extension ErasableStorage where ErasedValue == Data {
     private func mapping<Value: Sendable>(_ coding: DataCoding<Value>) -> AnyStorage<Access, ErasedKey, Value> {
         let name = storageName
         return mapping(
-            in: { data in try coding.attempt(.notDecodable, "The stored bytes could not be decoded.", name) { try coding.decode(data) } },
+            in: { data in
+                try coding.attempt(
+                    .notDecodable,
+                    "The stored bytes cannot be decoded as \(Value.self). The type may have changed: set the value again, or remove it.",
+                    name
+                ) { try coding.decode(data) }
+            },
             out: { value in try coding.attempt(.notEncodable, "The value could not be encoded.", name) { try coding.encode(value) } })
     }
 }

@@ -147,7 +147,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 extension ShallowsError {
     /// A failure of the engine: its code, its message, and itself as the cause.
     init(_ error: VellumError, layer: String, key: Filename? = nil) {
-        self.init(error.code, error.message, layer: layer, key: key, cause: error)
+        self.init(error.code, error.located, layer: layer, key: key, cause: error)
     }
 }
 

@@ -7,7 +7,7 @@ internal import Synchronization
 /// for await event in hub.events() { … }   // in one task
 /// hub.send(.removedAll)                    // in another
 /// ```
-public final class EventHub<Event: Sendable>: Sendable {
+@usableFromInline package final class EventHub<Event: Sendable>: Sendable {
     private struct Observers {
         var next = 0
         var continuations: [Int: AsyncStream<Event>.Continuation] = [:]
@@ -20,15 +20,15 @@ public final class EventHub<Event: Sendable>: Sendable {
     private let observed = Atomic(false)
 
     /// Creates a hub without observers.
-    public init() {}
+    @usableFromInline package init() {}
 
     /// Whether there is an observer. Check it before creating an event that is expensive to create.
-    public var isObserved: Bool { observed.load(ordering: .relaxed) }
+    @usableFromInline package var isObserved: Bool { observed.load(ordering: .relaxed) }
 
     /// Returns a stream of the events from now on, after those that were kept for the first observer.
     ///
     /// - Parameter limit: How many events are buffered for a slow observer. Beyond that the oldest are dropped.
-    public func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
+    @usableFromInline package func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let number: Int? = observers.withLock { state in
                 for event in state.pendingEvents { continuation.yield(event) }
@@ -48,14 +48,14 @@ public final class EventHub<Event: Sendable>: Sendable {
     }
 
     /// Sends an event to every observer. Only enqueues it: no observer's code runs here.
-    public func send(_ event: Event) {
+    @usableFromInline package func send(_ event: Event) {
         guard isObserved else { return }
         let continuations = observers.withLock { Array($0.continuations.values) }
         for continuation in continuations { continuation.yield(event) }
     }
 
     /// Sends an event to every observer, or keeps it for the first one if there is none yet.
-    public func keep(_ event: Event) {
+    @usableFromInline package func keep(_ event: Event) {
         let isHeard = observers.withLock { state in
             if state.continuations.isEmpty { state.pendingEvents.append(event) }
             return !state.continuations.isEmpty
@@ -64,7 +64,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     }
 
     /// Ends every observer's stream.
-    public func finish() {
+    @usableFromInline package func finish() {
         let continuations = observers.withLock { state in
             state.isFinished = true
             defer { state.continuations = [:] }

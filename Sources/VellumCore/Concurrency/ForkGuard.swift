@@ -11,20 +11,20 @@ public import Synchronization
 /// Detects that this process is a copy, made by `fork`, of the one in which a file was opened.
 ///
 /// ```swift
-/// let guardian = ForkGuard()
-/// guard guardian.isThisProcess else { throw VellumError.forked }
+/// let forkGuard = ForkGuard()
+/// guard forkGuard.isThisProcess else { throw VellumError.forked }
 /// ```
 ///
 /// The copy has only one thread. Locks that other threads held stay locked in it forever, and the parent's file locks are not inherited
 /// (sqlite.org/howtocorrupt.html, 2.6), so an open store must not be used there. The check costs one atomic load.
 @frozen
-public struct ForkGuard: @unchecked Sendable {
+@usableFromInline package struct ForkGuard: @unchecked Sendable {
     // Unchecked because the counter is atomic. It is never deallocated.
     @usableFromInline let copies: UnsafePointer<Atomic<Int>>
     @usableFromInline let forkGuard: Int
 
     /// Records the current process as the one in which something is opened.
-    public init() { self.init(Self.first.copies) }
+    @usableFromInline package init() { self.init(Self.first.copies) }
 
     private init(_ copies: UnsafePointer<Atomic<Int>>) {
         self.copies = copies
@@ -33,7 +33,7 @@ public struct ForkGuard: @unchecked Sendable {
 
     /// Whether this is the process in which the guard was created.
     @inlinable
-    public var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == forkGuard }
+    package var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == forkGuard }
 
     /// Registers the fork handler on first use. The handler counts the forks between this process and the one that registered it.
     private static let first: ForkGuard = {
@@ -54,7 +54,7 @@ public struct ForkGuard: @unchecked Sendable {
 
 extension VellumError {
     /// The error for using a store in a process that was forked while the store was open.
-    public static var forked: VellumError {
+    @usableFromInline package static var forked: VellumError {
         VellumError(
             .forked,
             """

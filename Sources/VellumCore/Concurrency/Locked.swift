@@ -19,13 +19,13 @@
 ///
 /// - Warning: Nothing stops a closure from returning a reference to what the lock guards. Return values, not references.
 @frozen
-public struct Locked<Value: ~Copyable>: ~Copyable {
+@usableFromInline package struct Locked<Value: ~Copyable>: ~Copyable {
     #if canImport(Darwin)
         @usableFromInline let mutex: Mutex<Value>
 
         /// Creates a lock around a value.
         @inlinable
-        public init(_ value: consuming sending Value) {
+        package init(_ value: consuming sending Value) {
             mutex = Mutex(value)
         }
 
@@ -33,7 +33,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
         ///
         /// - Throws: The error that `body` throws. The lock is released.
         @inlinable
-        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             try mutex.withLock(body)
@@ -44,7 +44,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
 
         /// Creates a lock around a value.
         @inlinable
-        public init(_ value: consuming sending Value) {
+        package init(_ value: consuming sending Value) {
             mutex = .allocate(capacity: 1)
             mutex.initialize(to: pthread_mutex_t())
             let status = pthread_mutex_init(mutex, nil)
@@ -65,7 +65,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
         ///
         /// - Throws: The error that `body` throws. The lock is released.
         @inlinable
-        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             pthread_mutex_lock(mutex)
@@ -75,7 +75,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
 
         /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
         @inlinable
-        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             guard pthread_mutex_trylock(mutex) == 0 else { return nil }
@@ -89,7 +89,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
     extension Locked where Value: ~Copyable {
         /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
         @inlinable
-        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             try mutex.withLockIfAvailable(body)

@@ -8,25 +8,23 @@ public import Foundation
 ///
 /// Every string up to ``maximumLength`` bytes is valid, including the empty string and strings with NUL, `/`, `..` or emoji. Nothing can be
 /// recorded under a longer key, so a lookup finds nothing. Two keys are equal when their NFC forms (Unicode Standard Annex 15) have the
-/// same
-/// bytes. That is Swift's `==`, except for marks newer than Foundation's Unicode tables. The normal form is computed once, and memory and
-/// disk
-/// compare its bytes. Keys are never identified by a hash alone.
+/// same bytes. That is Swift's `==`, except for marks newer than Foundation's Unicode tables. The normal form is computed once, and memory
+/// and disk compare its bytes. Keys are never identified by a hash alone.
 ///
 /// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is not converted.
 @frozen
-public struct EntryKey: Sendable {
+@usableFromInline package struct EntryKey: Sendable {
     /// The largest number of UTF-8 bytes of a key's normal form: 64 KiB. Keys do not count towards the limits of a store.
-    public static let maximumLength = 65_536
+    @usableFromInline package static let maximumLength = 65_536
 
     /// The key in normal form, in contiguous UTF-8.
-    public let normalized: String
+    @usableFromInline package let normalized: String
 
     /// Creates the key of a string.
     ///
     /// - Complexity: O(length).
     @inlinable
-    public init(_ string: String) {
+    package init(_ string: String) {
         if Self.isSurelyNormal(string) {
             normalized = string
         } else {
@@ -51,8 +49,7 @@ public struct EntryKey: Sendable {
     static func normalForm(of string: String) -> String {
         var form = string.precomposedStringWithCanonicalMapping
         // Foundation drops marks of very long runs, and orders some wrongly. Such a string is its own normal form, so that it never shares
-        // an entry
-        // with another string.
+        // an entry with another string.
         if form != string { form = string }
         form.makeContiguousUTF8()
         return form
@@ -60,13 +57,13 @@ public struct EntryKey: Sendable {
 
     /// The hash by which processes that share a file notify each other of changes. Different keys may have the same hash.
     @inlinable
-    public var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
+    package var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
 
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
     ///
     /// - Throws: The error that `body` throws.
     @inlinable
-    public func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let utf8 = normalized.utf8
@@ -86,7 +83,7 @@ public struct EntryKey: Sendable {
 extension EntryKey: Hashable {
     /// Compares two keys by the bytes of their normal forms.
     @inlinable
-    public static func == (left: EntryKey, right: EntryKey) -> Bool {
+    package static func == (left: EntryKey, right: EntryKey) -> Bool {
         // Identical bits are identical strings. This decides most comparisons of short keys.
         if Self.bits(left) == Self.bits(right) { return true }
         return left.withBytes { leftBytes in
@@ -105,26 +102,26 @@ extension EntryKey: Hashable {
 
     /// Hashes the bytes of the normal form.
     @inlinable
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: $0) }
     }
 
     /// Returns the hash value that dictionaries and sets use. Usually the compiler derives this requirement of `Hashable` from
     /// `hash(into:)`.
     @inlinable
-    public func _rawHashValue(seed: Int) -> Int {
+    package func _rawHashValue(seed: Int) -> Int {
         withBytes { KeyHash.of($0, seed: seed) }
     }
 }
 
 extension EntryKey: ExpressibleByStringLiteral {
     /// Creates the key of a string literal.
-    public init(stringLiteral value: String) { self.init(value) }
+    @usableFromInline package init(stringLiteral value: String) { self.init(value) }
 }
 
 extension EntryKey: CustomStringConvertible, CustomDebugStringConvertible {
     /// The length of the key, without its text, which may be personal data. The text is `normalized`.
-    public var description: String { "key of \(normalized.utf8.count) bytes" }
+    @usableFromInline package var description: String { "key of \(normalized.utf8.count) bytes" }
     /// The text of the key, for debugging.
-    public var debugDescription: String { "EntryKey(\(normalized.debugDescription))" }
+    @usableFromInline package var debugDescription: String { "EntryKey(\(normalized.debugDescription))" }
 }

@@ -1,10 +1,8 @@
 /// The hash by which dictionaries find keys: a few multiplications, with a new seed in every process.
 ///
 /// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a memory hit. This one mixes words by the
-/// halves of
-/// their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and costs about five. Equality is
-/// always
-/// decided by the bytes of the keys.
+/// halves of their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and costs about five.
+/// Equality is always decided by the bytes of the keys.
 ///
 /// ``shared(_:)`` is the variant that several processes must agree on.
 @usableFromInline
@@ -19,8 +17,7 @@ enum KeyHash {
     }
 
     /// Returns the hash that is the same in every process, by which processes notify each other of changes. Keys constructed to collide
-    /// cause
-    /// reads of the disk in place of memory hits, and nothing worse.
+    /// cause reads of the disk in place of memory hits, and nothing worse.
     @inlinable
     static func shared(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         of(bytes, seed: 0x243F_6A88_85A3_08D3, secret: 0xA409_3822_299F_31D1)

@@ -1,10 +1,8 @@
 /// Entries in exact order of use: a dictionary of indices into a doubly linked list that is stored in arrays.
 ///
 /// A value type without a lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that
-/// the
-/// owner releases them outside its lock. Links are indices, so a list of a million entries is freed without recursion. Links are stored
-/// apart
-/// from the entries, so that moving an entry to the front touches eight bytes of each neighbour.
+/// the owner releases them outside its lock. Links are indices, so a list of a million entries is freed without recursion. Links are stored
+/// apart from the entries, so that moving an entry to the front touches eight bytes of each neighbour.
 ///
 /// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline

@@ -1,14 +1,14 @@
 /// One access of one entry: a position in the eviction order.
 @frozen
-public struct Touch: Hashable, Sendable {
+@usableFromInline package struct Touch: Hashable, Sendable {
     /// The entry's number in its archive.
-    public var row: Int64
+    @usableFromInline package var row: Int64
     /// When the entry was used.
-    public var stamp: UseStamp
+    @usableFromInline package var stamp: UseStamp
 
     /// Creates a touch of an entry.
     @inlinable
-    public init(row: Int64, stamp: UseStamp) {
+    package init(row: Int64, stamp: UseStamp) {
         self.row = row
         self.stamp = stamp
     }

@@ -1,40 +1,40 @@
 /// The position of one access in the order of all accesses, and its time.
 ///
 /// The upper bits are milliseconds since 1970, and the lower twenty count the accesses within a millisecond. A stamp taken after another in
-/// the
-/// same store is always greater, even if the clock stands still or goes back: the *order* is exact, the *time* is as accurate as the clock.
+/// the same store is always greater, even if the clock stands still or goes back: the *order* is exact, the *time* is as accurate as the
+/// clock.
 @frozen
-public struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
+@usableFromInline package struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970 in the upper 44 bits, a counter in the lower 20.
-    public var rawValue: Int64
+    @usableFromInline package var rawValue: Int64
 
     /// Creates a stamp from its stored form.
     @inlinable
-    public init(rawValue: Int64) {
+    package init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
     /// The stamp before all others.
-    public static let never = UseStamp(rawValue: 0)
+    @usableFromInline package static let never = UseStamp(rawValue: 0)
 
     /// Creates the first stamp of a millisecond.
     @inlinable
-    public init(startOf instant: WallInstant) {
+    package init(startOf instant: WallInstant) {
         let limit = Int64.max >> 20
         rawValue = max(0, min(instant.rawValue, limit)) << 20
     }
 
     /// Creates a stamp for an access at `now` that is later than `previous`.
     @inlinable
-    public init(after previous: UseStamp, at now: WallInstant) {
+    package init(after previous: UseStamp, at now: WallInstant) {
         rawValue = max(previous.rawValue &+ 1, UseStamp(startOf: now).rawValue)
     }
 
     /// The time of the access.
     @inlinable
-    public var instant: WallInstant { WallInstant(rawValue: rawValue >> 20) }
+    package var instant: WallInstant { WallInstant(rawValue: rawValue >> 20) }
 
     /// Compares two stamps by their order.
     @inlinable
-    public static func < (left: UseStamp, right: UseStamp) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: UseStamp, right: UseStamp) -> Bool { left.rawValue < right.rawValue }
 }

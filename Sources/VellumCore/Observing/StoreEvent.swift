@@ -3,20 +3,19 @@ public import Foundation
 /// An event that a store reports to its observers.
 public enum StoreEvent: Sendable {
     /// A value was recorded under the key.
-    case recorded(EntryKey)
+    case recorded(key: String)
     /// An entry was removed, with the reason.
-    case removed(EntryKey, RemovalCause)
+    case removed(key: String, RemovalCause)
     /// Every entry was removed by one call.
     case removedAll
     /// An entry does not match its checksum or cannot be decoded. It is not removed, and other entries are not affected.
-    case damagedEntry(EntryKey, VellumError)
+    case damagedEntry(key: String, VellumError)
     /// A damaged file was moved to `to`, together with its side files. `salvaged` entries were copied to the new file.
     case setAside(to: URL, salvaged: Int)
     /// The disk limit of the archive was lowered, and entries were evicted to keep it.
     case limitLowered(LimitChange)
     /// The write-ahead log cannot be restarted and grows, because another process keeps reading an old snapshot. That process may be
-    /// stopped,
-    /// by a debugger or the system for example. `process` is its number, if the system reports it.
+    /// stopped, by a debugger or the system for example. `process` is its number, if the system reports it.
     case logHeldBack(process: Int32?, logSize: DataSize)
     /// The file is on a network file system, where the locks between processes cannot be trusted.
     case onNetwork

@@ -7,8 +7,7 @@
 /// ```
 ///
 /// An expiration given when an entry is recorded belongs to the entry and applies to every reader. The expiration of an entry without one
-/// is
-/// that of each reader, so two readers with different ages can share the entry.
+/// is that of each reader, so two readers with different ages can share the entry.
 ///
 /// Ages are measured by the wall clock, because they are persisted, in whole milliseconds. Less than a millisecond rounds up to one.
 ///
@@ -82,8 +81,7 @@ public struct Expiration: Hashable, Sendable {
     /// Returns the expiration of entries that are valid for a duration after they were last recorded or read: a sliding age.
     ///
     /// Listing, counting and queries do not extend it. An access counts immediately in this process, and within a second in the file; a
-    /// process
-    /// that is killed may lose that second.
+    /// process that is killed may lose that second.
     ///
     /// - Parameters:
     ///   - duration: How long an unused entry is valid.
@@ -146,7 +144,7 @@ public struct Expiration: Hashable, Sendable {
     ///
     /// - Parameter key: Evaluated only if ages are jittered.
     @inlinable
-    public func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
+    package func validity(of key: @autoclosure () -> EntryKey, written: WallInstant) -> Validity {
         guard !isNever else { return .forever }
         let age = jitter == 0 || age == .max ? age : jitteredAge(of: key(), written)
         return Validity(written: written, expires: written.advanced(byMilliseconds: age), idle: idle == .max ? nil : idle)

@@ -1,29 +1,28 @@
 /// The span of wall-clock time in which an entry may be returned.
 ///
 /// An entry that expires is also invalid more than five minutes before it was written: after the clock went back, an entry dated in the
-/// future
-/// is expired, not immortal. An entry that never expires is always valid.
+/// future is expired, not immortal. An entry that never expires is always valid.
 @frozen
-public struct Validity: Hashable, Sendable {
+@usableFromInline package struct Validity: Hashable, Sendable {
     /// When the entry was written.
-    public var written: WallInstant
+    @usableFromInline package var written: WallInstant
     /// When the entry expires by its age.
-    public var until: WallInstant
+    @usableFromInline package var until: WallInstant
     /// How many milliseconds it stays valid after its last use; `.max` means forever.
-    public var idle: Int64
+    @usableFromInline package var idle: Int64
     /// Whether the entry has an expiration of its own; otherwise that of each reader applies.
-    public var isOwn: Bool
+    @usableFromInline package var isOwn: Bool
 
     /// Valid at any time, for every reader.
-    public static let forever = Validity(written: WallInstant(rawValue: .min), expires: .never)
+    @usableFromInline package static let forever = Validity(written: WallInstant(rawValue: .min), expires: .never)
 
     /// How far in the future an entry may be dated before it counts as expired: five minutes, in milliseconds.
-    public static let slack: Int64 = 5 * 60 * 1000
+    @usableFromInline package static let slack: Int64 = 5 * 60 * 1000
 
     /// Creates a validity. Without `expires` and `idle`, the expiration of each reader applies.
     ///
     /// - Parameter idle: In milliseconds after the last use.
-    public init(written: WallInstant, expires: WallInstant?, idle: Int64? = nil) {
+    @usableFromInline package init(written: WallInstant, expires: WallInstant?, idle: Int64? = nil) {
         self.written = written
         until = expires ?? .never
         self.idle = idle ?? .max
@@ -33,10 +32,9 @@ public struct Validity: Hashable, Sendable {
     /// Returns when the entry stops being valid. `expiration` applies if the entry has no expiration of its own.
     ///
     /// A last use that is further in the future than the slack was stamped while the clock was wrong, and is ignored: it must not make the
-    /// entry
-    /// immortal.
+    /// entry immortal.
     @inlinable
-    public func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
+    package func end(of key: EntryKey, lastUse: UseStamp, at now: WallInstant, under expiration: Expiration = .never) -> WallInstant {
         let (end, idle) =
             isOwn
             ? (until, self.idle)
@@ -48,7 +46,7 @@ public struct Validity: Hashable, Sendable {
 
     /// Whether the entry is valid now. `expiration` applies if the entry has no expiration of its own.
     @inlinable
-    public func contains(_ now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration = .never) -> Bool {
+    package func contains(_ now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration = .never) -> Bool {
         // Most entries never expire.
         if isOwn ? until == .never && idle == .max : expiration.isNever { return true }
         guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }

@@ -206,8 +206,7 @@ public import VellumCore
             if file.state != .suspended { try file.flush() }
         } catch {
             // A damaged file cannot be written. It is released, so that it can be opened again. The same applies after a failed sync,
-            // because no later
-            // sync can be trusted.
+            // because no later sync can be trusted.
             if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }
             throw error
         }

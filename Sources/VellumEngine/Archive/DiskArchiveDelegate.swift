@@ -3,8 +3,7 @@ public import VellumCore
 /// The callbacks of an archive to the store that owns it.
 ///
 /// The archive calls from any thread, and may hold a lock during the call, except for ``indexed(_:of:)``. An owner answers from memory and
-/// must
-/// not call an archive.
+/// must not call an archive.
 @usableFromInline package protocol DiskArchiveDelegate: AnyObject, Sendable {
     /// Returns the last use of an entry if it may not be in the file yet; otherwise `nil`.
     func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
@@ -13,8 +12,7 @@ public import VellumCore
     func uses(areLaterThan stamp: UseStamp)
 
     /// Takes at most `limit` touches that are not in the file. The archive writes them and then calls ``finishTouches(written:)``. Calls do
-    /// not
-    /// overlap.
+    /// not overlap.
     func takeTouches(limit: Int) -> [Touch]
 
     /// Ends ``takeTouches(limit:)``. If the touches could not be written, they can be taken again.

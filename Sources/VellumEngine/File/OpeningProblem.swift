@@ -82,6 +82,7 @@ struct OpeningProblem: Equatable {
                 ? "The folder \(folder) does not let this user create files in it. Change its permissions, or choose another folder."
                 : "The folder \(folder) does not let this user write, and a database needs side files there. Change its permissions."
         }
-        return "The system refused to open it. See the underlying error."
+        guard let systemError else { return "The system refused to open it. See the underlying error." }
+        return "The system says: \(String(cString: strerror(systemError.rawValue))). Choose another path."
     }
 }

@@ -7,8 +7,7 @@ internal import VellumCore
 /// fresh as a read of the disk: one atomic load decides. Otherwise the cache asks which keys changed and drops their entries.
 ///
 /// A writer announces its changes before it commits them, and ends the announcement afterwards. A value read from the disk in between must
-/// not
-/// be cached: it may be the old value or the new one.
+/// not be cached: it may be the old value or the new one.
 @usableFromInline
 package final class ArchiveChanges: Sendable {
     private let file: ChangesFile

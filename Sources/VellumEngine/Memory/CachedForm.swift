@@ -4,8 +4,7 @@ internal import VellumCore
 /// The form in which memory keeps a value: decoded, or encoded.
 ///
 /// A value is kept decoded if its type is `Sendable` and not a class, so that a hit does not decode. Otherwise its bytes are kept: changes
-/// to an
-/// object that was recorded or returned must not affect the cache, and no two threads may share a mutable object.
+/// to an object that was recorded or returned must not affect the cache, and no two threads may share a mutable object.
 @frozen
 @usableFromInline package enum CachedForm<Value> {
     case value(Value)

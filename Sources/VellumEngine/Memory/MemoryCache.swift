@@ -8,8 +8,7 @@ public import VellumCore
 /// ```
 ///
 /// With concurrent readers the order is exact except for operations in progress. Evicted payloads are released outside the lock. The single
-/// lock
-/// is an implementation detail: the interface allows several parts with a lock each.
+/// lock is an implementation detail: the interface allows several parts with a lock each.
 ///
 /// - Complexity: O(1) for every call unless stated otherwise. A hit does not allocate.
 @usableFromInline package final class MemoryCache<Payload: Sendable>: Sendable {
@@ -56,8 +55,7 @@ public import VellumCore
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var hits = 0
         // A write increments the generation of its key's stripe, so that an older read does not replace the value. Two keys of one stripe
-        // can only
-        // prevent each other's fills.
+        // can only prevent each other's fills.
         @usableFromInline var generations = ContiguousArray<UInt64>(repeating: 0, count: 64)
         // Touches of entries that are not in the list and may not be on disk yet.
         @usableFromInline var recency = RecencyBuffer()
@@ -154,8 +152,7 @@ public import VellumCore
     }
 
     /// Stores a value that was just written to the disk. Drops the old value instead if the new one is too large, or another process may
-    /// already
-    /// have overwritten it.
+    /// already have overwritten it.
     ///
     /// - Parameter change: The commit of the write, if other processes can see it.
     @inlinable
@@ -219,8 +216,7 @@ public import VellumCore
     ///
     /// - Parameters:
     ///   - isWrite: Whether a caller removes it, so that no running load of the key may restore it. Expiry does not count as a write: a
-    ///     load that
-    ///     is running then may store its result.
+    ///     load that is running then may store its result.
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func remove(_ key: EntryKey, isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         state.withLock { state in

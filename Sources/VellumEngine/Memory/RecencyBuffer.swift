@@ -3,8 +3,7 @@ public import VellumCore
 /// The touches of entries that are not in memory, until they are on disk.
 ///
 /// New touches are *waiting*. ``drain()`` makes all waiting touches *leaving* together, to be sorted by entry, because neighbouring entries
-/// share
-/// pages. The disk takes them in batches. A touch stays known until it is committed, and is waiting again if the commit failed.
+/// share pages. The disk takes them in batches. A touch stays known until it is committed, and is waiting again if the commit failed.
 ///
 /// Touches are not taken one by one from the dictionary of waiting touches: a dictionary that is emptied from one end while it is filled
 /// everywhere becomes so dense at the other end that each lookup takes microseconds.

@@ -83,7 +83,7 @@ extension VellumError {
             return
         }
         if error.isUnsafePath {
-            self.init(.cannotOpen, error.message, sqliteCode: error.code, cause: error)
+            self.init(.cannotOpen, error.message, cause: error)
             return
         }
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {

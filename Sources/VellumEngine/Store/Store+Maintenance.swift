@@ -24,12 +24,10 @@ extension Store {
     }
 
     /// Sets the retention policy of this reader, which applies to entries without an expiration of their own. Such an entry is reclaimed in
-    /// the
-    /// background once it is expired for every reader that opened the store within the last week.
+    /// the background once it is expired for every reader that opened the store within the last week.
     ///
     /// A reader without a policy may find that entries are gone which only it would still accept. If no reader has a policy, entries
-    /// without an
-    /// expiration of their own are kept.
+    /// without an expiration of their own are kept.
     ///
     /// Blocks for the disk, unless the policy was already stored today.
     ///

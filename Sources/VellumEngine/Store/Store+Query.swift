@@ -6,8 +6,7 @@ extension Store {
     /// Returns the values that match the query. Does not affect the eviction order.
     ///
     /// Finds everything that ``value(forKey:)`` would find, each value once. Without a sort, values are in the order in which their keys
-    /// were first
-    /// recorded. A value that cannot be decoded is reported and skipped.
+    /// were first recorded. A value that cannot be decoded is reported and skipped.
     ///
     /// Up to 4096 objects or 4 MB are a consistent snapshot. A larger query sees each concurrent change either before or after it.
     ///
@@ -91,7 +90,7 @@ extension Store {
     }
 
     func reportCorrupt(_ key: EntryKey) {
-        owner.archiveDidReport(.damagedEntry(key, .corruptEntry))
+        owner.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
     }
 }
 

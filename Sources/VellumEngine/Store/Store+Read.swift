@@ -11,8 +11,7 @@ extension Store {
     /// - Parameter expiration: The reader's expiration, for entries that have none of their own.
     /// - Complexity: O(1) in memory, O(log n) on disk.
     /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be decoded. A miss
-    ///   does not
-    ///   throw.
+    ///   does not throw.
     @inlinable
     package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
         let now = clock.now()
@@ -118,8 +117,7 @@ extension Store {
     }
 
     /// Returns the last use of an entry whose validity depends on it. The entry contains it if its own age slides; otherwise it is read
-    /// from the
-    /// disk.
+    /// from the disk.
     @usableFromInline
     func lastUse(of entry: Entry, _ key: EntryKey) throws(VellumError) -> UseStamp {
         if entry.validity.isOwn { return max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never) }
@@ -208,7 +206,7 @@ extension Store {
     @usableFromInline
     func undecodable(_ key: EntryKey, _ cause: any Error) -> VellumError {
         let error = VellumError.undecodable(Value.self, cause)
-        owner.archiveDidReport(.damagedEntry(key, error))
+        owner.archiveDidReport(.damagedEntry(key: key.normalized, error))
         return error
     }
 
@@ -223,7 +221,7 @@ extension Store {
         do throws(VellumError) {
             return try disk.entry(forKey: key)
         } catch {
-            if error.code == .damagedEntry { owner.archiveDidReport(.damagedEntry(key, error)) }
+            if error.code == .damagedEntry { owner.archiveDidReport(.damagedEntry(key: key.normalized, error)) }
             throw error
         }
     }

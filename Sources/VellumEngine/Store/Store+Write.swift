@@ -7,8 +7,7 @@ extension Store {
     /// Records the value under the key, replacing any other. Affects the eviction order.
     ///
     /// Encodes on the caller's thread, then blocks for the disk. A value larger than the limit of memory or the disk is not stored there
-    /// and evicts
-    /// nothing there.
+    /// and evicts nothing there.
     ///
     /// - Parameter expiration: How long the value is valid for every reader; `nil` leaves that to each reader.
     /// - Complexity: O(log n), plus O(log n) for each evicted entry.
@@ -49,8 +48,7 @@ extension Store {
 /// ```
 ///
 /// Collects encoded writes; nothing is locked until ``commit()``, which has the strongest durability of the stores. A transaction that is
-/// never
-/// committed changes nothing.
+/// never committed changes nothing.
 @usableFromInline package struct StoreTransaction {
     @usableFromInline var writes: [ArchiveWrite] = []
     @usableFromInline var steps: [Step] = []
@@ -89,8 +87,7 @@ extension Store {
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to keep a valid value that exists when the transaction commits.
     /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit. The transaction is
-    ///   unchanged
-    ///   then.
+    ///   unchanged then.
     @inlinable
     package mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
@@ -119,7 +116,7 @@ extension Store {
             return Settled(didChange: true) {
                 store.release(effects)
                 store.didRemove(lost, .evicted)
-                if store.events.isObserved { store.events.send(.recorded(key)) }
+                if store.events.isObserved { store.events.send(.recorded(key: key.normalized)) }
             }
         }
     }
@@ -162,8 +159,7 @@ extension Store {
     ///
     /// - Returns: For each write, in order, whether it changed something. The removal of an absent entry does not.
     /// - Throws: ``VellumError`` if the disk fails, or the stores belong to different files. Nothing was changed then, with one exception:
-    ///   if only
-    ///   the sync of ``Durability/powerSafe`` failed, everything was written with the guarantees of ``Durability/crashSafe``.
+    ///   if only the sync of ``Durability/powerSafe`` failed, everything was written with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     @usableFromInline package mutating func commit() throws(VellumError) -> [Bool] {
         try carryOut().map(\.didChange)
@@ -232,7 +228,7 @@ extension Store {
         guard !keys.isEmpty else { return }
         owner.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         guard events.isObserved else { return }
-        for key in keys { events.send(.removed(key, cause)) }
+        for key in keys { events.send(.removed(key: key.normalized, cause)) }
     }
 }
 

@@ -11,12 +11,10 @@ public import VellumCore
 /// ```
 ///
 /// A write encodes once, writes the disk, then memory. A read looks in memory, then on the disk with one decode, and then stores the value
-/// in
-/// memory unless a newer one was written in the meantime. See `Store+Read`, `Store+Write` and `Store+Maintenance`.
+/// in memory unless a newer one was written in the meantime. See `Store+Read`, `Store+Write` and `Store+Maintenance`.
 ///
 /// Safe on any thread, even if `Value` is not `Sendable`: memory then keeps bytes, and every reader gets its own value. No codec, `deinit`
-/// or
-/// closure of a caller runs under a lock.
+/// or closure of a caller runs under a lock.
 @usableFromInline package final class Store<Value>: Sendable {
     @usableFromInline let memory: MemoryCache<CachedForm<Value>>
     @usableFromInline let disk: DiskArchive
@@ -114,7 +112,7 @@ public import VellumCore
                     from: DataSize(bytes: before.bytes), to: DataSize(bytes: capacity.bytes),
                     removed: StorageUsage(entries: lost.count, bytes: max(0, held.bytes - left.bytes)))))
         guard events.isObserved else { return }
-        for key in lost { events.send(.removed(key, .limitLowered)) }
+        for key in lost { events.send(.removed(key: key.normalized, .limitLowered)) }
     }
 
     /// Raises the limit of memory.

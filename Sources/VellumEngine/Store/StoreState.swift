@@ -4,8 +4,7 @@ public import VellumCore
 /// The state of a store that its archive calls back.
 ///
 /// Separate from the store, because the archive calls inside its lock, where the last reference to a store must not be released: its
-/// `deinit`
-/// calls the archive.
+/// `deinit` calls the archive.
 @usableFromInline
 final class StoreState<Value>: DiskArchiveDelegate {
     private let memory: MemoryCache<CachedForm<Value>>
@@ -76,7 +75,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         guard !lost.isEmpty else { return }
         counters.withLock { $0.removals[cause, default: 0] += lost.count }
         guard events.isObserved else { return }
-        for key in lost { events.send(.removed(key, cause)) }
+        for key in lost { events.send(.removed(key: key.normalized, cause)) }
     }
 
     @usableFromInline
@@ -93,7 +92,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         do {
             return catalog.values(of: try codec.decode(entry.bytes)).map(IndexedOutcome.values) ?? .noPlace
         } catch {
-            archiveDidReport(.damagedEntry(key, .undecodable(Value.self, error)))
+            archiveDidReport(.damagedEntry(key: key.normalized, .undecodable(Value.self, error)))
             return .undecodable
         }
     }

@@ -1,8 +1,7 @@
 public import VellumCore
 
 /// A reference to a store without reference counting, for memory hits. A file refers to its stores weakly, and counting references to such
-/// an
-/// object takes a slow path that costs as much as the rest of a hit. The owner of this reference must retain the store, too.
+/// an object takes a slow path that costs as much as the rest of a hit. The owner of this reference must retain the store, too.
 ///
 /// Unchecked because the store has its own locks, and the reference never changes.
 @usableFromInline

@@ -120,13 +120,13 @@ struct ArchiveManagerTests {
     @Test func latestAccessedTimeIsTheTimeOfTheLastRecordOrAccess() {
         let user = User(userName: "ann")
         archives.record(user)
-        #expect(archives.latestAccessedTime(for: "ann") == temporary.clock.now.date)
+        #expect(archives.latestAccessedTime(for: "ann") == temporary.clock.now)
 
         temporary.clock.advance(bySeconds: 60)
-        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.date.addingTimeInterval(-60))
+        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.addingTimeInterval(-60))
 
         _ = archives.access(archiveWithKey: "ann")
-        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.date)
+        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now)
         #expect(archives.latestAccessedTime(for: "nobody") == nil)
     }
 

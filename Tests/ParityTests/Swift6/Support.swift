@@ -26,7 +26,7 @@ nonisolated final class HandClock: @unchecked Sendable {
     private var milliseconds: Int64 = 1_700_000_000_000
 
     var wallClock: WallClock { WallClock { self.now } }
-    var now: WallInstant { lock.withLock { WallInstant(rawValue: milliseconds) } }
+    var now: Date { lock.withLock { Date(timeIntervalSince1970: Double(milliseconds) / 1000) } }
 
     func advance(bySeconds seconds: Int64) { lock.withLock { milliseconds += seconds * 1000 } }
 }

@@ -1,0 +1,202 @@
+import Foundation
+import MiniCache
+import Shallows
+import ShallowsSQLite
+import Testing
+import Vellum
+import VellumCore
+
+extension MistakeTests.Mistake {
+    static let handles: [MistakeTests.Mistake] = [
+        .init(
+            "a handle that was closed",
+            """
+            closed: The archive was closed. Open it again. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let notes = try Tests.notes($0)
+            try notes.close()
+            try notes.record(Note())
+        },
+        .init(
+            "a factory that is suspended",
+            """
+            suspended: The archive is suspended. Resume it first. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let factory = ArchivesFactory(directory: $0)
+            let notes = try factory.store(for: Note.self)
+            try factory.suspend()
+            try notes.record(Note())
+        },
+        .init(
+            "a transaction over two files",
+            """
+            differentFiles: A transaction can only hold writes to archives of one file. Commit one for each file.
+            """
+        ) {
+            let (first, second) = ($0.appendingPathComponent("1"), $0.appendingPathComponent("2"))
+            let factory = ArchivesFactory(directory: first)
+            let (here, there) = (try factory.store(for: Note.self), try Tests.notes(second))
+            try factory.transaction {
+                try $0.record(Note(), in: here)
+                try $0.record(Note(), in: there)
+            }
+        },
+    ]
+
+    static let calls: [MistakeTests.Mistake] = [
+        .init(
+            "a negative limit of a query",
+            """
+            invalidQuery: The limit or offset of a query is negative. Pass zero or more. (archive Notes, file \
+            FOLDER/Archives.sqlite)
+            """
+        ) { _ = try Tests.notes($0).fetch(where: #Predicate { $0.text == "a" }, limit: -1) },
+        .init(
+            "a negative duration",
+            """
+            invalidDuration: A duration must be zero or more: an entry cannot expire before it is written. (archive \
+            Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            _ = try await Tests.notes($0).value(forKey: "note", staleIfError: .seconds(-1)) { Note() }
+        },
+        .init(
+            "an age that is not a number",
+            """
+            invalidDuration: An age must be zero seconds or more, or infinity for no limit.
+            """
+        ) { _ in _ = try CacheMaxAge(validatingSeconds: .nan) },
+        .init(
+            "a jitter of two",
+            """
+            invalidDuration: A jitter must be a part of the age, from 0 to 1.
+            """
+        ) { _ in _ = try CacheMaxAge(validating: .seconds(5), jitter: 2) },
+        .init(
+            "a loader that returns another key",
+            """
+            otherKey: A loader returned an object with another `primaryKey`. Return the object with the requested \
+            key. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) { _ = try await Tests.notes($0).value(forKey: "secret") { Note() } },
+        .init(
+            "a loader that asks for its own key",
+            """
+            recursiveLoad: A loader asks for the key that it loads, directly or through other loaders, and would wait \
+            forever. Load other keys only. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let notes = try Tests.notes($0)
+            _ = try await notes.value(forKey: "note") { try await notes.value(forKey: "note") { Note() } }
+        },
+    ]
+
+    static let caches: [MistakeTests.Mistake] = [
+        .init(
+            "a key that is not a number",
+            """
+            invalidKey: A key cannot contain a number that is infinite or NaN.
+            """
+        ) { try Tests.cache($0, Double.self, Int.self).set(1, forKey: .nan) },
+        .init(
+            "a key that is a set",
+            """
+            invalidKey: Set<String> cannot be part of a key, because equal values may be encoded in different orders. \
+            Use a sorted array, or a dictionary with String or Int keys.
+            """
+        ) { try Tests.cache($0, Set<String>.self, Int.self).set(1, forKey: ["secret", "b"]) },
+        .init(
+            "a cache whose folder is a file",
+            """
+            cannotOpen: A file could not be created. FOLDER/file is a file, and a folder is needed there. Choose \
+            another path. (archive Users, version 1, file FOLDER/file/Caches.sqlite)
+            """
+        ) {
+            try Tests.put("text", $0, "file")
+            try Tests.cache($0.appendingPathComponent("file"), String.self, Int.self).set(1, forKey: "secret")
+        },
+        .init(
+            "a value larger than the limits of a cache",
+            """
+            tooLarge: An object of 65 bytes is larger than every limit (memory 10 bytes, disk 10 bytes). Raise a \
+            limit; what was recorded before is still there. (archive Users, version 1, file FOLDER/Caches.sqlite)
+            """
+        ) {
+            let cache: MiniCache<String, String> = MiniCacheManager(name: "Caches", directory: $0).cache(
+                cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 10.byte, diskLimit: 10.byte)
+            try cache.set(String(repeating: "secret", count: 10), forKey: "secret")
+        },
+        .init(
+            "a cache of a manager that was closed",
+            """
+            closed: The archive was closed. Open it again. (archive Users, version 1, file FOLDER/Caches.sqlite)
+            """
+        ) {
+            let manager = MiniCacheManager(name: "Caches", directory: $0)
+            let cache: MiniCache<String, Int> = manager.cache(cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(1))
+            try manager.close()
+            try cache.set(1, forKey: "secret")
+        },
+    ]
+
+    static let storages: [MistakeTests.Mistake] = [
+        .init(
+            "a key without a value",
+            """
+            noValue
+            """
+        ) { _ in
+            _ = try await MemoryStorage<String, Int>().mapKeys { (key: Int) in "\(key)" }.retrieve(forKey: 1)
+        },
+        .init(
+            "a storage of no values",
+            """
+            invalidLimit in lru-storage-String:Int: A limit of 0 entries holds nothing. Give at least one entry, or \
+            none for no limit.
+            """
+        ) { _ in _ = try LRUStorage<String, Int>(maxCount: 0) },
+        .init(
+            "a folder of values that is a file",
+            """
+            inputOutput in disk-file: A file could not be created: Not a directory (20), at FOLDER/file. A file is in \
+            the place of a folder: remove it, or correct the path.
+            """
+        ) {
+            try Tests.put("text", $0, "file")
+            try await DiskFolderStorage(folderURL: $0.appendingPathComponent("file")).set(Data(), forKey: "secret")
+        },
+        .init(
+            "a file that holds no value of the type",
+            """
+            notDecodable in disk-folder: The stored bytes cannot be decoded as Note. The type may have changed: set \
+            the value again, or remove it.
+            """
+        ) {
+            let folder = DiskFolderStorage(folderURL: $0.appendingPathComponent("folder"))
+            try await folder.set(Data("secret".utf8), forKey: "secret")
+            _ = try await folder.mapJSONObject(Note.self).retrieveIfPresent(forKey: "secret")
+        },
+        .init(
+            "an SQLite storage that was closed",
+            """
+            closed in sqlite-Numbers: The storage was closed. Make another for the same file.
+            """
+        ) {
+            let storage = SQLiteStorage<Int>(fileURL: $0.appendingPathComponent("Numbers.sqlite"))
+            try await storage.close()
+            try await storage.set(1, forKey: "secret")
+        },
+        .init(
+            "an SQLite storage in a folder that is a file",
+            """
+            cannotOpen in sqlite-Numbers: A file could not be created. FOLDER/file is a file, and a folder is needed \
+            there. Choose another path. (file FOLDER/file/Numbers.sqlite)
+            """
+        ) {
+            try Tests.put("text", $0, "file")
+            try await SQLiteStorage<Int>(fileURL: $0.appendingPathComponent("file/Numbers.sqlite")).set(1, forKey: "secret")
+        },
+    ]
+}
