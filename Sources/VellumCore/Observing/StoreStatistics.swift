@@ -27,3 +27,16 @@ public struct StoreStatistics: Hashable, Sendable {
         return hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
     }
 }
+
+extension StoreStatistics: CustomStringConvertible {
+    /// The counters in one line to read.
+    public var description: String {
+        let removed = RemovalCause.allCases.compactMap { cause in removals[cause].map { "\($0) \(cause)" } }
+        let parts = [
+            "memory: \(memory)", "disk: \(disk)", "\(memoryHits) memory hits", "\(diskHits) disk hits", "\(misses) misses",
+            "\(memoryEvictions) evicted from memory", "removed: \(removed.isEmpty ? "none" : removed.joined(separator: ", "))",
+            "\(failures) failures",
+        ]
+        return parts.joined(separator: "; ")
+    }
+}

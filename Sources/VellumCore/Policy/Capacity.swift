@@ -75,3 +75,8 @@ public struct StorageUsage: Hashable, Sendable {
         self.bytes = bytes
     }
 }
+
+extension StorageUsage: CustomStringConvertible {
+    /// The number of entries and their size, such as `12 entries, 3 KB`.
+    public var description: String { "\(entries) \(entries == 1 ? "entry" : "entries"), \(DataSize(bytes: bytes))" }
+}
