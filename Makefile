@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench docs tsan asan crash faults damage fuzz soak setup
+.PHONY: demo test lint format bench measure docs tsan asan crash faults damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -96,3 +96,7 @@ docs: setup
 		mv $(DOCS)/archives/*.doccarchive .build/documentation; \
 	fi
 	@echo "The documentation is in .build/documentation."
+
+# Figures of the sources that are reported and not limited.
+measure:
+	@sh Scripts/measure.sh

@@ -2,11 +2,11 @@ internal import VellumCore
 
 /// How a load of a store ended.
 enum LoadAnswer<Value> {
-    /// A value was there after all, which another load had just brought. `nil`: that there is nothing was remembered.
+    /// Another load had just recorded a value. `nil`: it is remembered that there is none.
     case found(Value?)
     /// The loader returned.
     case loaded(Value?)
-    /// The loader failed, which is new; or the disk did, or a remembered failure still holds, and must not be cached again.
+    /// The loader failed. Not new: the disk failed, or a remembered failure still holds; it must not be cached again.
     case failed(any Error, isNew: Bool)
 }
 

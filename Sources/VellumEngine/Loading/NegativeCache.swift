@@ -1,10 +1,9 @@
 internal import VellumCore
 
-/// Answers that are no values: that there is nothing, or that the loader failed. In memory only, and bounded.
+/// Remembered answers without a value: that there is none, or that the loader failed. In memory only, and bounded.
 ///
-/// A pure value. Each answer holds only while nothing was written or removed under its key since: it carries the version that
-/// the key had when its loading began (``WatchedKeys``), and its key stays watched. Whoever takes an answer out, or gets a
-/// key back because there was no room, must end that watch.
+/// A pure value. An answer holds while nothing is written or removed under its key: it carries the version that the key had when the load
+/// began (``WatchedKeys``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
 struct NegativeCache: Sendable {
     enum Answer: Sendable {
         case nothing
@@ -17,11 +16,11 @@ struct NegativeCache: Sendable {
         var until: WallInstant
         var version: UInt64
 
-        /// The clock may have gone back: what was remembered in the future is forgotten.
+        /// An answer from the future is invalid: the clock was set back.
         func isValid(at now: WallInstant) -> Bool { since <= now && now < until }
     }
 
-    /// How many keys there is room for: some hundred kilobytes.
+    /// The largest number of keys: some hundred kilobytes.
     static var mostKeys: Int { 4096 }
 
     private var items: [EntryKey: Item] = [:]
@@ -32,7 +31,7 @@ struct NegativeCache: Sendable {
 
     func item(_ key: EntryKey) -> Item? { items[key] }
 
-    /// Remembers an answer under the key, and returns the keys whose answers had to go, once for each.
+    /// Inserts an answer, and returns the keys whose answers were evicted, one for each answer.
     ///
     /// - Complexity: O(1), over many calls.
     mutating func insert(_ item: Item, forKey key: EntryKey) -> [EntryKey] {
@@ -40,7 +39,7 @@ struct NegativeCache: Sendable {
         if items.removeValue(forKey: key) != nil { gone.append(key) }
         if items.count >= Self.mostKeys {
             let dead = items.filter { !$0.value.isValid(at: item.since) }.map(\.key)
-            // Where all are alive, some are drawn: the order of a dictionary is as good as random.
+            // If all are valid, some are evicted: the order of a dictionary is as good as random.
             for key in dead.isEmpty ? Array(items.keys.prefix(Self.mostKeys / 16)) : dead {
                 items[key] = nil
                 gone.append(key)
@@ -50,7 +49,7 @@ struct NegativeCache: Sendable {
         return gone
     }
 
-    /// Forgets what is remembered under the key, if it is of this version. Returns whether it was.
+    /// Removes the answer under the key if it has this version. Returns whether it had.
     mutating func remove(_ key: EntryKey, version: UInt64) -> Bool {
         guard items[key]?.version == version else { return false }
         items[key] = nil

@@ -1,10 +1,10 @@
 public import VellumCore
 
-// Values past their age, for those who would rather have an old one than none or than wait.
+// Expired values, for callers that take them while a new one is loaded, or if that fails.
 
 extension Store {
-    /// Says that entries are still of use for so many milliseconds past their ends, to readers that take them for as long as
-    /// `expiration` says. The longest that was ever asked for holds, and the disk is told when it grows.
+    /// Keeps expired entries for so many milliseconds, for callers with this expiration. The longest window holds, and is stored in the file
+    /// when it grows.
     @usableFromInline
     func keepExpired(under expiration: Expiration, forMilliseconds milliseconds: Int64) {
         let isLonger = staleWindows.withLock { staleWindows in
@@ -13,13 +13,13 @@ extension Store {
             return true
         }
         guard isLonger else { return }
-        // Written down behind the caller, who may have been about to take a hit.
+        // In the background: the caller may be about to take a hit.
         BlockingPool.start { [weak self] in
             guard let self else { return }
             do throws(VellumError) {
                 try self.disk.setRetention(expiration, staleWindow: milliseconds)
             } catch {
-                // Old values may be gone sooner than they are asked for.
+                // Expired values may be removed sooner than they are asked for.
                 self.report(error)
             }
         }

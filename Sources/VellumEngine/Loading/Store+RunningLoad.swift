@@ -1,6 +1,6 @@
 internal import VellumCore
 
-// One load, from its start to its end: look again, ask the loader, record the answer, call everyone who waits.
+// One load, from start to end: look again, call the loader, record its result, resume the waiters.
 
 extension Store where Value: Sendable {
     /// Starts the task of a load. Unstructured: cancelling its starter does not cancel it.
@@ -10,7 +10,7 @@ extension Store where Value: Sendable {
     }
 
     private func run(_ load: UInt64, _ request: LoadRequest<Value>) async {
-        // From here on no write or removal is missed.
+        // From here on, writes and removals of the key are noticed.
         let version = memory.watch(request.key)
         let answer: LoadAnswer<Value>
         switch look(request) {
@@ -20,7 +20,7 @@ extension Store where Value: Sendable {
         finish(load, request, answer, version)
     }
 
-    /// What was so when a load began.
+    /// The state of the key when the load began.
     private struct Origin: Sendable {
         var basis: WriteCondition.Basis
         var version: UInt64
@@ -33,7 +33,7 @@ extension Store where Value: Sendable {
         case nothing(WriteCondition.Basis)
     }
 
-    /// Another load may have ended between the reader's look and the start of this one.
+    /// Another load may have ended between the caller's look and the start of this one. Counts no miss.
     private func look(_ request: LoadRequest<Value>) -> Look {
         let (key, now) = (request.key, clock.now())
         do throws(VellumError) {
@@ -50,12 +50,12 @@ extension Store where Value: Sendable {
             if let answer = rememberedAnswer(for: request, at: now) { return .answer(answer) }
             return .nothing(.version(entry?.version))
         } catch {
-            // A damaged entry is replaced by what is loaded; a disk that fails is not to look like an empty one.
+            // A damaged entry is replaced by the loaded value. A failing disk must not look like an empty one.
             return error.concernsOneEntry ? .nothing(.unreadable) : .answer(.failed(error, isNew: false))
         }
     }
 
-    /// What is remembered of the key and still holds, if this reader takes it.
+    /// The remembered answer for the key, if it still holds and this caller takes it.
     func rememberedAnswer(for request: LoadRequest<Value>, at now: WallInstant) -> LoadAnswer<Value>? {
         let key = request.key
         guard let item = negativeCache.withLock({ $0.item(key) }) else { return nil }
@@ -69,14 +69,14 @@ extension Store where Value: Sendable {
         }
     }
 
-    // MARK: Asking
+    // MARK: Calling the loader
 
     private func ask(_ load: UInt64, _ request: LoadRequest<Value>, _ origin: Origin) async -> LoadAnswer<Value> {
         do {
             let running = ReentrancyGuard(.load(load))
             defer { running.end() }
             let answer = try await running.run { try await request.load() }
-            // Nothing is recorded of an abandoned load. One that is abandoned from here on has its answer.
+            // The result of an abandoned load is not recorded.
             if loads.isRunning(load) { await record(answer, request, origin) }
             return .loaded(answer)
         } catch {
@@ -84,7 +84,7 @@ extension Store where Value: Sendable {
         }
     }
 
-    /// Writes the answer down, on a thread that may wait. That it cannot be must not spoil it for those who wait for it.
+    /// Records the result on a thread that may block. If that fails, it is reported, and the waiters still get the result.
     private func record(_ answer: Value?, _ request: LoadRequest<Value>, _ origin: Origin) async {
         do {
             if let answer {
@@ -93,7 +93,7 @@ extension Store where Value: Sendable {
                 let age = Expiration(age: request.negativeMaxAge)
                 try await BlockingPool.run { try self.fill(absence.value, age, request, origin) }
             } else {
-                // What is past its age must not be served for stale any more.
+                // An expired value must not be served as stale any more.
                 try await BlockingPool.run { try self.removeOld(request, origin) }
             }
         } catch let error as VellumError {
@@ -103,7 +103,7 @@ extension Store where Value: Sendable {
         }
     }
 
-    /// Records what was loaded, unless something was written or removed under the key since the loading began.
+    /// Records the value, unless something was written or removed under the key since the load began.
     private func fill(
         _ value: Value, _ expiration: Expiration?, _ request: LoadRequest<Value>, _ origin: Origin
     ) throws(VellumError) {
@@ -114,7 +114,7 @@ extension Store where Value: Sendable {
         try transaction.commit()
     }
 
-    /// Removes what lies under the key and is past its age.
+    /// Removes the expired entry under the key.
     private func removeOld(_ request: LoadRequest<Value>, _ origin: Origin) throws(VellumError) {
         var isThere = memory.peek(request.key) != nil
         if !isThere { isThere = try entryOnDisk(forKey: request.key) != nil }
@@ -134,7 +134,7 @@ extension Store where Value: Sendable {
     // MARK: Finishing
 
     private func finish(_ load: UInt64, _ request: LoadRequest<Value>, _ answer: LoadAnswer<Value>, _ version: UInt64) {
-        // Cached before the load can no longer be joined, or a reader in between would start another.
+        // Before the load ends: a caller in between would start another.
         let item = item(of: answer, request, version)
         let isCached = item != nil && loads.isRunning(load)
         let unwatched = if isCached, let item { negativeCache.withLock { $0.insert(item, forKey: request.key) } } else { [request.key] }
@@ -143,7 +143,7 @@ extension Store where Value: Sendable {
         if case .failed(let error, _) = answer, waiters == 0 { report(.loadFailed(error)) }
     }
 
-    /// What is to be remembered of an answer that is no value.
+    /// The answer to remember, if it is not a value.
     private func item(
         of answer: LoadAnswer<Value>, _ request: LoadRequest<Value>, _ version: UInt64
     ) -> NegativeCache.Item? {
@@ -154,7 +154,7 @@ extension Store where Value: Sendable {
         }
         return switch answer {
         case .loaded(nil) where request.absence == nil: item(.nothing, for: request.negativeMaxAge)
-        // That a loader was cancelled says nothing of its source.
+        // A cancelled loader says nothing about its source.
         case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorMaxAge)
         case .found, .loaded, .failed: nil
         }

@@ -1,14 +1,14 @@
 internal import VellumCore
 
 extension StoreTransaction {
-    /// Makes the first write depend on a condition, and all others on the first: all of it is carried out, or nothing.
+    /// Makes the first write depend on a condition, and all others on the first: either all writes are carried out or none.
     mutating func setCondition(_ condition: WriteCondition) {
         for index in writes.indices {
             writes[index].condition = index == 0 ? condition : WriteCondition(following: condition)
         }
     }
 
-    /// Adds the removal of an entry that is past its age. That is nobody's write: whoever loads its key goes on.
+    /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
     mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
         add(.remove, key, to: store) { outcome, _ in
             guard !outcome.wasDeclined else { return Settled(didChange: false) {} }

@@ -1,14 +1,13 @@
 internal import VellumCore
 
-/// What values say that are not what they seem, for stores that write down that there is nothing, or whose readers differ in what
-/// they can read.
+/// How a store records that there is no value, and which values a caller can read.
 package struct Tombstone<Value: Sendable>: Sendable {
-    /// What a value says to one reader.
+    /// What a value means to one caller.
     package enum Meaning: Sendable {
         case value
-        /// That there is nothing.
+        /// There is no value.
         case nothing
-        /// Nothing that this reader can read: as good as none.
+        /// A value that this caller cannot read. It counts as missing.
         case unreadable
     }
 
@@ -17,7 +16,7 @@ package struct Tombstone<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/negativeMaxAge`` says.
-    ///   - meaning: What a value says that was found.
+    ///   - meaning: Returns what a value that was found means.
     package init(_ value: Value, meaning: @escaping @Sendable (Value) -> Meaning) {
         self.value = value
         self.meaning = meaning

@@ -1,14 +1,14 @@
 internal import Synchronization
 public import VellumCore
 
-/// What must still be so when a write is carried out, or it is declined.
+/// What must still hold when a write is carried out. Otherwise the write is declined.
 ///
-/// What was loaded is written down only if nobody wrote or removed anything under its key meanwhile. A tier asks inside the
-/// lock under which it writes, so that nothing can come in between.
+/// A loaded value is recorded only if nothing was written or removed under its key since the load began. The archive evaluates the condition
+/// inside the lock under which it writes, so no write can come between.
 @usableFromInline package final class WriteCondition: Sendable {
-    /// The moment by which it is judged whether an entry is valid.
+    /// The moment at which an entry must be valid.
     @usableFromInline package let now: WallInstant
-    /// For how long entries that have no age of their own are taken.
+    /// How long entries that have no age of their own are valid.
     @usableFromInline package let expiration: Expiration
 
     private let basis: Basis
@@ -16,17 +16,17 @@ public import VellumCore
     private let leader: WriteCondition?
     private let wasMet = Atomic(false)
 
-    /// What lay under the key when the loading began.
+    /// What was under the key when the load began.
     @usableFromInline package enum Basis: Sendable {
-        /// This, or nothing.
+        /// This entry, or none.
         case version(EntryVersion?)
-        /// Something that could not be read: whatever is there may be replaced.
+        /// An entry that could not be read. Any entry may be replaced.
         case unreadable
     }
 
     /// - Parameters:
-    ///   - basis: What another process may not have replaced by something valid.
-    ///   - isOvertaken: Whether this process wrote or removed something since. Asked inside the tier's lock.
+    ///   - basis: The entry that no other process may have replaced by a valid one.
+    ///   - isOvertaken: Whether this process wrote or removed something since. Called inside the writer's lock.
     @usableFromInline package init(
         unchangedSince basis: Basis, at now: WallInstant, under expiration: Expiration, unless isOvertaken: @escaping @Sendable () -> Bool
     ) {
@@ -34,18 +34,17 @@ public import VellumCore
         leader = nil
     }
 
-    /// That the condition of an earlier write in the same transaction was met.
+    /// Creates the condition that an earlier write of the same transaction met its own.
     @usableFromInline package init(following leader: WriteCondition) {
         (basis, now, expiration, isOvertaken) = (.unreadable, leader.now, leader.expiration, { false })
         self.leader = leader
     }
 
-    /// Whether the write may be carried out. A tier asks once for each write, in their order.
+    /// Returns whether the write may be carried out. The archive calls it once for each write, in their order.
     ///
     /// - Parameters:
-    ///   - present: What is under the key, if anything.
-    ///   - isValid: Whether that may be had at ``now`` by a reader who takes entries for as long as ``expiration`` says. What
-    ///     is not valid stops no write: that it expires while a new value is on its way is how things should be.
+    ///   - present: The entry under the key, if there is one.
+    ///   - isValid: Whether that entry is valid at ``now``, under ``expiration``. An expired entry stops no write.
     @usableFromInline package func isMet(by present: EntryVersion?, isValid: Bool) -> Bool {
         if let leader { return leader.wasMet.load(ordering: .acquiring) }
         let isMet = !isOvertaken() && (!isValid || isBasis(present))
@@ -61,7 +60,7 @@ public import VellumCore
     }
 }
 
-/// What tells an entry from every other that was under its key before or after it.
+/// What distinguishes an entry from those that were under its key before or after it.
 @usableFromInline package struct EntryVersion: Hashable, Sendable {
     @usableFromInline package var row: Int64
     @usableFromInline package var written: WallInstant
