@@ -103,7 +103,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     /// Returns the most recently used objects, most recently used first. Does not affect the eviction order.
     ///
-    /// An object that cannot be read or decoded is left out and reported as ``StoreEvent/damagedEntry(_:_:)``. The result is not a
+    /// An object that cannot be read or decoded is left out and reported as ``StoreEvent/damagedEntry(key:_:)``. The result is not a
     /// consistent snapshot if other callers write at the same time.
     ///
     /// - Parameter limit: The maximum number of objects. Zero or a negative number returns none.

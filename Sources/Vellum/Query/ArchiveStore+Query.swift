@@ -18,7 +18,7 @@ extension ArchiveStore {
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. A query sees every object that
     /// ``access(archiveWithKey:)`` would find, each once, including objects that are only in memory. It does not affect the eviction order.
     /// Up to 4096 objects, or 4 MB, are read from one snapshot. In a larger query, an object that is changed during the query is seen
-    /// before or after the change. An object that cannot be decoded is left out and reported as ``StoreEvent/damagedEntry(_:_:)``.
+    /// before or after the change. An object that cannot be decoded is left out and reported as ``StoreEvent/damagedEntry(key:_:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
