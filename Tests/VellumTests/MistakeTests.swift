@@ -187,13 +187,13 @@ extension MistakeTests.Mistake {
             _ = try ArchivesFactory(directory: $0).store(for: Local.self)
         },
         .init(
-            "a key of 70,000 bytes",
+            "a key of 72,000 bytes",
             """
-            otherKey: A loader returned an object with another `primaryKey`. Return the object with the requested \
-            key. (archive Notes, file FOLDER/Archives.sqlite)
+            keyTooLong: A key of 72000 bytes is longer than 65536. Use a shorter one: a hash of it, say, with the long text \
+            in the object. (archive VellumTests.MistakeTests.LongKey, file FOLDER/Archives.sqlite)
             """
         ) {
-            _ = try await Tests.notes($0).value(forKey: String(repeating: "k", count: 70_000)) { Note() }
+            try ArchivesFactory(directory: $0).store(for: MistakeTests.LongKey.self).record(MistakeTests.LongKey())
         },
     ]
 
