@@ -97,9 +97,14 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
             guard !mark.isClosed else { throw .closed }
             return try unretained.value(forKey: EntryKey(key))
         } catch {
-            throw store.located(error)
+            throw located(error)
         }
     }
+
+    /// The error with the names of the archive and the file. Out of line, so that a hit retains nothing for it.
+    @usableFromInline
+    @inline(never)
+    func located(_ error: VellumError) -> VellumError { store.located(error) }
 
     /// Returns the most recently used objects, most recently used first. Does not affect the eviction order.
     ///

@@ -77,6 +77,6 @@ public struct StorageUsage: Hashable, Sendable {
 }
 
 extension StorageUsage: CustomStringConvertible {
-    /// The number of entries and their size, such as `12 entries, 3 KB`.
+    /// The number of entries and their size, such as `12 entries, 3 kB`.
     public var description: String { "\(entries) \(entries == 1 ? "entry" : "entries"), \(DataSize(bytes: bytes))" }
 }

@@ -87,11 +87,11 @@ struct PolicyTests {
     @Test func statisticsAreALineToRead() {
         var statistics = StoreStatistics()
         statistics.memory = StorageUsage(entries: 1, bytes: 200)
-        statistics.disk = StorageUsage(entries: 12, bytes: 3000)
+        statistics.disk = StorageUsage(entries: 12, bytes: 3072)
         (statistics.memoryHits, statistics.misses, statistics.removals) = (7, 2, [.evicted: 3])
         #expect(
             "\(statistics)" == """
-                memory: 1 entry, 200 bytes; disk: 12 entries, 3 KB; 7 memory hits; 0 disk hits; 2 misses; 0 evicted from memory; \
+                memory: 1 entry, 200 bytes; disk: 12 entries, 3 kB; 7 memory hits; 0 disk hits; 2 misses; 0 evicted from memory; \
                 removed: 3 evicted; 0 failures
                 """)
     }
