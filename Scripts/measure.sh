@@ -3,20 +3,21 @@
 # than six parameters, and the files that a record, a load that misses and a retrieval through three layers touch, as CONTRIBUTING has them.
 set -eu
 cd "$(dirname "$0")/.."
+sources=$(mktemp)
+trap 'rm -f "$sources"' EXIT
 
 printf '%-16s %6s %8s %8s %8s %8s\n' module files lines code public longest
 for module in Sources/*/; do
     files=$(find "$module" -name '*.swift' | wc -l)
     [ "$files" -gt 0 ] || continue
-    find "$module" -name '*.swift' -exec cat {} + >/tmp/measure.$$
-    lines=$(wc -l </tmp/measure.$$)
-    code=$(grep -cvE '^[[:space:]]*(//.*)?$' /tmp/measure.$$)
-    public=$(grep -cE '^[[:space:]]*(@[A-Za-z]+(\([^)]*\))? )*public ' /tmp/measure.$$ || true)
-    imports=$(grep -cE '^[[:space:]]*(@_exported )?public import ' /tmp/measure.$$ || true)
+    find "$module" -name '*.swift' -exec cat {} + >"$sources"
+    lines=$(wc -l <"$sources")
+    code=$(grep -cvE '^[[:space:]]*(//.*)?$' "$sources")
+    public=$(grep -cE '^[[:space:]]*(@[A-Za-z]+(\([^)]*\))? )*public ' "$sources" || true)
+    imports=$(grep -cE '^[[:space:]]*(@_exported )?public import ' "$sources" || true)
     longest=$(find "$module" -name '*.swift' -exec wc -l {} + | grep -v ' total$' | sort -rn | head -n 1 | awk '{ print $1 }')
     printf '%-16s %6d %8d %8d %8d %8d\n' "$(basename "$module")" "$files" "$lines" "$code" "$((public - imports))" "$longest"
 done
-rm -f /tmp/measure.$$
 
 echo
 echo "Functions with more than six parameters:"

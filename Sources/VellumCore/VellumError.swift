@@ -80,33 +80,47 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let loadFailed = Code("loadFailed")
     }
 
+    /// The fields, apart from the error itself: it travels through every call that may fail, also where none does.
+    private final class Fields: Sendable {
+        let code: Code
+        let message: String
+        let archive: String?
+        let path: String?
+        let sqliteCode: Int32?
+        let cause: (any Error)?
+
+        init(_ code: Code, _ message: String, archive: String?, path: String?, sqliteCode: Int32?, cause: (any Error)?) {
+            (self.code, self.message, self.archive, self.path) = (code, message, archive, path)
+            (self.sqliteCode, self.cause) = (sqliteCode, cause)
+        }
+    }
+
+    private let fields: Fields
+
     /// The kind of failure.
-    public var code: Code
+    public var code: Code { fields.code }
     /// What failed and what to do about it, in one or two sentences.
-    public var message: String
+    public var message: String { fields.message }
     /// The name of the archive or cache concerned; `nil` if there is none.
-    public var archive: String?
+    public var archive: String? { fields.archive }
     /// The path of the file concerned; `nil` if there is none.
-    public var path: String?
+    public var path: String? { fields.path }
     /// SQLite's extended result code (sqlite.org/rescode.html); `nil` if SQLite did not fail.
-    public var sqliteCode: Int32?
+    public var sqliteCode: Int32? { fields.sqliteCode }
     /// The underlying error; `nil` if there is none. It may contain keys and values.
-    public var cause: (any Error)?
+    public var cause: (any Error)? { fields.cause }
+
+    private init(_ fields: Fields) { self.fields = fields }
 
     package init(_ code: Code, _ message: String, path: String? = nil, sqliteCode: Int32? = nil, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.path = path
-        self.sqliteCode = sqliteCode
-        self.cause = cause
+        self.init(Fields(code, message, archive: nil, path: path, sqliteCode: sqliteCode, cause: cause))
     }
 
     /// Returns the error with the archive and file added, unless it already names others.
     package func located(archive: String?, path: String?) -> VellumError {
-        var error = self
-        error.archive = self.archive ?? archive
-        error.path = self.path ?? path
-        return error
+        VellumError(
+            Fields(
+                code, message, archive: self.archive ?? archive, path: self.path ?? path, sqliteCode: sqliteCode, cause: cause))
     }
 
     /// The code, the message, and the location.
