@@ -13,8 +13,8 @@ internal import VellumEngine
 ///
 /// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity means that values never expire.
 ///
-/// The factories are for ages in the source: a negative number or NaN is a programmer error and ends the process. The initializers check
-/// ages that were computed or read, and throw.
+/// A number of seconds, minutes, hours or days that is negative or NaN counts as zero: values expire as soon as they are set. A negative
+/// `Duration` is a programmer error and ends the process. The initializers check ages that were computed or read, and throw.
 public struct CacheMaxAge: Hashable, Sendable {
     let expiration: Expiration
 
@@ -55,8 +55,10 @@ public struct CacheMaxAge: Hashable, Sendable {
 
     /// Returns an age of a number of seconds: the same as ``seconds(_:)``.
     ///
-    /// - Parameter timeInterval: A negative number or NaN ends the process: use ``init(validatingSeconds:jitter:)`` for a computed one.
-    public static func timeInterval(_ timeInterval: TimeInterval) -> CacheMaxAge { CacheMaxAge(.after(seconds: timeInterval)) }
+    /// - Parameter timeInterval: A negative number or NaN counts as zero, such as `expires.timeIntervalSinceNow` of a date in the past.
+    public static func timeInterval(_ timeInterval: TimeInterval) -> CacheMaxAge {
+        CacheMaxAge(.after(seconds: timeInterval > 0 ? timeInterval : 0))
+    }
 
     /// Returns an age of a duration.
     ///

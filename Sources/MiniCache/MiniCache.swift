@@ -239,7 +239,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
         if let readyStore {
-            if mark.isClosed { throw core.located(.closed) }
+            if mark.isClosed {
+                throw core.located(VellumError(.closed, "The cache or its manager was closed. Request the cache from a manager again."))
+            }
             return readyStore
         }
         if let invalidity { throw invalidity }

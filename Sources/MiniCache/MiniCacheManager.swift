@@ -155,7 +155,8 @@ public final class MiniCacheManager: Sendable {
         let expiration = maxAge.expiration
         let core: CacheCore
         do throws(VellumError) {
-            core = self.core(location, memory: try Capacity(optional: memory), disk: try Capacity(optional: disk))
+            core = self.core(
+                location, memory: try Capacity(optional: memory, as: "memory"), disk: try Capacity(optional: disk, as: "disk"))
         } catch {
             // The manager does not keep this core: it only reports the error.
             let core = CacheCore(location, memory: nil, disk: nil, in: file)

@@ -12,7 +12,7 @@ extension ArchivesFactory {
         _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ caching: CachePolicy<Archive>, _ methods: Methods
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(VellumError) {
-            let (memory, disk) = (try Capacity(optional: memory), try Capacity(optional: disk))
+            let (memory, disk) = (try Capacity(optional: memory, as: "memory"), try Capacity(optional: disk, as: "disk"))
             let defaults = try defaultLimits()
             let name = try name(of: Archive.self)
             let hold = try StoreHold<Archive>.open { () throws(VellumError) in

@@ -31,6 +31,15 @@ struct MiniCacheExpirationTests {
         #expect(try cache.contains("foo") == (milliseconds == .max))
     }
 
+    /// Programs compute ages of the original such as `expires.timeIntervalSinceNow`: a date in the past must not end the process.
+    @Test(arguments: [-1, -.infinity, .nan, 0, -0.0] as [Double])
+    func anAgeInThePastExpiresAtOnceAndEndsNoProcess(_ seconds: Double) throws {
+        let cache = temporary.cache(maxAge: .timeInterval(seconds))
+        try cache.set(1, forKey: "foo")
+        #expect(try cache.value(forKey: "foo") == nil)
+        #expect(CacheMaxAge.days(-1) == .timeInterval(0))
+    }
+
     @Test func settingAnExpiredValueRevivesIt() throws {
         let cache = temporary.cache(maxAge: .hours(1))
         cache["foo"] = 1

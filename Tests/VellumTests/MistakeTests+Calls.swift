@@ -21,7 +21,8 @@ extension MistakeTests.Mistake {
         .init(
             "a factory that is suspended",
             """
-            suspended: The archive is suspended. Resume it first. (archive Notes, file FOLDER/Archives.sqlite)
+            suspended: The file is suspended. Call resume() on its factory, manager or storage first. (archive Notes, file \
+            FOLDER/Archives.sqlite)
             """
         ) {
             let factory = ArchivesFactory(directory: $0)
@@ -65,7 +66,7 @@ extension MistakeTests.Mistake {
         .init(
             "an age that is not a number",
             """
-            invalidDuration: An age must be zero seconds or more, or infinity for no limit.
+            invalidDuration: An age must be zero seconds or more, or infinity for no limit, and not nan.
             """
         ) { _ in _ = try CacheMaxAge(validatingSeconds: .nan) },
         .init(
@@ -131,7 +132,8 @@ extension MistakeTests.Mistake {
         .init(
             "a cache of a manager that was closed",
             """
-            closed: The archive was closed. Open it again. (archive Users, version 1, file FOLDER/Caches.sqlite)
+            closed: The cache or its manager was closed. Request the cache from a manager again. (archive Users, version \
+            1, file FOLDER/Caches.sqlite)
             """
         ) {
             let manager = MiniCacheManager(name: "Caches", directory: $0)

@@ -90,13 +90,13 @@ extension MistakeTests.Mistake {
         .init(
             "a disk limit of zero",
             """
-            invalidLimit: A limit of 0 bytes holds nothing. Give at least one byte. (archive Notes)
+            invalidLimit: The disk limit is 0 bytes. Give at least one byte, or .unlimited. (archive Notes)
             """
         ) { _ = try Tests.notes($0, .zero) },
         .init(
             "a negative memory limit",
             """
-            invalidLimit: A limit of -5 bytes holds nothing. Give at least one byte. (archive Notes)
+            invalidLimit: The memory limit is -5 bytes. Give at least one byte, or .unlimited. (archive Notes)
             """
         ) {
             _ = try ArchivesFactory(directory: $0).store(for: Note.self, memoryLimit: DataSize(bytes: -5))
@@ -114,10 +114,9 @@ extension MistakeTests.Mistake {
         .init(
             "less disk for an archive that is open",
             """
-            contradiction: The archive Notes in FOLDER/Archives.sqlite is open with 1 MB of memory, 10 MB of disk and \
-            the durability crashSafe, and was requested with 1 MB of memory, 1 MB of disk and the durability \
-            crashSafe. While an archive is open, its limits can only be raised. Request at least the same, or close \
-            it first. (archive Notes)
+            contradiction: The archive is open with 1 MB of memory and 10 MB of disk, and was requested with 1 MB of \
+            memory and 1 MB of disk. While an archive is open, its limits can only be raised. Request at least the same, \
+            or close it first. (archive Notes, file FOLDER/Archives.sqlite)
             """
         ) {
             let factory = ArchivesFactory(directory: $0)
@@ -128,10 +127,9 @@ extension MistakeTests.Mistake {
         .init(
             "another durability for an archive that is open",
             """
-            contradiction: The archive Notes in FOLDER/Archives.sqlite is open with 1 MB of memory, 2 MB of disk and \
-            the durability crashSafe, and was requested with 1 MB of memory, 2 MB of disk and the durability \
-            powerSafe. While an archive is open, its limits can only be raised. Request at least the same, or close \
-            it first. (archive Notes)
+            contradiction: The archive is open with the durability crashSafe and was requested with powerSafe. All handles \
+            of an open archive share one durability: request crashSafe, or close the archive first. (archive Notes, file \
+            FOLDER/Archives.sqlite)
             """
         ) {
             let notes = try Tests.notes($0)
@@ -144,8 +142,8 @@ extension MistakeTests.Mistake {
         .init(
             "an object that cannot be encoded",
             """
-            notEncodable: An object of type Unencodable cannot be encoded. What was recorded before is still there. \
-            (archive VellumTests.MistakeTests.Unencodable, file FOLDER/Archives.sqlite)
+            notEncodable: An object of type Unencodable cannot be encoded: its encoding threw the error that is the cause. \
+            The old object is still there. (archive VellumTests.MistakeTests.Unencodable, file FOLDER/Archives.sqlite)
             """
         ) {
             try ArchivesFactory(directory: $0).store(for: MistakeTests.Unencodable.self).record(MistakeTests.Unencodable())

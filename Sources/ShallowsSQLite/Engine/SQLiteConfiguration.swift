@@ -26,8 +26,8 @@ struct SQLiteConfiguration: Sendable {
             throw VellumError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
         }
         // Before anything is created.
-        let memory = try Capacity(optional: options.memoryLimit)
-        let disk = try Capacity(optional: options.diskLimit)
+        let memory = try Capacity(optional: options.memoryLimit, as: "memory")
+        let disk = try Capacity(optional: options.diskLimit, as: "disk")
         var fileHold: FileHold?
         let hold = try StoreHold<Value>.open { () throws(VellumError) in
             let file = try FileHold.open(at: url, kind: .storage, clock: options.clock)

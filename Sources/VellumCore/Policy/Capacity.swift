@@ -28,9 +28,13 @@ public struct Capacity: Hashable, Sendable {
 
     /// Creates a limit from an optional size; `nil` if there is none.
     ///
+    /// - Parameter name: What the error calls the limit.
     /// - Throws: ``VellumError/Code/invalidLimit`` if it is zero or negative.
-    package init?(optional size: DataSize?) throws(VellumError) {
+    package init?(optional size: DataSize?, as name: String) throws(VellumError) {
         guard let size else { return nil }
+        guard size.bytes > 0 else {
+            throw VellumError(.invalidLimit, "The \(name) limit is \(size.bytes) bytes. Give at least one byte, or .unlimited.")
+        }
         try self.init(size)
     }
 

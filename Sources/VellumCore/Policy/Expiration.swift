@@ -51,7 +51,7 @@ public struct Expiration: Hashable, Sendable {
     public init(validatingSeconds seconds: Double, jitter: Double = 0) throws(VellumError) {
         try Self.validate(jitter: jitter)
         guard seconds >= 0 else {
-            throw VellumError(.invalidDuration, "An age must be zero seconds or more, or infinity for no limit.")
+            throw VellumError(.invalidDuration, "An age must be zero seconds or more, or infinity for no limit, and not \(seconds).")
         }
         self.init(age: Int64(exactly: (seconds * 1000).rounded(.up)) ?? .max, jitter: jitter)
     }

@@ -120,15 +120,24 @@ extension VellumError {
         _ name: String, _ path: String, _ open: (memory: Capacity, disk: Capacity), _ openDurability: Durability,
         requested: (memory: Capacity, disk: Capacity), _ durability: Durability
     ) -> VellumError {
-        func list(_ limits: (memory: Capacity, disk: Capacity), _ durability: Durability) -> String {
-            "\(limits.memory) of memory, \(limits.disk) of disk and the durability \(durability)"
+        guard openDurability == durability else {
+            return VellumError(
+                .contradiction,
+                """
+                The archive is open with the durability \(openDurability) and was requested with \(durability). All handles of an open archive \
+                share one durability: request \(openDurability), or close the archive first.
+                """
+            ).located(archive: Log.displayed(name), path: path)
+        }
+        func list(_ limits: (memory: Capacity, disk: Capacity)) -> String {
+            "\(limits.memory) of memory and \(limits.disk) of disk"
         }
         return VellumError(
             .contradiction,
             """
-            The archive \(Log.displayed(name)) in \(path) is open with \(list(open, openDurability)), and was requested with \
-            \(list(requested, durability)). While an archive is open, its limits can only be raised. Request at least the same, or \
-            close it first.
-            """)
+            The archive is open with \(list(open)), and was requested with \(list(requested)). While an archive is open, its limits can only \
+            be raised. Request at least the same, or close it first.
+            """
+        ).located(archive: Log.displayed(name), path: path)
     }
 }

@@ -70,7 +70,7 @@ struct SQLiteError: Error, CustomStringConvertible {
 extension VellumError {
     static let vanished = VellumError(
         .vanished, "The file was deleted, replaced or renamed while it was open. Open the archive again.")
-    static let suspended = VellumError(.suspended, "The archive is suspended. Resume it first.")
+    static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
 
     /// Creates the public error for an SQLite error.
     init(_ error: SQLiteError) {

@@ -258,6 +258,8 @@ extension VellumError {
         // Types that are never encodable throw an error of their own, with advice.
         if let cause = cause as? VellumError, cause.code == .notEncodable { return cause }
         return VellumError(
-            .notEncodable, "An object of type \(type) cannot be encoded. What was recorded before is still there.", cause: cause)
+            .notEncodable,
+            "An object of type \(type) cannot be encoded: its encoding threw the error that is the cause. The old object is still there.",
+            cause: cause)
     }
 }
