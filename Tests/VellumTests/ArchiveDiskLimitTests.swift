@@ -83,7 +83,7 @@ struct ArchiveDiskLimitTests {
         let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Parcel.self, diskLimit: 20.kiloByte) }
 
         #expect(error?.code == .contradiction)
-        for part in [Parcel.archiveName, "100 kB", "20 kB"] { #expect(error?.message.contains(part) == true, "\(part)") }
+        for part in [Parcel.archiveName, "100 kB", "20 kB"] { #expect(error?.description.contains(part) == true, "\(part)") }
         #expect(first.limits.disk == 100.kiloByte)
     }
 
