@@ -7,39 +7,41 @@ SWIFT ?= swift
 setup:
 	@sh Scripts/setup.sh
 
-# Runs the example on real data.
+# Runs the example on real data. Its archives are kept in the build folder, unless the arguments name another.
 demo: setup
 	@$(SWIFT) build -c release --product Airports
-	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS)
+	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS) .build/Airports
 
 # Runs all tests, Shallows first: tests that wait for threads would slow down tests that need the processor, and all have a time limit.
+# The user's cache folder is a temporary one: it may hold files of another version of this package.
+TEST = caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && XDG_CACHE_HOME="$$caches" $(SWIFT) test
 test: setup
 	$(SWIFT) build --build-tests
 ifeq ($(ARGUMENTS),)
-	$(SWIFT) test --skip-build --parallel --filter Shallows
-	$(SWIFT) test --skip-build --parallel --skip Shallows
+	$(TEST) --skip-build --parallel --filter Shallows
+	$(TEST) --skip-build --parallel --skip Shallows
 else
-	$(SWIFT) test --skip-build --parallel $(ARGUMENTS)
+	$(TEST) --skip-build --parallel $(ARGUMENTS)
 endif
 
 # Run the tests under ThreadSanitizer or AddressSanitizer, except those that kill, fork or count the resources of a process.
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack'
 tsan: setup
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan
-	$(SWIFT) test --skip-build --sanitize=thread --scratch-path .build/tsan --filter Shallows
-	$(SWIFT) test --skip-build --sanitize=thread --scratch-path .build/tsan --skip Shallows $(SANITIZED) $(ARGUMENTS)
+	$(TEST) --skip-build --sanitize=thread --scratch-path .build/tsan --filter Shallows
+	$(TEST) --skip-build --sanitize=thread --scratch-path .build/tsan --skip Shallows $(SANITIZED) $(ARGUMENTS)
 
 # Leaks are not checked: XCTest and tests of storages that never reply have some.
 asan: setup
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build/asan
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --sanitize=address --scratch-path .build/asan --filter Shallows
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --sanitize=address --scratch-path .build/asan --skip Shallows \
+	export ASAN_OPTIONS=detect_leaks=0; $(TEST) --skip-build --sanitize=address --scratch-path .build/asan --filter Shallows
+	export ASAN_OPTIONS=detect_leaks=0; $(TEST) --skip-build --sanitize=address --scratch-path .build/asan --skip Shallows \
 		$(SANITIZED) $(ARGUMENTS)
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
 	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize' $(ARGUMENTS)
-	VELLUM_KILLS=100 $(SWIFT) test --skip-build --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
+	export VELLUM_KILLS=100; $(TEST) --skip-build --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.
 faults: setup

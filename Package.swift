@@ -108,7 +108,7 @@ let package = Package(
         .testTarget(
             name: "ReliabilityTests",
             dependencies: [
-                "VellumCore", "VellumEngine", "VellumTestSupport", "ScriptedDisk",
+                "VellumCore", "VellumEngine", "MiniCache", "Shallows", "ShallowsSQLite", "VellumTestSupport", "ScriptedDisk",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]),
         .testTarget(

@@ -77,7 +77,7 @@ enum FuzzedReaders {
         for archive in Int64(0)..<4 {
             let new = page.generation(of: archive).value
             if case .keys(let keys) = page.changes(of: archive, after: before, through: new, notBy: 1) {
-                require(keys.count <= ChangePage.changes, "There are no more changes than the page can hold.")
+                require(keys.count <= ChangePage.capacity, "There are no more changes than the page can hold.")
             }
             _ = page.isChanging(7, of: archive, notBy: 1)
         }
@@ -86,8 +86,8 @@ enum FuzzedReaders {
         if !page.isIntact { page.reset() }
         let old = page.generation(of: 2).value
         page.finish(page.announce([.init(archive: 2, keys: [99])], by: 3, of: 1).last)
-        let heard = page.changes(of: 2, after: old, through: page.generation(of: 2).value, notBy: 1)
-        require(heard == .everything || heard == .keys([99]), "A new announcement is received.")
+        let received = page.changes(of: 2, after: old, through: page.generation(of: 2).value, notBy: 1)
+        require(received == .everything || received == .keys([99]), "A new announcement is received.")
     }
 
     static func cacheKeys(_ input: Data) {

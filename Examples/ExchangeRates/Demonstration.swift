@@ -61,7 +61,7 @@ struct Demonstration {
         let (old, time, _) = try await measured {
             try await rates.load("USD", staleWhileRevalidate: .seconds(300)) { [server] in try await server.rate(of: "USD") }
         }
-        say("Half a minute past its age, staleWhileRevalidate: 5 min", "\(old.source) after \(time); asked anew behind it")
+        say("Half a minute past its age, staleWhileRevalidate: 5 min", "\(old.source) after \(time); refreshed in the background")
         while try rates.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
         say("A moment later", "the new rate is there, and nobody waited for it")
     }

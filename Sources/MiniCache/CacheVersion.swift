@@ -1,12 +1,5 @@
 internal import Foundation
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
+internal import VellumCore
 
 /// The version of a cache. A cache finds values of its own version only.
 ///
@@ -63,8 +56,9 @@ enum ProgramVersion {
                 let date = status.st_mtim
             #endif
             try file.close()
-            let hash = head.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-            return "program-\(status.st_size)-\(date.tv_sec).\(date.tv_nsec)-\(String(hash, radix: 16))"
+            var fnv = FNV1a()
+            head.withUnsafeBytes { fnv.combine($0) }
+            return "program-\(status.st_size)-\(date.tv_sec).\(date.tv_nsec)-\(String(fnv.hash, radix: 16))"
         } catch {
             return nil
         }

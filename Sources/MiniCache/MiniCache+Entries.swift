@@ -12,8 +12,7 @@ extension MiniCache {
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func removeAll() throws(MiniCacheError) {
-        let store = try openStore()
-        try core.locatingErrors { () throws(VellumError) in try store.removeAll() }
+        try withStore { (store) throws(VellumError) in try store.removeAll() }
         core.didRemoveAll()
     }
 
@@ -25,8 +24,7 @@ extension MiniCache {
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func count() throws(MiniCacheError) -> Int {
-        let store = try openStore()
-        return try core.locatingErrors { () throws(VellumError) in try store.count() }
+        try withStore { (store) throws(VellumError) in try store.count() }
     }
 
     /// Returns the keys of valid values, most recently used first.
@@ -38,14 +36,11 @@ extension MiniCache {
     /// - Complexity: O(n log n).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
-        let store = try openStore()
         var keys: [Key] = []
-        for use in try core.locatingErrors({ () throws(VellumError) in try store.keysByUse(under: expiration) }) {
+        for use in try withStore({ (store) throws(VellumError) in try store.keysByUse(under: expiration) }) {
             guard keys.count < limit else { break }
             let entryKey = use.key
-            guard try !core.locatingErrors({ () throws(VellumError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }) else {
-                continue
-            }
+            if try withStore({ (store) throws(VellumError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }) { continue }
             do throws(MiniCacheError) {
                 keys.append(try CacheKey.decoded(entryKey, as: Key.self))
             } catch {
@@ -60,8 +55,7 @@ extension MiniCache {
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func statistics() throws(MiniCacheError) -> StoreStatistics {
-        let store = try openStore()
-        return try core.locatingErrors { () throws(VellumError) in try store.statistics() }
+        try withStore { (store) throws(VellumError) in try store.statistics() }
     }
 
     /// The limits of memory and disk, in bytes of encoded values.

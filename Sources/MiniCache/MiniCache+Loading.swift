@@ -23,9 +23,9 @@ extension MiniCache where Value: Sendable {
     /// - Parameters:
     ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid for every reader; `nil` leaves that to each reader.
-    ///   - staleWhileRevalidate: How long past its age an old value is returned immediately, while it is loaded again in the background. This
+    ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background. This
     ///     does not affect the eviction order.
-    ///   - staleIfError: How long past its age an old value is returned if the loader fails.
+    ///   - staleIfError: How long past its age a stale value is returned if the loader fails.
     ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
     ///   - load: Requests the value from its source. Runs in a task of its own, on no actor.
     /// - Complexity: O(1) in memory, O(log n) on disk, and the cost of the loader.
@@ -141,7 +141,7 @@ extension MiniCache where Value: Sendable {
         _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool, hasLooked: Bool,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        let entryKey = try CacheKey.of(key)
+        let entryKey = try entryKey(of: key)
         let store: Store<CachedValue>
         do throws(MiniCacheError) {
             store = try openStore()
@@ -159,7 +159,7 @@ extension MiniCache where Value: Sendable {
                 guard let value = try await loader() else { return nil }
                 return CachedValue(keepsDecoded ? DecodedForm(value, format) : encodedForm(of: value, format))
             }
-            (request.absence, request.takesNothing) = (absence, acceptsNil)
+            (request.tombstone, request.acceptsNil) = (tombstone, acceptsNil)
             let answer = try await store.load(request, hasLooked: hasLooked)
             if answer.source == .loaded { core.didWrite(entryKey) }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
@@ -169,7 +169,7 @@ extension MiniCache where Value: Sendable {
     }
 
     /// What the store's values mean to this handle.
-    private var absence: Tombstone<CachedValue> {
+    private var tombstone: Tombstone<CachedValue> {
         Tombstone(.tombstone) { cached in
             if cached.isTombstone { return .nothing }
             if cached.decoded(as: Value.self) != nil { return .value }

@@ -30,17 +30,17 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Whether memory may keep decoded values.
     @usableFromInline let keepsDecoded: Bool
     /// The store, if it could be opened when the handle was made.
-    private let readyStore: Store<CachedValue>?
+    private let readyHold: StoreHold<CachedValue>?
     /// The same store for reading: counting a reference to a weakly held object would cost as much as the rest of a hit.
     @usableFromInline let ready: UnretainedStore<CachedValue>?
-    /// Whether the manager of this handle was closed.
+    /// Whether the manager of this handle was closed, or the file of ``ready`` has vanished.
     @usableFromInline let mark: ClosedMark
     /// The error of every call, if the limits of this handle are invalid.
     private let invalidity: MiniCacheError?
 
     /// How the making of a handle ended.
     enum Opening {
-        case opened(Store<CachedValue>)
+        case opened(StoreHold<CachedValue>)
         /// The next call tries again.
         case failed
         case invalid(MiniCacheError)
@@ -50,14 +50,14 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.core = core
         self.expiration = expiration
         self.keepsDecoded = keepsDecoded
-        (readyStore, invalidity) =
+        (readyHold, invalidity) =
             switch opening {
-            case .opened(let store): (store, nil)
+            case .opened(let hold): (hold, nil)
             case .failed: (nil, nil)
             case .invalid(let error): (nil, error)
             }
-        ready = readyStore.map { UnretainedStore($0) }
-        mark = core.closedMark ?? .open
+        ready = readyHold.map { UnretainedStore($0.store) }
+        mark = readyHold?.mark ?? .open
     }
 
     // MARK: The subscript
@@ -127,10 +127,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
     @discardableResult
     public func removeValue(forKey key: Key) throws(MiniCacheError) -> Bool {
-        let entryKey = try CacheKey.of(key)
-        let store = try openStore()
+        let entryKey = try entryKey(of: key)
         defer { core.didWrite(entryKey) }
-        return try core.locatingErrors { () throws(VellumError) in try store.remove(entryKey) }
+        return try withStore { (store) throws(VellumError) in try store.remove(entryKey) }
     }
 
     /// Returns whether there is a valid value for a key.
@@ -148,9 +147,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     ///
     /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
     public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
-        let entryKey = try CacheKey.of(key)
-        let store = try openStore()
-        return try core.locatingErrors { () throws(VellumError) in
+        let entryKey = try entryKey(of: key)
+        return try withStore { (store) throws(VellumError) in
             guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
             return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata
         }
@@ -159,28 +157,37 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Returns whether an entry of this size is a remembered miss.
     func isTombstone(_ key: EntryKey, bytes: Int, in store: Store<CachedValue>) throws(VellumError) -> Bool {
         guard bytes == EncodedForm.tombstone.bytes.count else { return false }
-        return try store.peek(key)?.isTombstone ?? false
+        do throws(VellumError) {
+            return try store.peek(key)?.isTombstone ?? false
+        } catch {
+            // A damaged entry hides no other. The store has reported it.
+            guard error.concernsOneEntry else { throw error }
+            return false
+        }
     }
 
     // MARK: Reading
 
     @inlinable
     func find(_ key: Key) throws(MiniCacheError) -> Value? {
-        guard let ready else { return try findAfterOpening(key) }
-        let entryKey = try CacheKey.of(key)
+        guard let ready, !mark.isClosed else { return try findAfterOpening(key) }
+        let entryKey = try entryKey(of: key)
         let cached: CachedValue
-        guard !mark.isClosed else { throw .closed }
-        guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
-        cached = found
+        do throws(VellumError) {
+            guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
+            cached = found
+        } catch {
+            guard error.code == .vanished else { throw error }
+            return try findAfterOpening(key)
+        }
         if let decoded = cached.decoded(as: Value.self) { return decoded.value }
         return try decode(cached, entryKey)
     }
 
     @usableFromInline
     func findAfterOpening(_ key: Key) throws(MiniCacheError) -> Value? {
-        let store = try openStore()
-        let entryKey = try CacheKey.of(key)
-        let cached = try core.locatingErrors { () throws(VellumError) in try store.value(forKey: entryKey, under: expiration) }
+        let entryKey = try entryKey(of: key)
+        let cached = try withStore { (store) throws(VellumError) in try store.value(forKey: entryKey, under: expiration) }
         return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
@@ -200,8 +207,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
             throw MiniCacheError(
                 .notDecodable,
                 """
-                The stored value cannot be decoded as \(Value.self). The type may have changed: set the value again, or use another version \
-                of the cache.
+                The stored value cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, use another version \
+                of the cache, or set the value again.
                 """, cause: error)
         }
         if keepsDecoded, cached.form is EncodedForm {
@@ -214,38 +221,58 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @usableFromInline
     func store(_ value: Value, _ key: Key, _ maxAge: CacheMaxAge?) throws(MiniCacheError) {
-        let entryKey = try CacheKey.of(key)
-        let store = try openStore()
+        let entryKey = try entryKey(of: key)
         do {
             let form = keepsDecoded ? DecodedForm(value, core.format) : EncodedForm(try ValueCoding.encode(value, as: core.format))
-            try store.record(CachedValue(form), forKey: entryKey, expiration: maxAge?.expiration)
+            let cached = CachedValue(form)
+            try withStore { (store) throws(VellumError) in try store.record(cached, forKey: entryKey, expiration: maxAge?.expiration) }
         } catch let error as VellumError where error.code != .notEncodable {
             throw core.located(error)
         } catch {
             let cause = (error as? VellumError)?.cause ?? error
             throw core.located(
                 MiniCacheError(
-                    .notEncodable, "A value of type \(Value.self) cannot be encoded. The old value is still there.", cause: cause))
+                    .notEncodable, "A value of type \(Value.self) cannot be encoded: \(codingReason(cause)). The old value is still there.",
+                    cause: cause))
         }
         core.didWrite(entryKey)
     }
 
     // MARK: The store
 
+    /// Returns the engine's key of a key.
+    @inlinable
+    func entryKey(of key: Key) throws(MiniCacheError) -> EntryKey {
+        do throws(MiniCacheError) {
+            return try CacheKey.of(key)
+        } catch {
+            throw core.located(error)
+        }
+    }
+
     /// Whether the limits of this handle are valid.
     var isValid: Bool { invalidity == nil }
 
-    /// Returns the store, opened if that failed before.
+    /// Returns the store, opened if that failed before, or if its file has vanished.
     @usableFromInline
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
-        if let readyStore {
-            if mark.isClosed {
-                throw core.located(VellumError(.closed, "The cache or its manager was closed. Request the cache from a manager again."))
-            }
-            return readyStore
-        }
+        if let readyHold, !mark.isClosed, !readyHold.store.isClosed { return readyHold.store }
         if let invalidity { throw invalidity }
-        return try core.locatingErrors { () throws(VellumError) in try core.store(for: expiration, keyedBy: Key.self) }
+        return try core.locatingErrors { () throws(VellumError) in try core.hold(for: expiration, keyedBy: Key.self).store }
+    }
+
+    /// Runs `body` with the store, and once more with a new one if the file was deleted, replaced or renamed while it was open.
+    @usableFromInline
+    func withStore<Result>(_ body: (Store<CachedValue>) throws(VellumError) -> Result) throws(MiniCacheError) -> Result {
+        let store = try openStore()
+        return try core.locatingErrors { () throws(VellumError) in
+            do throws(VellumError) {
+                return try body(store)
+            } catch {
+                guard error.code == .vanished else { throw error }
+                return try body(try openStore())
+            }
+        }
     }
 
     // MARK: Failures
@@ -256,19 +283,19 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public var failures: some AsyncSequence<MiniCacheError, Never> & Sendable { core.stream() }
 
     @usableFromInline
-    func report(_ error: MiniCacheError, _ key: Key, _ verb: StaticString) {
+    func report(_ error: MiniCacheError, _ key: Key, _ operation: StaticString) {
         if error.concernsOneEntry {
             do throws(MiniCacheError) {
-                guard core.shouldReport(try CacheKey.of(key), Value.self) else { return }
+                guard core.shouldReport(try entryKey(of: key), Value.self) else { return }
             } catch {
                 // The key could be encoded a moment ago. The first failure is reported in any case.
             }
         }
-        report(error, verb)
+        report(error, operation)
     }
 
-    func report(_ error: MiniCacheError, _ verb: StaticString) {
-        Report.failure(error, verb: verb, Value.self)
+    func report(_ error: MiniCacheError, _ operation: StaticString) {
+        Report.failure(error, operation: operation, Value.self)
         core.failures.send(error)
     }
 }

@@ -26,6 +26,7 @@ extension CacheCore {
         }
     }
 
+    @usableFromInline
     func located(_ error: VellumError) -> VellumError {
         error.located(archive: "\(location.name), version \(location.version)", path: path)
     }

@@ -97,7 +97,7 @@ public final class MiniCacheManager: Sendable {
         do throws(MiniCacheError) {
             try removeAll()
         } catch {
-            Report.failure(error, verb: "clearAll")
+            Report.failure(error, operation: "clearAll")
             for core in cores.withLock({ Array($0.values) }) { core.failures.send(error) }
         }
     }
@@ -123,7 +123,15 @@ public final class MiniCacheManager: Sendable {
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func close() throws(MiniCacheError) {
-        for core in cores.withLock({ Array($0.values) }) { try core.close() }
+        var failure: MiniCacheError?
+        for core in cores.withLock({ Array($0.values) }) {
+            do throws(MiniCacheError) {
+                try core.close()
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
         try file.close()
         cores.withLock { $0 = [:] }
     }
@@ -163,10 +171,10 @@ public final class MiniCacheManager: Sendable {
             return MiniCache(core, .invalid(error), expiration, keepsDecoded: keepsDecoded)
         }
         do throws(VellumError) {
-            let store = try core.store(for: expiration, keyedBy: Key.self)
-            return MiniCache(core, .opened(store), expiration, keepsDecoded: keepsDecoded)
+            let hold = try core.hold(for: expiration, keyedBy: Key.self)
+            return MiniCache(core, .opened(hold), expiration, keepsDecoded: keepsDecoded)
         } catch {
-            Report.failure(error, verb: "cache")
+            Report.failure(error, operation: "cache")
             return MiniCache(core, .failed, expiration, keepsDecoded: keepsDecoded)
         }
     }

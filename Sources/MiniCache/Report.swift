@@ -4,11 +4,11 @@ internal import Logging
 enum Report {
     private static let logger = Logger(label: "vellum.minicache")
 
-    static func failure(_ error: MiniCacheError, verb: StaticString, _ type: Any.Type) {
-        logger.error("\(error)", metadata: ["verb": "\(verb)", "type": "\(type)"])
+    static func failure(_ error: MiniCacheError, operation: StaticString, _ type: Any.Type) {
+        logger.error("\(error)", metadata: ["operation": "\(operation)", "type": "\(type)"])
     }
 
-    static func failure(_ error: MiniCacheError, verb: StaticString) {
-        logger.error("\(error)", metadata: ["verb": "\(verb)"])
+    static func failure(_ error: MiniCacheError, operation: StaticString) {
+        logger.error("\(error)", metadata: ["operation": "\(operation)"])
     }
 }

@@ -34,7 +34,7 @@ extension AnyStorage where Access == StorageKind.ReadWrite {
     /// Creates a storage that retrieves from one storage and sets to another.
     public init(storageName: String, read: ReadOnlyStorage<Key, Value>, write: WriteOnlyStorage<Key, Value>) {
         let (read, write) = (read.operations, write.operations)
-        self.init(storageName, read.with(set: write.set, fireAndForget: write.fireAndForget))
+        self.init(storageName, read.with(set: write.set, fireAndForget: write.fireAndForget).with(isBuiltIn: write.isBuiltIn))
     }
 
     /// Creates a storage that retrieves from one storage and sets to another, with the name of the first.
@@ -124,7 +124,7 @@ extension AnyStorage {
                     error.throwsCause = true
                     return .failure(error)
                 },
-                remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }))
+                remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }, isBuiltIn: true))
     }
 }
 

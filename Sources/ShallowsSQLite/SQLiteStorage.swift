@@ -75,6 +75,6 @@ public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStoragePr
     private init(_ configuration: SQLiteConfiguration) {
         layer = SQLiteLayer(configuration)
         // Made of the layer, which does not retain it.
-        underlyingStorage = RemovableStorage(layer.name, layer.verbs)
+        underlyingStorage = RemovableStorage(layer.name, layer.operations)
     }
 }

@@ -137,7 +137,7 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        let answer = try await load(key, stale, options, takesNothing: false, loader)
+        let answer = try await load(key, stale, options, acceptsNil: false, loader)
         guard let object = answer.value else { preconditionFailure("A caller that does not accept nil received nil.") }
         return Loaded(object, answer.source)
     }
@@ -147,11 +147,11 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
-        try await load(key, stale, options, takesNothing: true, loader)
+        try await load(key, stale, options, acceptsNil: true, loader)
     }
 
     private func load(
-        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, takesNothing: Bool,
+        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool,
         _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         let key = EntryKey(key)
@@ -164,7 +164,7 @@ extension ArchiveStore where Archive: Sendable {
                 guard EntryKey(object.primaryKey) == key else { throw VellumError.otherKey }
                 return object
             }
-            request.takesNothing = takesNothing
+            request.acceptsNil = acceptsNil
             request.addition = { [self] (object, transaction) throws(VellumError) in
                 guard !mark.isClosed else { throw .closed }
                 try nestedArchives.add(propertiesOf: object, to: &transaction, factory)

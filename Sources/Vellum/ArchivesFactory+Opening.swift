@@ -13,13 +13,12 @@ extension ArchivesFactory {
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(VellumError) {
             let (memory, disk) = (try Capacity(optional: memory, as: "memory"), try Capacity(optional: disk, as: "disk"))
-            let defaults = try defaultLimits()
             let name = try name(of: Archive.self)
-            let hold = try StoreHold<Archive>.open { () throws(VellumError) in
-                try openFile(methods).hold(
-                    named: name, codec: ArchiveCodec<Archive>(), memory: memory, disk: disk, defaults: defaults, caching: caching,
-                    indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability,
-                    whenDifferent: methods == .throwing ? .refuse : .share)
+            var options = try options(of: Archive.self)
+            (options.memory, options.disk, options.caching) = (memory, disk, caching)
+            options.policy = methods == .throwing ? .refuse : .share
+            let hold = try StoreHold<Archive>.open { [options] () throws(VellumError) in
+                try openFile(methods).hold(named: name, codec: ArchiveCodec<Archive>(), options)
             }
             keep(hold.store, of: Archive.self)
             addHandle(hold)
@@ -31,15 +30,19 @@ extension ArchivesFactory {
 
     /// Returns the store for a property of a recorded object. No handle holds it, so the limits of the first handle still apply.
     func propertyStore<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> Store<Archive> {
-        let store = try openFile(.nonThrowing).store(
-            named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), defaults: try defaultLimits(),
-            indexing: indexCatalog(of: Archive.self) ?? IndexCatalog(), durability: durability, whenDifferent: .share)
+        var options = try options(of: Archive.self)
+        options.policy = .share
+        let store = try openFile(.nonThrowing).store(named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), options)
         keep(store, of: Archive.self)
         return store
     }
 
-    private func defaultLimits() throws(VellumError) -> DatabaseFile.DefaultLimits {
-        DatabaseFile.DefaultLimits(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
+    private func options<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> StoreOptions<Archive> {
+        var options = StoreOptions<Archive>()
+        options.defaults = .init(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
+        options.indexing = indexCatalog(of: Archive.self) ?? IndexCatalog()
+        options.durability = durability
+        return options
     }
 
     private func name(of type: (some Archivable).Type) throws(VellumError) -> String {

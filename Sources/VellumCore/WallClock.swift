@@ -1,13 +1,5 @@
 public import Foundation
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A point in wall-clock time, in whole milliseconds since 1970: the form in which dates are persisted.
 @frozen
 @usableFromInline package struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {

@@ -18,10 +18,12 @@
 /// ```
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
-    case begun, changeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
+    case begun, writeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
         rollingBack
     // One entry.
-    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, allDeleted
+    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, clearedDeleted
+    // Files of large values.
+    case valueFileCreated, valueFileSynced, valueFileRemoved
     // Relaxed writes.
     case relaxedWriteApplied, relaxedWriteInMemory, batchCommitBegins, batchCommitted
     // The sync of power-safe writes.
@@ -36,13 +38,13 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case touchesTaken, touchAdded, touchMoved, recencyDeleted, touchesWritten, touchesCommitted
     // Opening.
     case filePlaced, fileConnected, logStarted, fileTablesCreated, formatWritten, formatCommitted
-    case archiveAdded, archiveCreated, archiveCommitted
+    case archiveAdded, archiveCommitted
     // Indexes.
     case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored
     case indexBatchCommitted, indexesAnalysed
     // Sweeping, and archives of one version group.
     case heartbeatRecorded, sweepBegins, entrySwept, sweepCommitted
-    case siblingEvicted, siblingSwept, archiveIndexDropped, archiveForgotten, archiveDropped
+    case siblingEvicted, siblingSwept, archiveIndexDropped, archiveForgotten
     // Closing.
     case closing, closingTouchesWritten, closingReadersClosed, closed
     // Damage.

@@ -18,17 +18,17 @@ enum ObeyMode {
     }
 
     private static func obey(_ words: [String], _ archives: SharedArchives) throws -> String {
-        guard words.count >= 3, let shelf = State(rawValue: words[1]) else { return "wrong words" }
+        guard words.count >= 3, let archive = ScriptArchive(rawValue: words[1]) else { return "wrong words" }
         let version = words.count > 3 ? Int(words[3]) ?? 0 : 0
         switch words[0] {
-        case "read": return "\(try archives.find(shelf, words[2]) ?? -1)"
-        case "put": try archives.put(shelf, words[2], version)
-        case "expire": try archives.put(shelf, words[2], version, expiration: .after(.zero))
+        case "read": return "\(try archives.find(archive, words[2]) ?? -1)"
+        case "put": try archives.put(archive, words[2], version)
+        case "expire": try archives.put(archive, words[2], version, expiration: .after(.zero))
         case "together": try archives.put(words[2], version, on: [.safe, .power])
-        case "delete": try archives.store(shelf).remove(EntryKey(words[2]))
-        case "clear": try archives.store(shelf).removeAll()
+        case "delete": try archives.store(archive).remove(EntryKey(words[2]))
+        case "clear": try archives.store(archive).removeAll()
         case "crowd":
-            // More than the limit of the shelf.
+            // More than the limit of the archive.
             for number in 0..<60 { try archives.put(.tight, "crowd \(number)", version, filling: 400) }
         default: return "wrong words"
         }

@@ -2,6 +2,7 @@ import CrashScript
 import Foundation
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// Opens the file of a folder, reads a few entries of each archive, and closes it.
 ///
@@ -17,9 +18,9 @@ enum OpenMode {
             takingOver: arguments[1] == "open" ? nil : Library.original,
             clock: Library.Clock(now).wallClock)
         for name in try file.archiveNames() {
-            guard let shelf = State(rawValue: name) else { continue }
-            let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
-            if arguments[1] == "take-over" { try Library.renameOriginalEntries(of: shelf, in: file) }
+            guard let archive = ScriptArchive(rawValue: name) else { continue }
+            let store = try file.store(named: name, codec: ItemCodec(archive), memory: Capacity(1.megaByte), disk: .unlimited)
+            if arguments[1] == "take-over" { try Library.renameOriginalEntries(of: archive, in: file) }
             _ = try store.keys(limit: 1)
             try store.close()
         }

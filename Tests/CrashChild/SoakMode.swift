@@ -4,14 +4,6 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Shares one file with other processes for a number of milliseconds, and reports its memory and descriptors at intervals.
 ///
 ///     CrashChild soak FOLDER SEED NUMBER MILLISECONDS

@@ -10,6 +10,8 @@ import Vellum
 //     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that share one file for this time
 //     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and reports its memory and descriptors
 //     CrashChild flood FOLDER MEGABYTES                  writes this amount to the same keys
+//     CrashChild fill FOLDER LENGTH                      records values until no space is left, prints their number, and waits
+//     CrashChild empty FOLDER each|all|evict             empties what was filled, prints how many entries there were and are
 //     CrashChild descriptors FOLDER                      uses up every descriptor, and continues
 //     CrashChild fork FOLDER                             forks, and tries forbidden calls in the new process
 //     CrashChild fork-first FOLDER                       forks, and uses archives in the new process
@@ -64,6 +66,12 @@ do {
         exit(0)
     case "flood":
         try FloodMode.run(arguments)
+        exit(0)
+    case "fill":
+        try FullDiskMode.fill(arguments)
+        exit(0)
+    case "empty":
+        try FullDiskMode.empty(arguments)
         exit(0)
     case "obey":
         try ObeyMode.run(arguments)

@@ -2,17 +2,17 @@ package import Foundation
 internal import VellumCore
 package import VellumEngine
 
-/// A value that contains its own location: its shelf, its key, the number of the operation that wrote it, and a filling derived from these.
+/// A value that contains its own location: its archive, its key, the number of the operation that wrote it, and a filling derived from these.
 /// Torn, mixed or misplaced bytes are not a valid item.
 package struct Item: Hashable, Sendable {
-    package var shelf: State
+    package var archive: ScriptArchive
     package var key: String
     package var version: Int
     /// The length of the filling in bytes.
     package var filling: Int
 
-    package init(shelf: State, key: String, version: Int, filling: Int) {
-        (self.shelf, self.key, self.version, self.filling) = (shelf, key, version, filling)
+    package init(archive: ScriptArchive, key: String, version: Int, filling: Int) {
+        (self.archive, self.key, self.version, self.filling) = (archive, key, version, filling)
     }
 
     // The indexed properties.
@@ -20,7 +20,7 @@ package struct Item: Hashable, Sendable {
     package var name: String { "\(key) \(version)" }
     package var tags: [String] { ["all", "mod\(version % 5)"] }
 
-    private var header: String { "\(shelf.rawValue)|\(key)|\(version)|\(filling)\n" }
+    private var header: String { "\(archive.rawValue)|\(key)|\(version)|\(filling)\n" }
 
     /// The encoded item.
     package var bytes: Data {
@@ -49,25 +49,26 @@ package struct TornItem: Error {
 
 /// Rejects all bytes except the exact encoding of an item.
 package struct ItemCodec: Codec {
-    private let shelf: State
+    private let archive: ScriptArchive
 
-    package init(_ shelf: State) { self.shelf = shelf }
+    package init(_ archive: ScriptArchive) { self.archive = archive }
 
     package func encode(_ value: Item) -> Data { value.bytes }
 
     package func decode(_ bytes: Data) throws -> Item {
         let header = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         let parts = header.split(separator: "|", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == shelf.rawValue, let version = Int(parts[2]), let filling = Int(parts[3]), filling <= bytes.count
+        guard parts.count == 4, parts[0] == archive.rawValue, let version = Int(parts[2]), let filling = Int(parts[3]),
+            filling <= bytes.count
         else { throw TornItem(found: header) }
-        let item = Item(shelf: shelf, key: String(parts[1]), version: version, filling: filling)
+        let item = Item(archive: archive, key: String(parts[1]), version: version, filling: filling)
         guard item.bytes == bytes else { throw TornItem(found: header) }
         return item
     }
 }
 
 extension Item {
-    /// The properties in the nth index of the safe shelf; none for 0.
+    /// The properties in the nth index of the safe archive; none for 0.
     package static func catalog(_ number: Int) -> IndexCatalog<Item> {
         var catalog = IndexCatalog<Item>()
         guard number > 0 else { return catalog }

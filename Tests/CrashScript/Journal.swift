@@ -1,13 +1,5 @@
 internal import Foundation
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The operations that a process began and finished, in a file beside the store. It is written with `write(2)`, so that a killed process
 /// loses no line.
 ///
@@ -49,10 +41,10 @@ extension Model {
         var lines = [
             "state \(operations) \(now) \(tightLimit) \(catalog) \(version.rawValue) \(versionsSeen[.versionOne] ?? 0) \(versionsSeen[.versionTwo] ?? 0)"
         ]
-        for shelf in State.allCases {
-            for (key, held) in items(on: shelf).sorted(by: { $0.value.place < $1.value.place }) {
+        for archive in ScriptArchive.allCases {
+            for (key, held) in items(on: archive).sorted(by: { $0.value.place < $1.value.place }) {
                 let end = held.expires.map(String.init) ?? "-"
-                lines.append("entry \(shelf.rawValue) \(key) \(held.version) \(held.filling) \(end) \(held.used)")
+                lines.append("entry \(archive.rawValue) \(key) \(held.version) \(held.filling) \(end) \(held.used)")
             }
         }
         return lines
@@ -68,13 +60,15 @@ extension Model {
             now = Int64(words[2]) ?? 0
             tightLimit = Int(words[3]) ?? 0
             catalog = Int(words[4]) ?? 0
-            version = State(rawValue: words[5]) ?? .versionOne
-            for (shelf, word) in zip([State.versionOne, .versionTwo], words[6...]) where word != "0" { versionsSeen[shelf] = Int64(word) }
+            version = ScriptArchive(rawValue: words[5]) ?? .versionOne
+            for (archive, word) in zip([ScriptArchive.versionOne, .versionTwo], words[6...]) where word != "0" {
+                versionsSeen[archive] = Int64(word)
+            }
             return true
         case "entry" where words.count == 7:
-            guard let shelf = State(rawValue: words[1]) else { return false }
+            guard let archive = ScriptArchive(rawValue: words[1]) else { return false }
             put(
-                Item(shelf: shelf, key: words[2], version: Int(words[3]) ?? 0, filling: Int(words[4]) ?? 0), expires: Int64(words[5]),
+                Item(archive: archive, key: words[2], version: Int(words[3]) ?? 0, filling: Int(words[4]) ?? 0), expires: Int64(words[5]),
                 used: Int64(words[6]) ?? 0)
             return true
         default: return false

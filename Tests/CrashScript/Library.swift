@@ -2,6 +2,7 @@ package import Foundation
 internal import Synchronization
 package import VellumCore
 package import VellumEngine
+internal import VellumTestSupport
 
 /// The open archives of a script.
 package final class Library {
@@ -21,7 +22,7 @@ package final class Library {
 
     package let file: DatabaseFile
     package let clock: Clock
-    package private(set) var stores: [State: Store<Item>] = [:]
+    package private(set) var stores: [ScriptArchive: Store<Item>] = [:]
 
     package static func url(in folder: String) -> URL { URL(fileURLWithPath: folder).appendingPathComponent("Archives.sqlite") }
 
@@ -29,49 +30,48 @@ package final class Library {
     package init(in folder: String, _ model: Model, clock: Clock) throws {
         self.clock = clock
         file = try DatabaseFile.open(at: Self.url(in: folder), clock: clock.wallClock)
-        for shelf in State.allCases where !shelf.isVersion { try open(shelf, model) }
+        file.largeValue = 450_000
+        for archive in ScriptArchive.allCases where !archive.isVersion { try open(archive, model) }
         try open(model.version, model)
     }
 
-    package func open(_ shelf: State, _ model: Model) throws {
+    package func open(_ archive: ScriptArchive, _ model: Model) throws {
         let limit =
-            switch shelf {
+            switch archive {
             case .tight: try Capacity(DataSize(bytes: model.tightLimit))
-            case .versionOne, .versionTwo: try Capacity(DataSize(bytes: State.versionLimit))
+            case .versionOne, .versionTwo: try Capacity(DataSize(bytes: ScriptArchive.versionLimit))
             default: Capacity.unlimited
             }
-        stores[shelf] = try file.store(
-            named: shelf.rawValue, codec: ItemCodec(shelf), inVersionGroup: shelf.isVersion ? "versions" : nil,
-            memory: try Capacity(DataSize(bytes: shelf == .bulky ? 400_000 : 2000)), disk: limit, caching: .values,
-            indexing: shelf == .safe ? Item.catalog(model.catalog) : nil, durability: shelf.durability)
+        stores[archive] = try file.store(
+            named: archive.rawValue, codec: ItemCodec(archive), inVersionGroup: archive.isVersion ? "versions" : nil,
+            memory: try Capacity(DataSize(bytes: archive == .bulky ? 400_000 : 2000)), disk: limit, caching: .values,
+            indexing: archive == .safe ? Item.catalog(model.catalog) : nil, durability: archive.durability)
     }
 
-    package func close(_ shelf: State) throws {
-        try stores[shelf]?.close()
-        stores[shelf] = nil
+    package func close(_ archive: ScriptArchive) throws {
+        try stores[archive]?.close()
+        stores[archive] = nil
     }
 
-    /// The mapping of entries of an original MiniCache file: each cache is a shelf, each key and value a string. The entries get their keys
+    /// The mapping of entries of an original MiniCache file: each cache is a archive, each key and value a string. The entries get their keys
     /// later, by ``renameOriginalEntries(of:in:)``.
     package static let original = OriginalCache { entry in
-        guard let shelf = State(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
-        let item = Item(shelf: shelf, key: entry.key, version: version, filling: 20)
+        guard let archive = ScriptArchive(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
+        let item = Item(archive: archive, key: entry.key, version: version, filling: 20)
         return .init(
-            archive: shelf.rawValue, inVersionGroup: "\(shelf.rawValue) family", key: EntryKey(originalPrefix + entry.key),
+            archive: archive.rawValue, inVersionGroup: "\(archive.rawValue) family", key: EntryKey(OriginalCache.keyPrefix + entry.key),
             bytes: item.bytes)
     }
 
-    private static let originalPrefix = "original "
-
     /// Assigns keys to the migrated entries of an open archive.
-    package static func renameOriginalEntries(of shelf: State, in file: DatabaseFile) throws {
-        try file.renameEntries(ofArchive: shelf.rawValue, withKeyPrefix: originalPrefix) { key in
-            EntryKey(String(key.normalized.dropFirst(originalPrefix.count)))
+    package static func renameOriginalEntries(of archive: ScriptArchive, in file: DatabaseFile) throws {
+        try file.renameEntries(ofArchive: archive.rawValue) { key in
+            EntryKey(String(key.normalized.dropFirst(OriginalCache.keyPrefix.count)))
         }
     }
 
-    package func store(_ shelf: State) throws -> Store<Item> {
-        guard let store = stores[shelf] else { throw VellumError(.closed, "The shelf \(shelf) is not open.") }
+    package func store(_ archive: ScriptArchive) throws -> Store<Item> {
+        guard let store = stores[archive] else { throw VellumError(.closed, "The archive \(archive) is not open.") }
         return store
     }
 }

@@ -1,6 +1,6 @@
 /// The exact contents of a script's archives after its operations, including evictions and their order.
 package struct Model: Hashable, Sendable {
-    /// An item on its shelf.
+    /// An item on its archive.
     package struct Held: Hashable, Sendable {
         package var version: Int
         package var filling: Int
@@ -13,12 +13,12 @@ package struct Model: Hashable, Sendable {
         package var place: Int
     }
 
-    package var shelves: [State: [String: Held]] = [:]
-    package var tightLimit = State.tightLimit
+    package var archives: [ScriptArchive: [String: Held]] = [:]
+    package var tightLimit = ScriptArchive.tightLimit
     package var catalog = 0
     /// The version that is open, and when each was last open.
-    package var version = State.versionOne
-    package var versionsSeen: [State: Int64] = [:]
+    package var version = ScriptArchive.versionOne
+    package var versionsSeen: [ScriptArchive: Int64] = [:]
     package var now: Int64 = 1_767_225_600_000
     /// The number of the last operation.
     package var operations = 0
@@ -26,19 +26,19 @@ package struct Model: Hashable, Sendable {
 
     package init() {}
 
-    package func items(on shelf: State) -> [String: Held] { shelves[shelf] ?? [:] }
+    package func items(on archive: ScriptArchive) -> [String: Held] { archives[archive] ?? [:] }
 
-    /// The contents of a shelf that a reader sees now.
-    package func visible(on shelf: State, at now: Int64) -> [String: Int] {
-        items(on: shelf).filter { $0.value.expires ?? .max > now }.mapValues(\.version)
+    /// The contents of a archive that a reader sees now.
+    package func visible(on archive: ScriptArchive, at now: Int64) -> [String: Int] {
+        items(on: archive).filter { $0.value.expires ?? .max > now }.mapValues(\.version)
     }
 
-    package func bytes(on shelf: State) -> Int { items(on: shelf).values.reduce(0) { $0 + $1.size } }
+    package func bytes(on archive: ScriptArchive) -> Int { items(on: archive).values.reduce(0) { $0 + $1.size } }
 
-    /// Inserts an item as the most recently used of its shelf.
+    /// Inserts an item as the most recently used of its archive.
     package mutating func put(_ item: Item, expires: Int64?, used: Int64) {
         places += 1
-        shelves[item.shelf, default: [:]][item.key] = Held(
+        archives[item.archive, default: [:]][item.key] = Held(
             version: item.version, filling: item.filling, size: item.size, expires: expires, used: used, place: places)
     }
 
@@ -52,8 +52,8 @@ package struct Model: Hashable, Sendable {
         switch operation {
         case .write(let changes):
             for change in changes { apply(change) }
-        case .read(let shelf, let key):
-            use(shelf, key)
+        case .read(let archive, let key):
+            use(archive, key)
         case .limit(let bytes):
             tightLimit = bytes
             removeColdest(of: .tight, atMost: removals) { _, left in left > bytes }
@@ -74,8 +74,8 @@ package struct Model: Hashable, Sendable {
         }
     }
 
-    /// The shelf from which the operation removes entries in batches, if any.
-    package func shelfThatShrinks(during operation: Step) -> State? {
+    /// The archive from which the operation removes entries in batches, if any.
+    package func shelfThatShrinks(during operation: Step) -> ScriptArchive? {
         switch operation {
         case .limit, .forget: .tight
         case .wait: version.otherVersion
@@ -88,40 +88,40 @@ package struct Model: Hashable, Sendable {
     private mutating func apply(_ change: Step.Change) {
         switch change.kind {
         case .put(let filling, let age):
-            let item = Item(shelf: change.shelf, key: change.key, version: operations, filling: filling)
+            let item = Item(archive: change.archive, key: change.key, version: operations, filling: filling)
             put(item, expires: age.map { now + Int64($0) }, used: now)
-            if change.shelf == .tight {
+            if change.archive == .tight {
                 let limit = tightLimit
                 removeColdest(of: .tight) { _, left in left > limit }
             }
-            if change.shelf.isVersion {
+            if change.archive.isVersion {
                 // Entries of the replaced version first.
-                let (own, old) = (bytes(on: change.shelf), change.shelf.otherVersion)
-                removeColdest(of: old) { _, left in own + left > State.versionLimit }
+                let (own, old) = (bytes(on: change.archive), change.archive.otherVersion)
+                removeColdest(of: old) { _, left in own + left > ScriptArchive.versionLimit }
                 let rest = bytes(on: old)
-                removeColdest(of: change.shelf) { _, left in left + rest > State.versionLimit }
+                removeColdest(of: change.archive) { _, left in left + rest > ScriptArchive.versionLimit }
             }
-        case .delete: shelves[change.shelf]?[change.key] = nil
-        case .clear: shelves[change.shelf] = nil
+        case .delete: archives[change.archive]?[change.key] = nil
+        case .clear: archives[change.archive] = nil
         }
     }
 
-    private mutating func use(_ shelf: State, _ key: String) {
-        guard var held = shelves[shelf]?[key], held.expires ?? .max > now else { return }
+    private mutating func use(_ archive: ScriptArchive, _ key: String) {
+        guard var held = archives[archive]?[key], held.expires ?? .max > now else { return }
         places += 1
         (held.used, held.place) = (now, places)
-        shelves[shelf]?[key] = held
+        archives[archive]?[key] = held
     }
 
-    /// Removes the least recently used items while `isWanted` returns `true` for the item and the size of the shelf.
-    private mutating func removeColdest(of shelf: State, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
-        let items = items(on: shelf)
-        var left = bytes(on: shelf)
+    /// Removes the least recently used items while `isWanted` returns `true` for the item and the size of the archive.
+    private mutating func removeColdest(of archive: ScriptArchive, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
+        let items = items(on: archive)
+        var left = bytes(on: archive)
         var removed = 0
         guard items.contains(where: { isWanted($0.value, left) }) else { return }
         for (key, held) in items.sorted(by: { $0.value.place < $1.value.place }) {
             guard removed < limit, isWanted(held, left) else { return }
-            shelves[shelf]?[key] = nil
+            archives[archive]?[key] = nil
             left -= held.size
             removed += 1
         }

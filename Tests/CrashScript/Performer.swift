@@ -2,14 +2,6 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Runs operations on the archives of a folder, records each before and after it in the journal, and compares results with the model.
 package final class Performer {
     private let folder: String
@@ -47,7 +39,7 @@ package final class Performer {
         switch operation {
         case .write(let changes): try write(changes, library)
         case .starved(let changes): try starve(changes, library)
-        case .read(let shelf, let key): try read(shelf, key, library)
+        case .read(let archive, let key): try read(archive, key, library)
         case .query(let number): try query(number, library)
         case .flush: try library.store(.safe).flush()
         case .limit(let bytes):
@@ -56,7 +48,7 @@ package final class Performer {
                 memory: store.capacities.memory, disk: try Capacity(DataSize(bytes: bytes)), caching: .values)
         case .forget(let milliseconds):
             try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
-        case .settle: library.file.waitForHousekeeping()
+        case .settle: library.file.waitForMaintenance()
         case .sweep: library.file.sweepEverything()
         case .reopen: try close()
         case .index, .replace, .wait: break
@@ -88,11 +80,12 @@ package final class Performer {
     private func write(_ changes: [Step.Change], _ library: Library) throws {
         var transaction = StoreTransaction()
         for change in changes {
-            let store = try library.store(change.shelf)
+            let store = try library.store(change.archive)
             switch change.kind {
             case .put(let filling, let age):
                 try transaction.record(
-                    Item(shelf: change.shelf, key: change.key, version: model.operations, filling: filling), forKey: EntryKey(change.key),
+                    Item(archive: change.archive, key: change.key, version: model.operations, filling: filling),
+                    forKey: EntryKey(change.key),
                     in: store, expiration: age.map { Expiration(age: Int64($0)) })
             case .delete: transaction.remove(EntryKey(change.key), in: store)
             case .clear: transaction.removeAll(in: store)
@@ -128,11 +121,11 @@ package final class Performer {
         private static var fileSize: Int32 { RLIMIT_FSIZE }
     #endif
 
-    private func read(_ shelf: State, _ key: String, _ library: Library) throws {
-        let found = try library.store(shelf).value(forKey: EntryKey(key))
-        let expected = model.visible(on: shelf, at: model.now)[key]
+    private func read(_ archive: ScriptArchive, _ key: String, _ library: Library) throws {
+        let found = try library.store(archive).value(forKey: EntryKey(key))
+        let expected = model.visible(on: archive, at: model.now)[key]
         if found?.version != expected {
-            journal.complain("\(shelf.rawValue) \(key) is \(found?.version ?? -1) and not \(expected ?? -1)")
+            journal.complain("\(archive.rawValue) \(key) is \(found?.version ?? -1) and not \(expected ?? -1)")
         }
     }
 

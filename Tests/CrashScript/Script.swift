@@ -31,8 +31,8 @@ package enum Script: String, CaseIterable, Sendable {
         }
     }
 
-    private func put(_ count: Int, on shelf: State, from first: Int, filling: Int) -> Step {
-        .write((first..<first + count).map { .init(shelf, "k\($0)", .put(filling: filling, age: nil)) })
+    private func put(_ count: Int, on archive: ScriptArchive, from first: Int, filling: Int) -> Step {
+        .write((first..<first + count).map { .init(archive, "k\($0)", .put(filling: filling, age: nil)) })
     }
 
     /// Returns the next operation.
@@ -51,7 +51,7 @@ package enum Script: String, CaseIterable, Sendable {
 
     // MARK: Scripts
 
-    private static let small: [State] = [.safe, .safe, .power, .relaxed, .tight, .tight, .fleeting]
+    private static let small: [ScriptArchive] = [.safe, .safe, .power, .relaxed, .tight, .tight, .fleeting]
 
     private func mixed(_ chance: Int, _ random: inout SeededGenerator) -> Step {
         switch chance {
@@ -138,13 +138,13 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func key(_ random: inout SeededGenerator) -> String { "k\(Int.random(in: 0..<40, using: &random))" }
 
-    private func change(on shelf: State, _ random: inout SeededGenerator, keys: Int = 40) -> Step.Change {
+    private func change(on archive: ScriptArchive, _ random: inout SeededGenerator, keys: Int = 40) -> Step.Change {
         let key = "k\(Int.random(in: 0..<keys, using: &random))"
         let chance = Int.random(in: 0..<100, using: &random)
-        if chance < 20 { return .init(shelf, key, .delete) }
-        if chance < 22, shelf != .safe { return .init(shelf, "", .clear) }
+        if chance < 20 { return .init(archive, key, .delete) }
+        if chance < 22, archive != .safe { return .init(archive, "", .clear) }
         // Never at a time of the clock, which advances in steps of ten.
-        let age = shelf == .fleeting ? Int.random(in: 1...30, using: &random) * 10 + 5 : nil
-        return .init(shelf, key, .put(filling: .random(in: 0...400, using: &random), age: age))
+        let age = archive == .fleeting ? Int.random(in: 1...30, using: &random) * 10 + 5 : nil
+        return .init(archive, key, .put(filling: .random(in: 0...400, using: &random), age: age))
     }
 }

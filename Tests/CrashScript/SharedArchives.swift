@@ -1,45 +1,46 @@
 internal import Foundation
 package import VellumCore
 package import VellumEngine
+internal import VellumTestSupport
 
 /// The archives that several processes use concurrently, with the system's clock.
 package final class SharedArchives {
     package let file: DatabaseFile
-    private let stores: [State: Store<Item>]
+    private let stores: [ScriptArchive: Store<Item>]
 
-    /// The disk limit of the shelf.
+    /// The disk limit of the archive.
     package static let tightLimit = 20_000
 
     package init(in folder: String) throws {
         let file = try DatabaseFile.open(at: Library.url(in: folder))
-        var stores: [State: Store<Item>] = [:]
-        for shelf in [State.safe, .power, .relaxed, .tight, .fleeting] {
-            stores[shelf] = try file.store(
-                named: shelf.rawValue, codec: ItemCodec(shelf), memory: try Capacity(DataSize(bytes: 200_000)),
-                disk: shelf == .tight ? try Capacity(DataSize(bytes: Self.tightLimit)) : .unlimited, caching: .values,
-                indexing: shelf == .safe ? Item.catalog(3) : nil, durability: shelf.durability)
+        var stores: [ScriptArchive: Store<Item>] = [:]
+        for archive in [ScriptArchive.safe, .power, .relaxed, .tight, .fleeting] {
+            stores[archive] = try file.store(
+                named: archive.rawValue, codec: ItemCodec(archive), memory: try Capacity(DataSize(bytes: 200_000)),
+                disk: archive == .tight ? try Capacity(DataSize(bytes: Self.tightLimit)) : .unlimited, caching: .values,
+                indexing: archive == .safe ? Item.catalog(3) : nil, durability: archive.durability)
         }
         (self.file, self.stores) = (file, stores)
     }
 
-    package func store(_ shelf: State) throws -> Store<Item> {
-        guard let store = stores[shelf] else { throw VellumError(.closed, "The shelf \(shelf) is not open.") }
+    package func store(_ archive: ScriptArchive) throws -> Store<Item> {
+        guard let store = stores[archive] else { throw VellumError(.closed, "The archive \(archive) is not open.") }
         return store
     }
 
-    package func find(_ shelf: State, _ key: String) throws -> Int? { try store(shelf).value(forKey: EntryKey(key))?.version }
+    package func find(_ archive: ScriptArchive, _ key: String) throws -> Int? { try store(archive).value(forKey: EntryKey(key))?.version }
 
-    package func put(_ shelf: State, _ key: String, _ version: Int, filling: Int = 50, expiration: Expiration? = nil) throws {
-        try store(shelf).record(
-            Item(shelf: shelf, key: key, version: version, filling: filling), forKey: EntryKey(key), expiration: expiration)
+    package func put(_ archive: ScriptArchive, _ key: String, _ version: Int, filling: Int = 50, expiration: Expiration? = nil) throws {
+        try store(archive).record(
+            Item(archive: archive, key: key, version: version, filling: filling), forKey: EntryKey(key), expiration: expiration)
     }
 
-    /// Records items of several shelves together.
-    package func put(_ key: String, _ version: Int, on shelves: [State]) throws {
+    /// Records items of several archives together.
+    package func put(_ key: String, _ version: Int, on archives: [ScriptArchive]) throws {
         var transaction = StoreTransaction()
-        for shelf in shelves {
+        for archive in archives {
             try transaction.record(
-                Item(shelf: shelf, key: key, version: version, filling: 50), forKey: EntryKey(key), in: store(shelf))
+                Item(archive: archive, key: key, version: version, filling: 50), forKey: EntryKey(key), in: store(archive))
         }
         try transaction.commit()
     }
@@ -50,7 +51,7 @@ package final class SharedArchives {
     package func claim(_ key: String, _ version: Int) throws -> Bool {
         var transaction = StoreTransaction()
         try transaction.record(
-            Item(shelf: .safe, key: key, version: version, filling: 10), forKey: EntryKey(key), in: store(.safe), onlyIfAbsent: true)
+            Item(archive: .safe, key: key, version: version, filling: 10), forKey: EntryKey(key), in: store(.safe), onlyIfAbsent: true)
         return try transaction.commit().first ?? false
     }
 }

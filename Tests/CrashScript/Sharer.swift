@@ -65,9 +65,9 @@ package struct Sharer {
     }
 
     /// An older value of a process never reappears after a newer one was seen.
-    private mutating func read(_ shelf: State, _ key: String) throws {
-        guard let version = try archives.find(shelf, key) else { return }
-        let (process, place) = (version % Self.processes, "\(shelf) \(key)")
+    private mutating func read(_ archive: ScriptArchive, _ key: String) throws {
+        guard let version = try archives.find(archive, key) else { return }
+        let (process, place) = (version % Self.processes, "\(archive) \(key)")
         let before = seen[place]?[process] ?? 0
         guard version >= before else { throw Wrong(description: "\(place) went back from \(before) to \(version)") }
         seen[place, default: Array(repeating: 0, count: Self.processes)][process] = version

@@ -4,15 +4,15 @@ package enum Step: Hashable, Sendable {
     case write([Change])
     /// The same while no file can grow: the step fails and changes nothing.
     case starved([Change])
-    case read(State, String)
-    /// Queries the safe shelf by group and by tag.
+    case read(ScriptArchive, String)
+    /// Queries the safe archive by group and by tag.
     case query(Int)
     case flush
-    /// Changes the limit of the tight shelf.
+    /// Changes the limit of the tight archive.
     case limit(Int)
-    /// Removes entries of the tight shelf that were unused for so many milliseconds.
+    /// Removes entries of the tight archive that were unused for so many milliseconds.
     case forget(Int)
-    /// Declares another index of the safe shelf.
+    /// Declares another index of the safe archive.
     case index(Int)
     /// Runs background work that is due.
     case settle
@@ -33,11 +33,11 @@ package enum Step: Hashable, Sendable {
             case clear
         }
 
-        package var shelf: State
+        package var archive: ScriptArchive
         package var key: String
         package var kind: Kind
 
-        package init(_ shelf: State, _ key: String, _ kind: Kind) { (self.shelf, self.key, self.kind) = (shelf, key, kind) }
+        package init(_ archive: ScriptArchive, _ key: String, _ kind: Kind) { (self.archive, self.key, self.kind) = (archive, key, kind) }
     }
 }
 
@@ -46,7 +46,7 @@ extension Step: LosslessStringConvertible {
         switch self {
         case .write(let changes): "write " + changes.map(\.description).joined(separator: ";")
         case .starved(let changes): "starved " + changes.map(\.description).joined(separator: ";")
-        case .read(let shelf, let key): "read \(shelf.rawValue):\(key)"
+        case .read(let archive, let key): "read \(archive.rawValue):\(key)"
         case .query(let number): "query \(number)"
         case .flush: "flush"
         case .limit(let bytes): "limit \(bytes)"
@@ -71,8 +71,8 @@ extension Step: LosslessStringConvertible {
             self = words.first == "write" ? .write(changes) : .starved(changes)
         case "read":
             let parts = rest.split(separator: ":")
-            guard parts.count == 2, let shelf = State(rawValue: String(parts[0])) else { return nil }
-            self = .read(shelf, String(parts[1]))
+            guard parts.count == 2, let archive = ScriptArchive(rawValue: String(parts[0])) else { return nil }
+            self = .read(archive, String(parts[1]))
         case "query": self = .query(Int(rest) ?? 0)
         case "flush": self = .flush
         case "limit": self = .limit(Int(rest) ?? 0)
@@ -91,19 +91,19 @@ extension Step: LosslessStringConvertible {
 extension Step.Change: LosslessStringConvertible {
     package var description: String {
         switch kind {
-        case .put(let filling, let age): "\(shelf.rawValue):\(key):put:\(filling):\(age.map(String.init) ?? "-")"
-        case .delete: "\(shelf.rawValue):\(key):delete"
-        case .clear: "\(shelf.rawValue):\(key):clear"
+        case .put(let filling, let age): "\(archive.rawValue):\(key):put:\(filling):\(age.map(String.init) ?? "-")"
+        case .delete: "\(archive.rawValue):\(key):delete"
+        case .clear: "\(archive.rawValue):\(key):clear"
         }
     }
 
     package init?(_ description: String) {
         let parts = description.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count >= 3, let shelf = State(rawValue: parts[0]) else { return nil }
+        guard parts.count >= 3, let archive = ScriptArchive(rawValue: parts[0]) else { return nil }
         switch parts[2] {
-        case "put" where parts.count == 5: self.init(shelf, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
-        case "delete": self.init(shelf, parts[1], .delete)
-        case "clear": self.init(shelf, parts[1], .clear)
+        case "put" where parts.count == 5: self.init(archive, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
+        case "delete": self.init(archive, parts[1], .delete)
+        case "clear": self.init(archive, parts[1], .clear)
         default: return nil
         }
     }

@@ -1,7 +1,9 @@
 import CrashScript
 import Foundation
+import RawDatabase
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// Compares the contents of a folder with those that its journal requires, allows and forbids.
 struct Checker {
@@ -24,22 +26,22 @@ struct Checker {
 
         let report = try file.verify()
         if !report.isIntact { outcome.problems.append("the file is not sound: \(report)") }
-        var found: [State: [String: Int]] = [:]
-        var order: [State: [ListedKey]] = [:]
+        var found: [ScriptArchive: [String: Int]] = [:]
+        var order: [ScriptArchive: [ListedKey]] = [:]
         for name in try file.archiveNames() {
-            guard let shelf = State(rawValue: name) else {
+            guard let archive = ScriptArchive(rawValue: name) else {
                 outcome.problems.append("there is an archive that nobody made: \(name)")
                 continue
             }
-            let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
-            order[shelf] = try store.keysByUse().reversed()
-            for use in order[shelf] ?? [] {
+            let store = try file.store(named: name, codec: ItemCodec(archive), memory: Capacity(1.megaByte), disk: .unlimited)
+            order[archive] = try store.keysByUse().reversed()
+            for use in order[archive] ?? [] {
                 // The codec rejects items that are torn, mixed or misplaced.
                 guard let item = try store.peek(use.key), item.key == use.key.normalized, item.size == use.bytes else {
-                    outcome.problems.append("\(shelf) lists \(use.key.normalized) and has not got it")
+                    outcome.problems.append("\(archive) lists \(use.key.normalized) and has not got it")
                     continue
                 }
-                found[shelf, default: [:]][item.key] = item.version
+                found[archive, default: [:]][item.key] = item.version
             }
             try store.close()
         }
@@ -49,20 +51,31 @@ struct Checker {
         } else {
             outcome.problems.append(difference(found, expectation))
         }
+        file.waitForMaintenance()
         try file.close()
+        outcome.problems += try leftFiles()
         return outcome
     }
 
+    /// Files of values that no entry refers to.
+    private func leftFiles() throws -> [String] {
+        let values = folder + "/Archives.sqlite-values"
+        guard FileManager.default.fileExists(atPath: values) else { return [] }
+        let files = try FileManager.default.contentsOfDirectory(atPath: values).count
+        let entries = try RawDatabase(Library.url(in: folder)).int("SELECT count(*) FROM entries WHERE flags <> 0")
+        return files == entries ? [] : ["\(files) files hold the values of \(entries) entries"]
+    }
+
     /// The state with the order of use in the file, which later evictions follow.
-    private func restored(_ state: Model, _ order: [State: [ListedKey]], now: Int64) -> Model {
+    private func restored(_ state: Model, _ order: [ScriptArchive: [ListedKey]], now: Int64) -> Model {
         var model = state
         model.now = now
-        model.shelves = [:]
-        for (shelf, uses) in order {
+        model.archives = [:]
+        for (archive, uses) in order {
             for use in uses {
-                guard let held = state.items(on: shelf)[use.key.normalized] else { continue }
+                guard let held = state.items(on: archive)[use.key.normalized] else { continue }
                 model.put(
-                    Item(shelf: shelf, key: use.key.normalized, version: held.version, filling: held.filling), expires: held.expires,
+                    Item(archive: archive, key: use.key.normalized, version: held.version, filling: held.filling), expires: held.expires,
                     used: use.lastUse.instant.rawValue)
             }
         }
@@ -71,10 +84,10 @@ struct Checker {
 
     /// Queries the index, and reads every entry.
     private func disagreements(of file: DatabaseFile, _ model: Model, underWay: Step?) throws -> [String] {
-        guard model.catalog > 0, try file.archiveNames().contains(State.safe.rawValue) else { return [] }
+        guard model.catalog > 0, try file.archiveNames().contains(ScriptArchive.safe.rawValue) else { return [] }
         var problems: [String] = []
         let store = try file.store(
-            named: State.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited,
+            named: ScriptArchive.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited,
             indexing: Item.catalog(model.catalog))
         let versions = model.items(on: .safe).values.map(\.version)
         for group in 0..<7 {
@@ -90,16 +103,16 @@ struct Checker {
         return problems
     }
 
-    private func difference(_ found: [State: [String: Int]], _ expectation: Expectation) -> String {
+    private func difference(_ found: [ScriptArchive: [String: Int]], _ expectation: Expectation) -> String {
         var words = ["the file holds none of \(expectation.states.count) states."]
         let expected = expectation.acknowledged.contents(at: expectation.now)
-        for shelf in State.allCases where found[shelf] != expected[shelf] {
-            let (is_, must) = (found[shelf] ?? [:], expected[shelf] ?? [:])
+        for archive in ScriptArchive.allCases where found[archive] != expected[archive] {
+            let (is_, must) = (found[archive] ?? [:], expected[archive] ?? [:])
             let missing = must.keys.filter { is_[$0] == nil }.sorted().map { "\($0)=\(must[$0] ?? 0)" }
             let others = is_.filter { must[$0.key] != $0.value }.sorted { $0.key < $1.key }.map {
                 "\($0.key)=\($0.value) not \(must[$0.key] ?? -1)"
             }
-            words.append("\(shelf): missing \(missing.prefix(20)), other \(others.prefix(20))")
+            words.append("\(archive): missing \(missing.prefix(20)), other \(others.prefix(20))")
         }
         if let underWay = expectation.underWay { words.append("under way: \(String(describing: underWay).prefix(200))") }
         return words.joined(separator: " ")

@@ -2,10 +2,11 @@ import CrashScript
 import Foundation
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// The readable contents of a file.
 struct Contents {
-    var items: [State: [String: Int]] = [:]
+    var items: [ScriptArchive: [String: Int]] = [:]
     var problems: [String] = []
 
     /// Opens the file of the folder, reads everything, and closes it.
@@ -19,13 +20,13 @@ struct Contents {
             problems.append("the file is not sound: \(report)")
         }
         for name in try file.archiveNames() {
-            guard let shelf = State(rawValue: name) else { continue }
-            let store = try file.store(named: name, codec: ItemCodec(shelf), memory: Capacity(1.megaByte), disk: .unlimited)
-            if original != nil { try Library.renameOriginalEntries(of: shelf, in: file) }
+            guard let archive = ScriptArchive(rawValue: name) else { continue }
+            let store = try file.store(named: name, codec: ItemCodec(archive), memory: Capacity(1.megaByte), disk: .unlimited)
+            if original != nil { try Library.renameOriginalEntries(of: archive, in: file) }
             for key in try store.keys() {
                 guard let item = try Self.peek(key, store) else { continue }
-                if item.key != key.normalized { problems.append("\(shelf) holds \(item.key) under \(key.normalized)") }
-                items[shelf, default: [:]][item.key] = item.version
+                if item.key != key.normalized { problems.append("\(archive) holds \(item.key) under \(key.normalized)") }
+                items[archive, default: [:]][item.key] = item.version
             }
             try store.close()
         }
@@ -44,8 +45,10 @@ struct Contents {
 
     /// The number of entries that the other contents lack.
     func missing(in other: Contents) -> [String] {
-        items.flatMap { shelf, keys in keys.filter { other.items[shelf]?[$0.key] != $0.value }.map { "\(shelf) \($0.key)=\($0.value)" } }
-            .sorted()
+        items.flatMap { archive, keys in
+            keys.filter { other.items[archive]?[$0.key] != $0.value }.map { "\(archive) \($0.key)=\($0.value)" }
+        }
+        .sorted()
     }
 
     var count: Int { items.values.reduce(0) { $0 + $1.count } }

@@ -37,7 +37,7 @@ struct CrashTests {
     func aKilledProcessLosesNoAcknowledgedWrite(_ durability: String) throws {
         var random = SeededGenerator(seed: UInt64(Self.kills))
         for round in 0..<Self.kills / 2 {
-            let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", durability])
+            let child = try Spawned(["record", folder.url.path, "r\(round) ", "1000000", durability])
             var acknowledged: [String] = []
             for _ in 0..<Int.random(in: 1...400, using: &random) { if let line = child.line() { acknowledged.append(line) } }
             acknowledged += child.kill()
@@ -58,7 +58,7 @@ struct CrashTests {
     /// Relaxed durability may lose the last writes, never earlier ones.
     @Test func aKilledProcessLosesAtMostItsLastRelaxedWrites() throws {
         for round in 0..<Self.kills / 4 {
-            let child = try Child(["record", folder.url.path, "r\(round) ", "1000000", "relaxed"])
+            let child = try Spawned(["record", folder.url.path, "r\(round) ", "1000000", "relaxed"])
             for _ in 0..<700 { _ = child.line() }
             let said = 700 + child.kill().count
             let (factory, store) = try open()
@@ -73,7 +73,7 @@ struct CrashTests {
 
     @Test func processesKilledDuringAnyOperationLeaveTheFileIntact() throws {
         for round in 0..<Self.kills {
-            let children = try (0..<2).map { try Child(["churn", folder.url.path, "\(round * 7 + $0)", "crashSafe"]) }
+            let children = try (0..<2).map { try Spawned(["churn", folder.url.path, "\(round * 7 + $0)", "crashSafe"]) }
             for child in children { for _ in 0..<(20 + round * 13 % 200) { _ = child.line() } }
             for child in children { _ = child.kill() }
             try checkWholeness()
@@ -86,25 +86,26 @@ struct CrashTests {
     @Test func anotherProcessSeesTheWritesOfThisOne() throws {
         let (factory, store) = try open()
         try store.record(Item(key: "mine", text: "recorded here"))
-        #expect(try Child(["access", folder.url.path, "mine"]).line() == "recorded here")
+        #expect(try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "recorded here")
         try store.record(Item(key: "mine", text: "recorded again"))
-        #expect(try Child(["access", folder.url.path, "mine"]).line() == "recorded again")
+        #expect(try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "recorded again")
         try store.delete(archiveWithKey: "mine")
-        #expect(try Child(["access", folder.url.path, "mine"]).line() == "")
+        #expect(try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "")
         // And in the other direction, although a reader here has just read the file.
         #expect(try store.access(archiveWithKey: "theirs0") == nil)
-        #expect(try Child(["record", folder.url.path, "theirs", "1", "crashSafe"]).lines() == ["0"])
+        #expect(try Spawned(["record", folder.url.path, "theirs", "1", "crashSafe"]).end().lines == ["0"])
         #expect(try store.access(archiveWithKey: "theirs0")?.text == expected("theirs0"))
         try factory.close()
     }
 
     @Test func severalProcessesOnOneFileLoseNothing() throws {
-        let children = try (0..<3).map { try Child(["record", folder.url.path, "p\($0) ", "300", "crashSafe"]) }
+        let children = try (0..<3).map { try Spawned(["record", folder.url.path, "p\($0) ", "300", "crashSafe"]) }
         let (factory, store) = try open()
         for number in 0..<300 { try store.record(Item(key: "own \(number)", text: "x")) }
         for child in children {
-            #expect(child.lines().count == 300)
-            #expect(child.waitForExit() == 0)
+            let (end, lines) = child.end()
+            #expect(lines.count == 300)
+            #expect(end == .exited(0))
         }
         #expect(try store.count() == 1200)
         for process in 0..<3 {

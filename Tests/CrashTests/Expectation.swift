@@ -44,15 +44,15 @@ struct Expectation {
     }
 
     /// The newest state that equals the contents found, if any.
-    func state(of found: [State: [String: Int]]) -> Model? {
+    func state(of found: [ScriptArchive: [String: Int]]) -> Model? {
         if let state = states.last(where: { $0.contents(at: now) == found }) { return state }
-        guard let underWay, let shelf = acknowledged.shelfThatShrinks(during: underWay) else { return nil }
+        guard let underWay, let archive = acknowledged.shelfThatShrinks(during: underWay) else { return nil }
         // The operation was partly carried out.
         var partial = acknowledged
         partial.operations += 1
         partial.now = now
         if case .wait = underWay { partial.now = acknowledged.now }
-        let removed = acknowledged.visible(on: shelf, at: now).count - (found[shelf]?.count ?? 0)
+        let removed = acknowledged.visible(on: archive, at: now).count - (found[archive]?.count ?? 0)
         partial.apply(underWay, removingAtMost: max(0, removed))
         guard partial.contents(at: now) == found else { return nil }
         // The old limit applies until the change is complete.
@@ -62,12 +62,12 @@ struct Expectation {
 }
 
 extension Model {
-    /// The contents that a reader finds, by shelf.
-    func contents(at now: Int64) -> [State: [String: Int]] {
-        var contents: [State: [String: Int]] = [:]
-        for shelf in State.allCases {
-            let visible = visible(on: shelf, at: now)
-            if !visible.isEmpty { contents[shelf] = visible }
+    /// The contents that a reader finds, by archive.
+    func contents(at now: Int64) -> [ScriptArchive: [String: Int]] {
+        var contents: [ScriptArchive: [String: Int]] = [:]
+        for archive in ScriptArchive.allCases {
+            let visible = visible(on: archive, at: now)
+            if !visible.isEmpty { contents[archive] = visible }
         }
         return contents
     }
@@ -77,7 +77,7 @@ extension Step {
     /// Whether every earlier operation survives a killed process once this one is complete.
     var isDurable: Bool {
         switch self {
-        case .write(let changes): changes.contains { $0.shelf.durability > .relaxed }
+        case .write(let changes): changes.contains { $0.archive.durability > .relaxed }
         case .flush, .reopen, .index, .replace, .starved: true
         default: false
         }

@@ -8,7 +8,7 @@ import VellumTestSupport
 /// A process stopped during a read prevents the log from restarting: it is identified, and writers continue.
 @Suite(.timeLimit(.minutes(60)), .serialized)
 struct HeldLogTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvent: Sendable {
         let process = Locked<Int32??>(nil)
     }
 
@@ -18,12 +18,12 @@ struct HeldLogTests {
         let store = try file.store(
             named: "a", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte), caching: .values)
         try store.record(Data(count: 1), forKey: "first")
-        let heard = Heard()
+        let received = ReceivedEvent()
         let events = store.events.events()
         let listener = Task {
             for await case .logHeldBack(let process, let size) in events {
                 #expect(size >= 2.megaByte)
-                heard.process.withLock { $0 = .some(process) }
+                received.process.withLock { $0 = .some(process) }
             }
         }
         let reader = try Spawned(["hold", folder.url.path])
@@ -34,11 +34,11 @@ struct HeldLogTests {
             try store.record(Data(repeating: 1, count: 10_000), forKey: EntryKey("\(number % 500)"))
             number += 1
         }
-        while heard.process.withLock({ $0 == nil }) {
+        while received.process.withLock({ $0 == nil }) {
             try write()
             await Task.yield()
         }
-        #expect(heard.process.withLock { $0 } == .some(.some(reader.identifier)))
+        #expect(received.process.withLock { $0 } == .some(.some(reader.identifier)))
 
         #expect(reader.ask("go on") == "released")
         _ = reader.end()

@@ -74,7 +74,7 @@ struct IndexCrashTests {
 
     @Test func processesKilledDuringWritesLeaveTheIndexConsistent() throws {
         for round in 0..<CrashTests.kills {
-            let children = try (0..<2).map { try Child(["churn", folder.url.path, "\(round * 5 + $0)", "crashSafe"]) }
+            let children = try (0..<2).map { try Spawned(["churn", folder.url.path, "\(round * 5 + $0)", "crashSafe"]) }
             for child in children { for _ in 0..<(20 + round * 17 % 200) { _ = child.line() } }
             for child in children { _ = child.kill() }
             try checkAgreement(isWhole: round % 3 == 0)
@@ -87,7 +87,7 @@ struct IndexCrashTests {
             try store.record(contentsOf: (0..<4000).map { PlainItem(key: "\($0)", text: "text \($0)", tags: ["all", "\($0 % 7)"]) })
             try factory.close()
             // The process declares the index, which is built while it writes; it is killed at a random time.
-            let child = try Child(["churn", folder.url.path, "\(round)", "crashSafe"])
+            let child = try Spawned(["churn", folder.url.path, "\(round)", "crashSafe"])
             for _ in 0..<(1 + round * 7 % 60) { _ = child.line() }
             _ = child.kill()
             try checkAgreement(isWhole: round % 2 == 1)
@@ -98,8 +98,8 @@ struct IndexCrashTests {
     /// Two programs declare different indexes of one file: each drops the other's index, and every result is correct.
     @Test func programsThatDeclareDifferentIndexesGetCorrectResults() throws {
         for round in 0..<max(1, CrashTests.kills / 4) {
-            let knowing = try Child(["churn", folder.url.path, "\(round)", "crashSafe"])
-            let other = try Child(["churn", folder.url.path, "\(round + 100)", "crashSafe"], environment: ["VELLUM_INDEX": "none"])
+            let knowing = try Spawned(["churn", folder.url.path, "\(round)", "crashSafe"])
+            let other = try Spawned(["churn", folder.url.path, "\(round + 100)", "crashSafe"], environment: ["VELLUM_INDEX": "none"])
             for _ in 0..<150 { _ = (knowing.line(), other.line()) }
             try checkAnswersWhileOthersWrite()
             _ = (knowing.kill(), other.kill())

@@ -21,19 +21,19 @@ struct NeverStaleTests {
     private static var rounds: Int { Tally.count(5000, sample: 200) }
 
     /// Both read the key, so that both cache its value.
-    private func expectBoth(_ shelf: State, _ key: String, _ version: Int?, _ round: Int) throws {
-        #expect(other.ask("read \(shelf.rawValue) \(key)") == "\(version ?? -1)", "the other, round \(round)")
-        #expect(try archives.find(shelf, key) == version, "this one, round \(round)")
+    private func expectBoth(_ archive: ScriptArchive, _ key: String, _ version: Int?, _ round: Int) throws {
+        #expect(other.ask("read \(archive.rawValue) \(key)") == "\(version ?? -1)", "the other, round \(round)")
+        #expect(try archives.find(archive, key) == version, "this one, round \(round)")
     }
 
-    @Test(arguments: [State.safe, .power, .relaxed])
-    func accessIsNeverStale(_ shelf: State) throws {
+    @Test(arguments: [ScriptArchive.safe, .power, .relaxed])
+    func accessIsNeverStale(_ archive: ScriptArchive) throws {
         for round in 0..<Self.rounds {
             let version = round * 2 + 1
-            try archives.put(shelf, "k", version)
-            #expect(other.ask("read \(shelf.rawValue) k") == "\(version)", "round \(round)")
-            #expect(other.ask("put \(shelf.rawValue) k \(version + 1)") == "done")
-            #expect(try archives.find(shelf, "k") == version + 1, "round \(round)")
+            try archives.put(archive, "k", version)
+            #expect(other.ask("read \(archive.rawValue) k") == "\(version)", "round \(round)")
+            #expect(other.ask("put \(archive.rawValue) k \(version + 1)") == "done")
+            #expect(try archives.find(archive, "k") == version + 1, "round \(round)")
         }
         try archives.file.close()
     }
@@ -70,9 +70,11 @@ struct NeverStaleTests {
         for round in 0..<Self.rounds / 2 {
             let version = round * 2 + 1
             try archives.put("k", version, on: [.safe, .power])
-            for shelf in [State.safe, .power] { #expect(other.ask("read \(shelf.rawValue) k") == "\(version)", "round \(round)") }
+            for archive in [ScriptArchive.safe, .power] {
+                #expect(other.ask("read \(archive.rawValue) k") == "\(version)", "round \(round)")
+            }
             #expect(other.ask("together safe k \(version + 1)") == "done")
-            for shelf in [State.safe, .power] { #expect(try archives.find(shelf, "k") == version + 1, "round \(round)") }
+            for archive in [ScriptArchive.safe, .power] { #expect(try archives.find(archive, "k") == version + 1, "round \(round)") }
         }
         try archives.file.close()
     }

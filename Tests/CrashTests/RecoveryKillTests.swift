@@ -87,12 +87,12 @@ struct RecoveryKillTests {
         }
     }
 
-    private func live(_ mode: String, _ folder: String, _ point: CrashPoint?, _ passing: Int) throws -> Lane.Result {
+    private func live(_ mode: String, _ folder: String, _ point: CrashPoint?, _ passing: Int) throws -> CrashSeries.Result {
         var environment = ["VELLUM_COUNT_POINTS": "1"]
         if let point { environment["VELLUM_CRASH_POINT"] = "\(point.rawValue):\(passing)" }
         let child = try Spawned([mode, folder, "\(now)"], environment: environment)
         let (end, lines) = child.end()
-        var result = Lane.Result()
+        var result = CrashSeries.Result()
         result.wasKilled = end == .killed(SIGKILL)
         if !result.wasKilled, end != .exited(0) { result.problems.append("the child ended with \(end)") }
         for line in lines {
@@ -121,7 +121,7 @@ struct RecoveryKillTests {
                         try self.damage(damaged, damage, &random)
                         let readable = try Contents(of: try copy(damaged, to: "readable \(random.next())"), at: now)
                         if damage == .totals, !before.missing(in: readable).isEmpty {
-                            throw Lane.Failure(description: "a sound file lost something")
+                            throw CrashSeries.Failure(description: "a sound file lost something")
                         }
                         let counted = try live("open", try copy(damaged, to: "counted \(random.next())"), nil, 0)
                         for point in CrashPoint.ofRecovery.shuffled(using: &random).prefix(Tally.count(.max, sample: 5)) {
@@ -201,7 +201,7 @@ struct RecoveryKillTests {
                         if try kept.count != 1 || OriginalFile.count(at: folder + "/" + kept[0]) != 1302 {
                             problems.append("of the original there is left: \(kept)")
                         }
-                        tally.add(Lane.Result(problems: problems.map { "killed at \(point), round \(round): \($0)" }), .none)
+                        tally.add(CrashSeries.Result(problems: problems.map { "killed at \(point), round \(round): \($0)" }), .none)
                         if problems.isEmpty { try manager.removeItem(atPath: folder) }
                     }
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import VellumCore
 
 /// A child process that can be killed at any time, and its output. Started without Foundation, which takes longer.
 final class Spawned {
@@ -21,6 +22,17 @@ final class Spawned {
     /// - Parameter logs: Whether its log messages are among its lines.
     init(_ arguments: [String], environment: [String: String] = [:], logs: Bool = false) throws {
         guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
+        (identifier, output, input) = try Self.spawning.withLock { _ throws in
+            try Self.spawn(program, arguments, ProcessInfo.processInfo.environment.merging(environment) { _, new in new }, logs: logs)
+        }
+    }
+
+    /// One at a time: a child that inherits the pipe of another would keep that one's output from ending.
+    private static let spawning = Locked(())
+
+    private static func spawn(
+        _ program: String, _ arguments: [String], _ environment: [String: String], logs: Bool
+    ) throws -> (identifier: pid_t, output: Int32, input: Int32) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         var inputEnds: [Int32] = [0, 0]
@@ -43,8 +55,7 @@ final class Spawned {
         if logs { posix_spawn_file_actions_adddup2(&actions, ends[1], 2) }
 
         let words = ([program] + arguments).map { strdup($0) } + [nil]
-        let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        let variables = all.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for pointer in words + variables { free(pointer) } }
         var identifier = pid_t()
         let status = posix_spawn(&identifier, program, &actions, nil, words, variables)
@@ -53,9 +64,7 @@ final class Spawned {
             close(inputEnds[1])
             throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO)
         }
-        self.identifier = identifier
-        output = ends[0]
-        input = inputEnds[1]
+        return (identifier, ends[0], inputEnds[1])
     }
 
     deinit {
@@ -96,6 +105,14 @@ final class Spawned {
         if microseconds > 2000, poll(&descriptor, 1, Int32(microseconds / 1000 - 1)) > 0 { return _ = Foundation.kill(identifier, SIGKILL) }
         while clock.now < instant {}
         _ = Foundation.kill(identifier, SIGKILL)
+    }
+
+    /// Kills the process.
+    ///
+    /// - Returns: Its remaining output.
+    func kill() -> [String] {
+        _ = Foundation.kill(identifier, SIGKILL)
+        return end().lines
     }
 
     /// Waits for the process to end.

@@ -22,7 +22,7 @@ final class Tally: Sendable {
     /// The number of kills of a kind: `sample` in a short run.
     static func count(_ full: Int, sample: Int) -> Int { isFull ? full : sample }
 
-    func add(_ result: Lane.Result, _ death: Lane.Death) {
+    func add(_ result: CrashSeries.Result, _ death: CrashSeries.Death) {
         counts.withLock { counts in
             if result.wasKilled {
                 counts.kills += 1

@@ -30,7 +30,7 @@ struct DamageTests {
                 let sound = await examination.examine(sample.files).seconds
                 #expect(findings.seconds < 100 * sound, "\(damage)")
             }
-            #expect(!findings.isBroken, "\(damage) is not mended by opening again: \(findings.remains)")
+            #expect(!findings.isBroken, "\(damage) is not repaired by opening again: \(findings.remains)")
             let losesTheEnd = damage.damaged.contains("-wal") || damage.isOlderWhole
             #expect(findings.outdated.isEmpty || findings.isReported || losesTheEnd, "\(damage) brings back what was overwritten")
             #expect(findings.lost.isEmpty || findings.isReported || damage.leavesNothing, "\(damage) loses entries without a report")
@@ -41,6 +41,7 @@ struct DamageTests {
     /// P36: memory use is proportional to the size of the files.
     @Test func memoryUseIsBoundedByTheSizeOfTheFiles() throws {
         _ = try Self.sample.get()
-        #expect(Figures.memoryOfDatabases() < 64 << 20)
+        // Of the whole process, where other suites may run beside this one.
+        #expect(Figures.memoryOfDatabases() < 256 << 20)
     }
 }

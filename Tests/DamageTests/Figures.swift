@@ -38,7 +38,8 @@ final class Figures: Sendable {
         }
         if let log, let file = UnsafeMutablePointer<FILE>(bitPattern: log) {
             let parts = [
-                "\(damage)", "wrong \(findings.wrong)", "refusal \(findings.refusal?.description ?? "-")", "told \(findings.isReported)",
+                "\(damage)", "wrong \(findings.wrong)", "refusal \(findings.refusal?.description ?? "-")",
+                "reported \(findings.isReported)",
                 "aside \(findings.setAside)", "salvaged \(findings.salvaged)", "lost \(findings.lost.count)",
                 "outdated \(findings.outdated.count)", "remains \(findings.remains)",
             ]
@@ -52,7 +53,7 @@ final class Figures: Sendable {
         let cases = Damage.Kind.allCases.map { "\($0.rawValue)=\(counts.cases[$0] ?? 0)" }.joined(separator: " ")
         print(
             """
-            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) told=\(counts.reported) refused=\(counts.refused) \
+            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) reported=\(counts.reported) refused=\(counts.refused) \
             setAside=\(counts.setAside) salvaged=\(counts.salvaged) lost=\(counts.lost)
             """)
     }

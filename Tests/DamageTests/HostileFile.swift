@@ -30,7 +30,7 @@ final class HostileFile {
             try store.setRetention(.after(.seconds(1000)))
             for number in 0..<entries { try store.record(value(archive, number), forKey: EntryKey("key \(number)")) }
             for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
-            file.waitForHousekeeping()
+            file.waitForMaintenance()
         }
         try file.close()
         return try Data(contentsOf: url)
@@ -111,7 +111,9 @@ final class HostileFile {
             try body()
         } catch {
             outcome.codes.insert(error.code)
-            if ![.damagedFile, .damagedEntry, .vanished, .foreignFile, .newerFormat, .wrongKind, .tooLarge].contains(error.code) {
+            if ![.damagedFile, .damagedEntry, .notDecodable, .vanished, .foreignFile, .newerFormat, .wrongKind, .tooLarge].contains(
+                error.code)
+            {
                 outcome.wrong.append("\(what): \(String(reflecting: error))")
             }
         }

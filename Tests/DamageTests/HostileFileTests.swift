@@ -14,7 +14,7 @@ struct HostileFileTests {
     // MARK: Values
 
     private static let tables = [
-        "archives", "indexes", "retention", "entries_1", "touches_1", "recency_1", "columns_2", "elements_2_0", "unindexed_2",
+        "archives", "indexes", "retention", "entries", "touches", "recency", "columns_2", "elements_2_0", "unindexed_2",
     ]
 
     private static let values = [
@@ -38,7 +38,7 @@ struct HostileFileTests {
                     let hostile = try HostileFile()
                     let database = try RawDatabase(hostile.url)
                     let name = try database.text("SELECT name FROM pragma_table_info('\(table)') WHERE cid = \(column)")
-                    let isWithoutRow = ["retention", "elements_2_0"].contains(table)
+                    let isWithoutRow = ["retention", "recency", "elements_2_0"].contains(table)
                     let rows = isWithoutRow ? "1" : condition
                     do {
                         try database.execute(
@@ -46,7 +46,7 @@ struct HostileFileTests {
                     } catch is RawDatabase.Failure {
                         continue  // SQLite itself rejects such a value there.
                     }
-                    if table.hasPrefix("entries_") { try signEntries(of: table, in: database, archive: "plain") }
+                    if table == "entries" { try signEntries(of: table, in: database, archive: "plain") }
                     let case_ = "\(table).\(name) = \(value) where \(rows)"
                     CaseGuard.begin(case_, slice: 0)
                     let outcome = hostile.use()
@@ -61,7 +61,7 @@ struct HostileFileTests {
     /// Gives every entry a checksum that matches its values.
     private func signEntries(of table: String, in database: RawDatabase, archive: String) throws {
         let checksum = Checksum(archiveName: archive)
-        for id in try database.ints("SELECT id FROM \(table)") {
+        for id in try database.ints("SELECT id FROM \(table) WHERE id >> 40 = 1") {
             func blob(_ column: String) throws -> Data {
                 try database.data("SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE id = \(id)")
             }
@@ -70,10 +70,11 @@ struct HostileFileTests {
                     ? nil : Int64(try database.int("SELECT \(column) FROM \(table) WHERE id = \(id)"))
             }
             let (key, bytes) = (try blob("key"), try blob("bytes"))
-            let (written, expires, idle) = (try int("written") ?? 0, try int("expires"), try int("idle"))
-            let sum = key.withUnsafeBytes { key in
-                bytes.withUnsafeBytes { checksum.of(key: key, written: written, expires: expires, idle: idle, bytes: $0) }
-            }
+            var entry = Entry(
+                bytes: bytes, written: WallInstant(rawValue: try int("written") ?? 0),
+                expires: try int("expires").map(WallInstant.init(rawValue:)), idle: try int("idle"))
+            (entry.typeVersion, entry.flags) = (try int("type_version") ?? 0, try int("flags") ?? 0)
+            let sum = key.withUnsafeBytes { checksum.of(entry, key: $0) }
             try database.execute("UPDATE OR IGNORE \(table) SET checksum = \(sum) WHERE id = \(id)")
         }
     }
@@ -90,29 +91,29 @@ struct HostileFileTests {
 
     /// Changes of the schema that leave every entry readable.
     private static let programs: [String] =
-        ["archives", "retention", "indexes", "entries_1", "touches_1", "recency_1", "columns_2"].flatMap { table in
+        ["archives", "retention", "indexes", "entries", "touches", "recency", "columns_2"].flatMap { table in
             ["INSERT", "UPDATE", "DELETE"].map { "CREATE TRIGGER a_\(table)_\($0) BEFORE \($0) ON \(table) BEGIN \(endless); END" }
         } + [
-            "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN SELECT RAISE(IGNORE); END",
-            "CREATE TRIGGER t BEFORE INSERT ON entries_1 BEGIN SELECT RAISE(IGNORE); END",
-            "CREATE TRIGGER t BEFORE INSERT ON entries_1 BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
-            "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN DELETE FROM entries_1; END",
+            "CREATE TRIGGER t AFTER INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",
+            "CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",
+            "CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
+            "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
             "CREATE TRIGGER t AFTER UPDATE ON archives BEGIN UPDATE archives SET entries = 0, bytes = 0, max_bytes = 1; END",
-            "CREATE TRIGGER t AFTER INSERT ON entries_1 BEGIN SELECT randomblob(1000000000); END",
-            "CREATE TRIGGER t AFTER DELETE ON entries_1 BEGIN INSERT INTO recency_1 SELECT 1, (\(endless)); END",
+            "CREATE TRIGGER t AFTER INSERT ON entries BEGIN SELECT randomblob(1000000000); END",
+            "CREATE TRIGGER t AFTER DELETE ON entries BEGIN INSERT INTO recency SELECT 1, (\(endless)); END",
             "CREATE VIEW v AS \(endless)",
             "CREATE TABLE theirs(x)",
             "CREATE TABLE theirs(x PRIMARY KEY) WITHOUT ROWID",
             "CREATE TABLE \"entries_01\"(x)",
             "CREATE TABLE entries_99999999999999999999(x)",
-            "CREATE INDEX i ON entries_1(length(bytes))",
-            "CREATE INDEX i ON entries_1(written) WHERE hex(zeroblob(100000)) > ''",
-            "CREATE UNIQUE INDEX i ON entries_1(key)",
+            "CREATE INDEX i ON entries(length(bytes))",
+            "CREATE INDEX i ON entries(written) WHERE hex(zeroblob(100000)) > ''",
+            "CREATE UNIQUE INDEX i ON touches(id)",
             "CREATE INDEX index_2_9 ON columns_2(abs(c0))",
-            "ALTER TABLE entries_1 ADD COLUMN more TEXT DEFAULT 'more'",
-            "ALTER TABLE entries_1 ADD COLUMN more AS (hex(zeroblob(1000000)))",
+            "ALTER TABLE entries ADD COLUMN more TEXT DEFAULT 'more'",
+            "ALTER TABLE entries ADD COLUMN more AS (hex(zeroblob(1000000)))",
             "ALTER TABLE archives ADD COLUMN more INTEGER DEFAULT 7",
-            "ALTER TABLE touches_1 ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
+            "ALTER TABLE touches ADD COLUMN more AS (zeroblob(100000000)) VIRTUAL",
         ]
 
     @Test func noCodeInAFileIsExecutedAndEveryEntryIsSalvaged() throws {
@@ -140,7 +141,7 @@ struct HostileFileTests {
             """
             PRAGMA writable_schema = ON;
             UPDATE sqlite_schema SET sql = replace(sql, 'idle INTEGER', 'idle INTEGER AS (length(hex(zeroblob(1000))))')
-            WHERE name GLOB 'entries_*';
+            WHERE name = 'entries';
             UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'unindexed_2';
             """)
         let outcome = hostile.use()
@@ -150,30 +151,30 @@ struct HostileFileTests {
 
     /// Changes that also make entries unreadable: entries may be lost, and nothing worse may happen.
     private static let destructions: [String] = [
-        "DROP TABLE entries_1", "DROP TABLE touches_1", "DROP TABLE recency_1", "DROP TABLE retention", "DROP TABLE indexes",
+        "DROP TABLE entries", "DROP TABLE touches", "DROP TABLE recency", "DROP TABLE retention", "DROP TABLE indexes",
         "DROP TABLE columns_2",
-        "ALTER TABLE entries_1 RENAME TO theirs",
-        "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS SELECT * FROM theirs",
-        "ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(endless)",
+        "ALTER TABLE entries RENAME TO theirs",
+        "ALTER TABLE entries RENAME TO theirs; CREATE VIEW entries AS SELECT * FROM theirs",
+        "ALTER TABLE entries RENAME TO theirs; CREATE VIEW entries AS \(endless)",
         "ALTER TABLE archives RENAME TO theirs; CREATE VIEW archives AS SELECT * FROM theirs",
         "ALTER TABLE archives RENAME TO theirs; CREATE VIEW archives AS \(endless)",
-        "ALTER TABLE touches_1 RENAME TO theirs; CREATE VIEW touches_1 AS \(endless)",
-        "ALTER TABLE entries_1 RENAME COLUMN bytes TO theirs",
-        "ALTER TABLE entries_1 DROP COLUMN idle",
+        "ALTER TABLE touches RENAME TO theirs; CREATE VIEW touches AS \(endless)",
+        "ALTER TABLE entries RENAME COLUMN bytes TO theirs",
+        "ALTER TABLE entries DROP COLUMN idle",
         "ALTER TABLE archives DROP COLUMN version_group",
-        "DROP TABLE entries_1; CREATE TABLE entries_1(id INTEGER PRIMARY KEY, key BLOB, written, expires, stamp, checksum, bytes AS (randomblob(1000000000)), idle)",
-        "DROP TABLE touches_1; CREATE TABLE touches_1(id INTEGER PRIMARY KEY, stamp INTEGER CHECK (hex(zeroblob(100000000)) > ''))",
-        "DROP TABLE recency_1; CREATE TABLE recency_1(stamp PRIMARY KEY, id) WITHOUT ROWID",
-        "DROP TABLE recency_1; CREATE TABLE recency_1(stamp INTEGER PRIMARY KEY, id REFERENCES entries_1(id) ON DELETE CASCADE)",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE entries_1(x)' WHERE name = 'entries_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'touches_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'entries_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999999 WHERE name = 'entries_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'recency_1') WHERE name = 'touches_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'touches_1' WHERE name = 'entries_1'",
+        "DROP TABLE entries; CREATE TABLE entries(id INTEGER PRIMARY KEY, key BLOB, written, expires, stamp, checksum, bytes AS (randomblob(1000000000)), idle)",
+        "DROP TABLE touches; CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER CHECK (hex(zeroblob(100000000)) > ''))",
+        "DROP TABLE recency; CREATE TABLE recency(stamp PRIMARY KEY, id) WITHOUT ROWID",
+        "DROP TABLE recency; CREATE TABLE recency(stamp INTEGER PRIMARY KEY, id REFERENCES entries(id) ON DELETE CASCADE)",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE entries(x)' WHERE name = 'entries'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'touches'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'entries'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999999 WHERE name = 'entries'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'recency') WHERE name = 'touches'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'touches' WHERE name = 'entries'",
         "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name LIKE 'sqlite_autoindex%'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'view' WHERE name = 'entries_1'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE name = 'entries_1'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'view' WHERE name = 'entries'",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE name = 'entries'",
         "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema",
         "DELETE FROM archives", "UPDATE archives SET id = id + 100",
         "UPDATE archives SET low_water = next + 100, recency = 0",
@@ -206,7 +207,7 @@ struct HostileFileTests {
         do {
             _ = try SampleStore.open("plain", in: file)
             Issue.record("It was believed.")
-        } catch let error as VellumError {
+        } catch {
             #expect(error.code == .damagedFile)
         }
         try file.close()
@@ -240,7 +241,7 @@ struct HostileFileTests {
         }
     }
 
-    private static let suffixes = ["", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged", "-mended"]
+    private static let suffixes = ["", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged", "-repaired"]
 
     @Test(arguments: Thing.allCases)
     func onlyRegularFilesAreOpened(_ thing: Thing) throws {
@@ -294,13 +295,13 @@ struct HostileFileTests {
         try store.record(HostileFile.value("plain", 1), forKey: "key 1")
         try RawDatabase(hostile.url).execute(
             """
-            CREATE TRIGGER a BEFORE INSERT ON entries_1 BEGIN \(Self.endless); END;
+            CREATE TRIGGER a BEFORE INSERT ON entries BEGIN \(Self.endless); END;
             CREATE TRIGGER b AFTER UPDATE ON archives BEGIN SELECT RAISE(IGNORE); END;
             """)
         try store.record(HostileFile.value("plain", 2), forKey: "new")
         store.trimMemory(to: .zero)
         #expect(try store.value(forKey: "new") == HostileFile.value("plain", 2))
-        try RawDatabase(hostile.url).execute("ALTER TABLE entries_1 RENAME TO theirs; CREATE VIEW entries_1 AS \(Self.endless)")
+        try RawDatabase(hostile.url).execute("ALTER TABLE touches RENAME TO theirs; CREATE VIEW touches AS \(Self.endless)")
         let error = #expect(throws: VellumError.self) { _ = try store.value(forKey: "key 1") }
         #expect(error?.code == .damagedFile)
         do throws(VellumError) { try file.close() } catch { #expect(error.code == .damagedFile) }
@@ -322,16 +323,16 @@ struct HostileFileTests {
     /// A process killed between moving a damaged file away and installing the repaired one left the only copy.
     @Test func aRepairedFileIsNeverRemovedIfItIsTheOnlyCopy() throws {
         let hostile = try HostileFile()
-        let mended = URL(fileURLWithPath: hostile.url.path + ".salvaged")
-        try FileManager.default.moveItem(at: hostile.url, to: mended)
-        let bytes = try Data(contentsOf: mended)
+        let salvaged = URL(fileURLWithPath: hostile.url.path + ".salvaged")
+        try FileManager.default.moveItem(at: hostile.url, to: salvaged)
+        let bytes = try Data(contentsOf: salvaged)
         let error = #expect(throws: VellumError.self) {
             _ = try DatabaseFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock)
         }
         #expect(error?.code == .wrongKind)
-        #expect(try Data(contentsOf: mended) == bytes)
+        #expect(try Data(contentsOf: salvaged) == bytes)
         // If it is damaged itself, it is repaired again.
-        try RawDatabase(mended).execute("CREATE VIEW v AS SELECT 1")
+        try RawDatabase(salvaged).execute("CREATE VIEW v AS SELECT 1")
         #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
     }
 

@@ -86,7 +86,7 @@ private struct SampleWriter {
         let file = try DatabaseFile.open(at: url, clock: clock)
         self.file = file
         for archive in SampleStore.archives { stores[archive] = try SampleStore.open(archive, in: file) }
-        file.waitForHousekeeping()
+        file.waitForMaintenance()
     }
 
     mutating func close() throws {

@@ -66,7 +66,7 @@ struct MiniCacheDamageTests {
     @Test func aFileOfANewerFormatIsRefusedAndUnchanged() throws {
         temporary.cache()["foo"] = 1
         try temporary.manager.close()
-        try RawDatabase(temporary.file).execute("PRAGMA user_version = 99")
+        try RawDatabase(temporary.file).declareFormat(99)
         let cache = temporary.cache()
         #expect(cache["foo"] == nil)
         cache["foo"] = 2
@@ -152,9 +152,9 @@ struct MiniCacheDamageTests {
         #expect(numbers["foo"] == nil)
         try temporary.manager.close()
         numbers["foo"] = 1  // Another failure, which ends the listening.
-        var told: [VellumError.Code] = []
-        while let failure = await failures.next(isolation: #isolation), failure.code != .closed { told.append(failure.code) }
-        #expect(told == [.notDecodable, .notDecodable])
+        var codes: [VellumError.Code] = []
+        while let failure = await failures.next(isolation: #isolation), failure.code != .closed { codes.append(failure.code) }
+        #expect(codes == [.notDecodable, .notDecodable])
     }
 
     @Test func aFileThatWasSetAsideIsReportedToTheFirstObserver() async throws {
@@ -170,5 +170,34 @@ struct MiniCacheDamageTests {
         let failures = try #require(cache?.failures)
         cache = nil
         for await _ in failures {}
+    }
+
+    @Test func aDamagedValueOfTheSizeOfARememberedMissHidesNoKey() throws {
+        let cache = temporary.cache(of: Data.self)
+        try cache.set(Data(count: 63), forKey: "damaged")
+        try cache.set(Data(count: 10), forKey: "other")
+        try temporary.manager.close()
+        try RawDatabase(temporary.file).execute("UPDATE entries SET checksum = checksum + 1 WHERE id = (1 << 40) + 1")
+        #expect(try temporary.cache(of: Data.self).keys().sorted() == ["damaged", "other"])
+    }
+
+    /// The system may empty the folder of caches while an app runs.
+    @Test func aCacheWhoseFolderWasDeletedGoesOnInANewFile() throws {
+        let cache = temporary.cache()
+        try cache.set(1, forKey: "before")
+        try FileManager.default.removeItem(at: temporary.directory)
+        // It is looked at again within 20 ms.
+        while !FileManager.default.fileExists(atPath: temporary.file.path) { try cache.set(2, forKey: "after") }
+        #expect(try cache.value(forKey: "before") == nil)
+        #expect(try cache.value(forKey: "after") == 2)
+        #expect(temporary.cache()["after"] == 2)
+    }
+
+    @Test func aManagerWhoseFileWasDeletedCloses() throws {
+        for name in ["a", "b", "c"] { try temporary.cache(name).set(1, forKey: "key") }
+        try FileManager.default.removeItem(at: temporary.directory)
+        try temporary.manager.close()
+        try temporary.cache("a").set(2, forKey: "key")
+        #expect(temporary.cache("a")["key"] == 2)
     }
 }

@@ -47,6 +47,24 @@ struct MiniCacheKeyTests {
         #expect(try cache.keys() == [[1: "a", 2: "c", 10: "b"]])
     }
 
+    struct Measure<Number: Codable & Sendable>: Codable {
+        var name = "measure"
+        var bytes = Data([1, 2, 3])
+        var isExact = true
+        var missing: [Int?] = [nil]
+        var number: Number
+    }
+
+    /// The first is compared by its bytes, and the others are decoded and normalized.
+    @Test func aKeyThatNeedsNoNormalizationIsEqualToOnesThatDo() throws {
+        cache(Measure<Int>.self)[Measure(number: -300)] = 1
+        #expect(cache(Measure<Double>.self)[Measure(number: -300)] == 1)
+        #expect(cache(Measure<Decimal>.self)[Measure(number: -300)] == 1)
+        #expect(cache(Measure<Double>.self)[Measure(number: -300.5)] == nil)
+        cache([String].self)[["e"]] = 2
+        #expect(cache([String].self)[["é"]] == nil)
+    }
+
     @Test func anIntegerIsNotAString() throws {
         cache(Int.self)[1] = 1
         #expect(cache(String.self)["1"] == nil)

@@ -225,7 +225,7 @@ struct OriginalFileTests {
         let location = CacheLocation(name: "Many", version: "1")
         let hold = try file.file.hold(named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: "Many")
         var calls = 0
-        try file.file.renameEntries(ofArchive: location.archiveName, withKeyPrefix: CacheKey.originalPrefix) { key in
+        try file.file.renameEntries(ofArchive: location.archiveName) { key in
             calls += 1
             return calls <= 300 ? CacheKey.decodingOriginal(key, as: String.self) : nil
         }

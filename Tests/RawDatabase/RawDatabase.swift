@@ -34,6 +34,17 @@ public final class RawDatabase {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
+    /// Names another format in both places where a file names it.
+    public func declareFormat(_ version: Int) throws {
+        try execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = 'CREATE TABLE archives( -- format \(version)' || substr(sql, instr(sql, char(10))) WHERE name = 'archives';
+            PRAGMA user_version = \(version);
+            PRAGMA writable_schema = OFF;
+            """)
+    }
+
     /// The first column of every row.
     public func ints(_ sql: String) throws -> [Int] {
         var statement: OpaquePointer?

@@ -22,6 +22,16 @@ public struct DiskMoment: Sendable {
             case .write, .truncate: false
             }
         }
+
+        /// The folder of the name that changed.
+        fileprivate var folder: Substring? {
+            switch self {
+            case .created(let name, _), .deleted(let name): Self.folder(of: name)
+            case .write, .truncate: nil
+            }
+        }
+
+        fileprivate static func folder(of name: String) -> Substring { name.lastIndex(of: "/").map { name[..<$0] } ?? "" }
     }
 
     /// The fate of an unsynced change.
@@ -51,15 +61,15 @@ public struct DiskMoment: Sendable {
         case .write(let file, let offset, let bytes): unsynced.append((file, .write(offset: offset, bytes: bytes)))
         case .truncate(let file, let size): unsynced.append((file, .truncate(size: size)))
         case .delete(let name): unsynced.append((nil, .deleted(name: name)))
-        case .sync(let file): settle { $0 == file }
-        case .syncFolder: settle { $0 == nil }
+        case .sync(let file): settle { changed, _ in changed == file }
+        case .syncFolder(let name): settle { changed, change in changed == nil && change.folder == Change.folder(of: name) }
         case .mark: break
         }
     }
 
-    private mutating func settle(_ isSynced: (Int?) -> Bool) {
-        for (file, change) in unsynced where isSynced(file) { Self.apply(change, .kept, file, &files, &names) }
-        unsynced.removeAll { isSynced($0.file) }
+    private mutating func settle(_ isSynced: (Int?, Change) -> Bool) {
+        for (file, change) in unsynced where isSynced(file, change) { Self.apply(change, .kept, file, &files, &names) }
+        unsynced.removeAll { isSynced($0.file, $0.change) }
     }
 
     /// Returns the files by name, given the fate of each unsynced change by its index. Changes of names are kept or lost.

@@ -10,8 +10,8 @@ public enum DiskOperation: Sendable {
     case truncate(file: Int, size: Int)
     /// Every earlier change of the file survives power loss from now on.
     case sync(file: Int)
-    /// Names created and removed earlier survive power loss from now on.
-    case syncFolder
+    /// Names created and removed earlier in the folder of this name survive power loss from now on.
+    case syncFolder(of: String)
     case delete(name: String)
     /// A mark set by the observer.
     case mark(Int)

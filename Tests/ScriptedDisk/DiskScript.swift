@@ -78,7 +78,7 @@ public final class DiskScript: Sendable {
     }
 
     /// Returns the result code for SQLite in place of a call.
-    func judge(_ call: DiskCall, _ name: String) -> (fault: DiskFault, code: Int32)? {
+    func nextFault(_ call: DiskCall, _ name: String) -> (fault: DiskFault, code: Int32)? {
         let (verdict, dies) = state.withLock { state -> ((fault: DiskFault, code: Int32)?, Bool) in
             state.calls[call, default: 0] += 1
             guard let plan = state.plan else { return (nil, false) }
@@ -136,7 +136,7 @@ public final class DiskScript: Sendable {
         state.withLock { state in
             guard state.files.removeValue(forKey: name) != nil, isRecording else { return }
             state.operations.append(.delete(name: name))
-            if syncingFolder { state.operations.append(.syncFolder) }
+            if syncingFolder { state.operations.append(.syncFolder(of: name)) }
         }
     }
 

@@ -30,7 +30,9 @@ enum ScriptedDisk {
     static func script(for path: UnsafePointer<CChar>?) -> (script: DiskScript, name: String)? {
         guard let path else { return nil }
         let text = String(cString: path)
-        guard let slash = text.lastIndex(of: "/") else { return nil }
+        guard var slash = text.lastIndex(of: "/") else { return nil }
+        // The files of values are in a folder of their own, which belongs to the script as well.
+        if text[..<slash].hasSuffix("-values"), let other = text[..<slash].lastIndex(of: "/") { slash = other }
         guard let script = scripts.withLock({ $0[String(text[..<slash])] }) else { return nil }
         return (script, String(text[text.index(after: slash)...]))
     }
@@ -54,18 +56,18 @@ enum ScriptedDisk {
                 return ScriptedDisk.system.pointee.xOpen(ScriptedDisk.system, path, file, flags, outFlags)
             }
             file.pointee.pMethods = nil
-            if let (_, code) = script.judge(.open, name) { return code }
+            if let (_, code) = script.nextFault(.open, name) { return code }
             return ScriptedFile.open(path, name, script, at: file, flags, outFlags)
         }
         vfs.pointee.xDelete = { _, path, syncsFolder in
             let found = ScriptedDisk.script(for: path)
-            if let (script, name) = found, let (_, code) = script.judge(.delete, name) { return code }
+            if let (script, name) = found, let (_, code) = script.nextFault(.delete, name) { return code }
             let code = ScriptedDisk.system.pointee.xDelete(ScriptedDisk.system, path, syncsFolder)
             if let (script, name) = found, code == SQLITE_OK { script.deleted(name, syncingFolder: syncsFolder != 0) }
             return code
         }
         vfs.pointee.xAccess = { _, path, flags, answer in
-            if let (script, name) = ScriptedDisk.script(for: path), let (_, code) = script.judge(.access, name) { return code }
+            if let (script, name) = ScriptedDisk.script(for: path), let (_, code) = script.nextFault(.access, name) { return code }
             return ScriptedDisk.system.pointee.xAccess(ScriptedDisk.system, path, flags, answer)
         }
         return sqlite3_vfs_register(vfs, 1) == SQLITE_OK

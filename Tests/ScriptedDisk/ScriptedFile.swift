@@ -64,14 +64,19 @@ struct ScriptedFile {
 
     // MARK: Helpers of the methods
 
-    static func judge(_ file: UnsafeMutablePointer<sqlite3_file>, _ call: DiskCall) -> (fault: DiskFault, code: Int32)? {
+    static func nextFault(_ file: UnsafeMutablePointer<sqlite3_file>, _ call: DiskCall) -> (fault: DiskFault, code: Int32)? {
         let this = of(file)
-        return this.pointee.script.takeUnretainedValue().judge(call, this.pointee.name.takeUnretainedValue() as String)
+        return this.pointee.script.takeUnretainedValue().nextFault(call, this.pointee.name.takeUnretainedValue() as String)
     }
 
     static func record(_ file: UnsafeMutablePointer<sqlite3_file>, _ operation: (Int) -> DiskOperation) {
         let this = of(file)
         this.pointee.script.takeUnretainedValue().record(operation(this.pointee.number))
+    }
+
+    static func recordFolderSync(_ file: UnsafeMutablePointer<sqlite3_file>) {
+        let this = of(file)
+        this.pointee.script.takeUnretainedValue().record(.syncFolder(of: this.pointee.name.takeUnretainedValue() as String))
     }
 
     static func write(

@@ -31,7 +31,7 @@ enum ScriptedMethods {
         }
         methods.xRead = { file, bytes, count, offset in
             guard let file, let bytes else { return SQLITE_MISUSE }
-            guard let (fault, code) = ScriptedFile.judge(file, .read) else {
+            guard let (fault, code) = ScriptedFile.nextFault(file, .read) else {
                 return ScriptedFile.io(file).xRead(ScriptedFile.system(file), bytes, count, offset)
             }
             if fault == .shortRead { _ = ScriptedFile.io(file).xRead(ScriptedFile.system(file), bytes, count / 2, offset) }
@@ -39,32 +39,32 @@ enum ScriptedMethods {
         }
         methods.xWrite = { file, bytes, count, offset in
             guard let file, let bytes else { return SQLITE_MISUSE }
-            guard let (fault, code) = ScriptedFile.judge(file, .write) else { return ScriptedFile.write(file, bytes, count, offset) }
+            guard let (fault, code) = ScriptedFile.nextFault(file, .write) else { return ScriptedFile.write(file, bytes, count, offset) }
             if fault == .shortWrite { _ = ScriptedFile.write(file, bytes, count / 2, offset) }
             return code
         }
         methods.xTruncate = { file, size in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.judge(file, .truncate) { return code }
+            if let (_, code) = ScriptedFile.nextFault(file, .truncate) { return code }
             let code = ScriptedFile.io(file).xTruncate(ScriptedFile.system(file), size)
             if code == SQLITE_OK { ScriptedFile.record(file) { .truncate(file: $0, size: Int(size)) } }
             return code
         }
         methods.xSync = { file, flags in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.judge(file, .sync) { return code }
+            if let (_, code) = ScriptedFile.nextFault(file, .sync) { return code }
             let code = ScriptedFile.io(file).xSync(ScriptedFile.system(file), flags)
             guard code == SQLITE_OK else { return code }
             ScriptedFile.record(file) { .sync(file: $0) }
             if ScriptedFile.of(file).pointee.syncsFolder {
                 ScriptedFile.of(file).pointee.syncsFolder = false
-                ScriptedFile.record(file) { _ in .syncFolder }
+                ScriptedFile.recordFolderSync(file)
             }
             return code
         }
         methods.xFileSize = { file, size in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.judge(file, .size) { return code }
+            if let (_, code) = ScriptedFile.nextFault(file, .size) { return code }
             return ScriptedFile.io(file).xFileSize(ScriptedFile.system(file), size)
         }
         methods.xFileControl = { file, operation, argument in
@@ -84,7 +84,7 @@ enum ScriptedMethods {
     private static func addLocks(to methods: inout sqlite3_io_methods) {
         methods.xLock = { file, level in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.judge(file, .lock) { return code }
+            if let (_, code) = ScriptedFile.nextFault(file, .lock) { return code }
             return ScriptedFile.io(file).xLock(ScriptedFile.system(file), level)
         }
         methods.xUnlock = { file, level in
@@ -93,7 +93,7 @@ enum ScriptedMethods {
         }
         methods.xCheckReservedLock = { file, answer in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.judge(file, .checkLock) { return code }
+            if let (_, code) = ScriptedFile.nextFault(file, .checkLock) { return code }
             return ScriptedFile.io(file).xCheckReservedLock(ScriptedFile.system(file), answer)
         }
     }
@@ -101,7 +101,7 @@ enum ScriptedMethods {
     private static func addShared(to methods: inout sqlite3_io_methods) {
         methods.xShmMap = { file, page, size, extends, region in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.judge(file, .mapShared) {
+            if let (_, code) = ScriptedFile.nextFault(file, .mapShared) {
                 region?.pointee = nil
                 return code
             }
@@ -109,7 +109,7 @@ enum ScriptedMethods {
         }
         methods.xShmLock = { file, offset, count, flags in
             guard let file else { return SQLITE_MISUSE }
-            if flags & SQLITE_SHM_LOCK != 0, let (_, code) = ScriptedFile.judge(file, .lockShared) { return code }
+            if flags & SQLITE_SHM_LOCK != 0, let (_, code) = ScriptedFile.nextFault(file, .lockShared) { return code }
             return ScriptedFile.io(file).xShmLock(ScriptedFile.system(file), offset, count, flags)
         }
         methods.xShmBarrier = { file in

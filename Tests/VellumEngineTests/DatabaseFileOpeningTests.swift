@@ -2,8 +2,9 @@ import Foundation
 import RawDatabase
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
+
+@testable import VellumEngine
 
 @Suite(.timeLimit(.minutes(60)))
 struct DatabaseFileOpeningTests {
@@ -94,12 +95,52 @@ struct DatabaseFileOpeningTests {
     @Test func aNewerFormatIsRejectedUnchanged() throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         try setup.close()
-        try RawDatabase(setup.url).execute("PRAGMA user_version = 1000")
+        try RawDatabase(setup.url).declareFormat(1000)
         let before = try Data(contentsOf: setup.url)
         #expect(code { _ = try setup.open() } == .newerFormat)
         #expect(try Data(contentsOf: setup.url) == before)
-        try RawDatabase(setup.url).execute("PRAGMA user_version = 6")
+        try RawDatabase(setup.url).declareFormat(1)
         #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+    }
+
+    /// R13: one damaged byte must not lock a store out.
+    @Test(arguments: [0, 2, 1000, 1 << 30])
+    func aDamagedFormatNumberIsRepaired(_ number: Int) throws {
+        try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
+        try RawDatabase(setup.url).execute("PRAGMA user_version = \(number)")
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+        try setup.close()
+        #expect(try RawDatabase(setup.url).int("PRAGMA user_version") == 1)
+    }
+
+    /// The first page of the list of free pages, and their number (sqlite.org/fileformat2.html, 1.3).
+    @Test(arguments: 32..<40)
+    func aDamagedListOfFreePagesDoesNotKeepAFileFromBeingOpened(_ offset: Int) throws {
+        let store = try setup.store()
+        for number in 0..<40 { try store.record(Data(number, count: 5000), forKey: EntryKey("\(number)")) }
+        for number in 0..<20 { try store.remove(EntryKey("\(number)")) }
+        try setup.close()
+        for bit in 0..<8 {
+            var bytes = try Data(contentsOf: setup.url)
+            bytes[offset] ^= 1 << bit
+            try bytes.write(to: setup.url)
+            for number in 20..<40 { #expect(try setup.store().value(forKey: EntryKey("\(number)")) == Data(number, count: 5000)) }
+            try setup.close()
+        }
+    }
+
+    @Test func anEntryWithAnUnknownFlagIsRefusedClearly() throws {
+        let store = try setup.store()
+        for key in ["newer", "other"] { try store.record(Data("value".utf8), forKey: EntryKey(key)) }
+        var entry = try #require(try store.disk.entry(forKey: "newer"))
+        entry.flags = 1
+        let checksum = Data("newer".utf8).withUnsafeBytes { Checksum(archiveName: "strings").of(entry, key: $0) }
+        try setup.close()
+        try RawDatabase(setup.url).execute("UPDATE entries SET flags = 1, checksum = \(checksum) WHERE id = (1 << 40) + 1")
+        let again = try setup.store()
+        #expect(code { _ = try again.value(forKey: "newer") } == .notDecodable)
+        #expect(try again.values().count == 1)
     }
 
     // MARK: Paths

@@ -59,21 +59,26 @@ struct StoreModelTests {
             #expect(try store?.statistics().disk == StorageUsage(entries: model.count, bytes: bytes), "seed \(seed), step \(step)")
         }
         for key in keys { #expect(try store?.value(forKey: EntryKey(key)) == model[key]) }
+        try store?.flush()
+        try setup.open().waitForMaintenance()
         store = nil
         // The archive's stored totals match its table, and every touch belongs to an entry.
         let database = try RawDatabase(setup.url)
-        #expect(try database.int("SELECT count(*) FROM entries_1") == model.count)
-        #expect(try database.int("SELECT entries FROM archives WHERE id = 1") == model.count)
-        #expect(try database.int("SELECT (SELECT coalesce(sum(length(bytes)), 0) FROM entries_1) - bytes FROM archives") == 0)
-        #expect(try database.int("SELECT count(*) FROM touches_1 WHERE id NOT IN (SELECT id FROM entries_1)") == 0)
-        #expect(try database.int("SELECT count(*) FROM recency_1") == database.int("SELECT recency FROM archives WHERE id = 1"))
+        #expect(try database.int("SELECT count(*) FROM entries") == model.count)
+        #expect(
+            try database.int("SELECT entries + (SELECT count(*) FROM entries WHERE id >= (1 << 40) + next) FROM archives") == model.count)
+        #expect(
+            try database.int("SELECT (SELECT total(length(bytes)) FROM entries WHERE id < (1 << 40) + next) - bytes FROM archives") == 0)
+        #expect(try database.int("SELECT count(*) FROM touches WHERE id NOT IN (SELECT id FROM entries)") == 0)
+        #expect(try database.int("SELECT count(*) FROM recency") == database.int("SELECT recency FROM archives WHERE id = 1"))
         #expect(
             try database.int(
-                "SELECT count(*) FROM touches_1 u WHERE NOT EXISTS (SELECT 1 FROM recency_1 m WHERE m.stamp = u.stamp AND m.id = u.id)")
+                "SELECT count(*) FROM touches u WHERE NOT EXISTS (SELECT 1 FROM recency m WHERE m.stamp = u.stamp AND m.id = u.id)")
                 == 0)
         #expect(
             try database.int(
-                "SELECT count(*) FROM entries_1 WHERE id <= (SELECT low_water FROM archives) AND id NOT IN (SELECT id FROM touches_1)") == 0
+                "SELECT count(*) FROM entries WHERE id <= (SELECT (1 << 40) + low_water FROM archives) AND id NOT IN (SELECT id FROM touches)"
+            ) == 0
         )
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import RawDatabase
 import Testing
 import VellumCore
-import VellumEngine
+@testable import VellumEngine
 import VellumTestSupport
 
 /// C14: damage is detected and reported, and hides no other entry.
@@ -19,11 +19,11 @@ struct RecoveryTests {
     }
 
     @Test(arguments: [
-        "UPDATE entries_1 SET bytes = zeroblob(200) WHERE id = 5",
-        "UPDATE entries_1 SET written = written + 1 WHERE id = 5",
-        "UPDATE entries_1 SET expires = 99999999999999 WHERE id = 5",
-        "UPDATE entries_1 SET idle = 5 WHERE id = 5",
-        "UPDATE entries_1 SET bytes = (SELECT bytes FROM entries_1 WHERE id = 6) WHERE id = 5",
+        "UPDATE entries SET bytes = zeroblob(200) WHERE id = (1 << 40) + 5",
+        "UPDATE entries SET written = written + 1 WHERE id = (1 << 40) + 5",
+        "UPDATE entries SET expires = 99999999999999 WHERE id = (1 << 40) + 5",
+        "UPDATE entries SET idle = 5 WHERE id = (1 << 40) + 5",
+        "UPDATE entries SET bytes = (SELECT bytes FROM entries WHERE id = (1 << 40) + 6) WHERE id = (1 << 40) + 5",
     ])
     func aModifiedEntryIsReportedAsDamagedAndDoesNotHideOthers(_ sql: String) async throws {
         try fill(10)
@@ -47,8 +47,16 @@ struct RecoveryTests {
     @Test func anEntryUnderAnotherKeyIsDamaged() throws {
         try fill(3)
         _ = try setup.store("other")
-        try RawDatabase(setup.url).execute("UPDATE entries_1 SET key = CAST('x' AS BLOB) WHERE id = 1")
-        try RawDatabase(setup.url).execute("INSERT INTO entries_2 SELECT * FROM entries_1 WHERE id = 2")
+        func hash(_ key: String, _ archive: String) -> Int64 {
+            EntryKey(key).withBytes { Checksum(archiveName: archive).storedHash(ofKey: $0) }
+        }
+        let database = try RawDatabase(setup.url)
+        try database.execute("UPDATE entries SET key = CAST('x' AS BLOB), hash = \(hash("x", "strings")) WHERE id = (1 << 40) + 1")
+        try database.execute(
+            """
+            INSERT INTO entries SELECT id + (1 << 40), \(hash("1", "other")), key, written, expires, idle, stamp, checksum, 0, 0, bytes
+            FROM entries WHERE id = (1 << 40) + 2
+            """)
         #expect(throws: VellumError.self) { try setup.store().value(forKey: "x") }
         #expect(throws: VellumError.self) { try setup.store("other").value(forKey: "1") }
         #expect(try setup.store().value(forKey: "1") != nil)
@@ -80,7 +88,7 @@ struct RecoveryTests {
         try setup.store("second").record(Data("two".utf8), forKey: "b")
         try setup.close()
         var bytes = try Data(contentsOf: setup.url)
-        let root = try RawDatabase(setup.url).int("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_1_1'")
+        let root = try RawDatabase(setup.url).int("SELECT rootpage FROM sqlite_schema WHERE name = 'entries_by_hash'")
         bytes.replaceSubrange((root - 1) * 4096..<root * 4096, with: Data(repeating: 0xEE, count: 4096))
         try bytes.write(to: setup.url)
         do {
@@ -122,8 +130,8 @@ struct RecoveryTests {
 
     private final class Listener: DiskArchiveDelegate {
         let events = Locked<[StoreEvent]>([])
-        func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { nil }
-        func uses(areLaterThan stamp: UseStamp) {}
+        func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { nil }
+        func raiseStamp(to stamp: UseStamp) {}
         func takeTouches(limit: Int) -> [Touch] { [] }
         func finishTouches(written: Bool) {}
         func pendingTouches() -> [Touch] { [] }

@@ -19,8 +19,10 @@ struct StoreTests {
             faults = ArchiveFaults(in: folder)
             disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
                 .archive(named: "archive", capacity: Capacity(limit), interceptedBy: faults)
+            var options = StoreOptions<String>()
+            options.caching = caching
             store = Store(
-                disk: disk, codec: codec, memory: try Capacity(memory), caching: caching, clock: clock.wallClock)
+                disk: disk, codec: codec, memory: try Capacity(memory), options, clock: clock.wallClock)
             // Expired entries stay in the file, so that no test depends on when they are reclaimed.
             try store.setRetention(.never, staleWindow: .seconds(86_400))
         }
@@ -214,16 +216,16 @@ struct StoreTests {
         try setup.store.remove("b")
         try setup.store.removeAll()
         try setup.store.close()
-        var heard: [String] = []
+        var received: [String] = []
         for await event in events {
             switch event {
-            case .recorded(let key): heard.append("recorded \(key)")
-            case .removed(let key, let cause): heard.append("\(cause) \(key)")
-            case .removedAll: heard.append("all")
-            default: heard.append("else")
+            case .recorded(let key): received.append("recorded \(key)")
+            case .removed(let key, let cause): received.append("\(cause) \(key)")
+            case .removedAll: received.append("all")
+            default: received.append("else")
             }
         }
-        #expect(heard == ["recorded a", "evicted a", "recorded b", "explicit b", "all"])
+        #expect(received == ["recorded a", "evicted a", "recorded b", "explicit b", "all"])
     }
 
     @Test func statisticsCountEvents() throws {
@@ -240,4 +242,22 @@ struct StoreTests {
     }
 }
 
-struct Unexpected: Error {}
+struct Unexpected: Error {
+
+    @Test func anEntryThatIsRecordedAgainWhileTheDiskLimitIsLoweredIsListedOnce() throws {
+        let setup = try Setup()
+        let store = try setup.store(memory: 10.megaByte)
+        var transaction = StoreTransaction()
+        for number in 0..<1000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
+        try transaction.commit()
+        let recording = OnThread {
+            while store.capacities.disk.bytes > 100_000 { sched_yield() }
+            return code { for number in 0..<50 { try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)")) } }
+        }
+        try store.reconfigure(memory: Capacity(10.megaByte), disk: Capacity(DataSize(bytes: 100_000)), caching: .values)
+        #expect(recording.result() == nil)
+        let keys = try store.keys().map(\.normalized)
+        #expect(keys.count == Set(keys).count)
+        #expect(try keys.count == store.count())
+    }
+}

@@ -75,7 +75,7 @@ struct SuspendingTests {
         for number in 0..<50 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
         let file = try setup.open()
         try file.suspend()
-        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries_1") == 50)
+        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 50)
         try file.resume()
         #expect(try store.count() == 50)
     }
@@ -86,7 +86,8 @@ struct SuspendingTests {
         try store.record(Data("stays".utf8), forKey: "b")
         let file = try setup.open()
         try file.suspend()
-        try RawDatabase(setup.url).execute("DELETE FROM entries_1 WHERE id = 1; UPDATE archives SET entries = 1, bytes = 5")
+        try RawDatabase(setup.url).execute(
+            "DELETE FROM entries WHERE id = (1 << 40) + 1; UPDATE archives SET entries = 1, bytes = 5, next = 3")
         try file.resume()
         store.trimMemory(to: 0)
         #expect(try store.value(forKey: "a") == nil)
@@ -102,5 +103,40 @@ struct SuspendingTests {
         try file.close()
         #expect(code { _ = try store.count() } != nil)
         #expect(try setup.store().value(forKey: "a") == Data("one".utf8))
+    }
+
+    @Test func resumingWhileTheFileIsBeingSuspendedLeavesItUsable() throws {
+        let store = try setup.store(durability: .relaxed)
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        let (suspending, resuming) = file.checkpointing.withLock { _ in
+            let suspending = OnThread { code { try file.suspend() } }
+            while file.state != .suspended { sched_yield() }
+            return (suspending, OnThread { code { try file.resume() } })
+        }
+        #expect((suspending.result(), resuming.result()) == (nil, nil))
+        #expect(file.state == .open)
+        store.trimMemory(to: 0)
+        #expect(try store.value(forKey: "a") == Data("one".utf8))
+        try store.record(Data("two".utf8), forKey: "b")
+        try setup.close()
+        #expect(try setup.store().count() == 2)
+    }
+
+    @Test func aCallWhileTheFileIsBeingClosedThrowsClosed() throws {
+        for round in 0..<60 {
+            let store = try setup.store()
+            try store.record(Data(round, count: 2000), forKey: "a")
+            let file = try setup.open()
+            let call = OnThread {
+                while true {
+                    let failure = code { try file.checkLocation() } ?? code { _ = try store.value(forKey: "missing") }
+                    if let failure { return failure }
+                }
+            }
+            try file.close()
+            #expect(call.result() == .closed)
+            #expect(file.state == .closed)
+        }
     }
 }

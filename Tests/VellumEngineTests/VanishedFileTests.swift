@@ -116,4 +116,21 @@ struct VanishedFileTests {
         #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
         #expect(code { _ = try store.value(forKey: "a") } == .vanished)
     }
+
+    /// A suspended file has no descriptor, so the system may give its number to the next file.
+    @Test func aFileWithTheNumberOfADeletedSuspendedFileIsNotTakenForIt() throws {
+        for round in 0..<20 {
+            let file = try DatabaseFile.open(at: setup.folder.file("deleted"))
+            try file.suspend()
+            for name in try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path) where name.hasPrefix("deleted") {
+                try FileManager.default.removeItem(at: setup.folder.file(name))
+            }
+            let other = try StoreHold<Data>.open { () throws(VellumError) in
+                try DatabaseFile.open(at: setup.folder.file("other \(round)"), kind: .caches)
+                    .hold(named: "Test", codec: IdentityCodec(), StoreOptions())
+            }
+            try other.store.record(Data(round, count: 10), forKey: "a")
+            #expect(code { _ = try file.archiveNames() } == .vanished || file.state == .suspended)
+        }
+    }
 }

@@ -19,8 +19,7 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
             case .entry, .lastUse, .totals: self = .read
             case .keysByUse: self = .list
             case .commit, .removeUnused: self = .commit
-            case .flush, .close: self = .maintain
-            case .touchesArePending, .recordTouches: return nil
+            case .flush: self = .maintain
             }
         }
     }

@@ -36,25 +36,25 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     }
 
     @discardableResult
-    package func write(_ key: EntryKey, _ change: ArchiveWrite.Change) throws(VellumError) -> WriteOutcome {
-        try write([(key, change)])[0]
+    package func write(_ key: EntryKey, _ operation: ArchiveWrite.Operation) throws(VellumError) -> WriteOutcome {
+        try write([(key, operation)])[0]
     }
 
     /// Applies all changes in one transaction, if the entry under the key of the first is unchanged or invalid.
     func write(
-        _ changes: [(EntryKey, ArchiveWrite.Change)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
+        _ operations: [(EntryKey, ArchiveWrite.Operation)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
     ) throws(VellumError) -> [WriteOutcome] {
         let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) { isOvertaken }
         return try commit(
-            changes.enumerated().map { index, change in
+            operations.enumerated().map { index, operation in
                 let condition = index == 0 ? condition : WriteCondition(following: condition)
-                return ArchiveWrite(archive: archive, key: change.0, change: change.1, stamp: stamp(), condition: condition)
+                return ArchiveWrite(archive: archive, key: operation.0, operation: operation.1, stamp: stamp(), condition: condition)
             })
     }
 
     /// Applies all changes in one transaction.
-    package func write(_ changes: [(EntryKey, ArchiveWrite.Change)]) throws(VellumError) -> [WriteOutcome] {
-        try commit(changes.map { ArchiveWrite(archive: archive, key: $0.0, change: $0.1, stamp: stamp()) })
+    package func write(_ operations: [(EntryKey, ArchiveWrite.Operation)]) throws(VellumError) -> [WriteOutcome] {
+        try commit(operations.map { ArchiveWrite(archive: archive, key: $0.0, operation: $0.1, stamp: stamp()) })
     }
 
     private func commit(_ writes: [ArchiveWrite]) throws(VellumError) -> [WriteOutcome] {
@@ -86,15 +86,15 @@ package final class ArchiveHarness: DiskArchiveDelegate {
 
     // MARK: DiskArchiveDelegate
 
-    package func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { state.withLock { $0.uses[row] } }
+    package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { state.withLock { $0.uses[entryID] } }
 
-    package func uses(areLaterThan stamp: UseStamp) { state.withLock { $0.last = max($0.last, stamp) } }
+    package func raiseStamp(to stamp: UseStamp) { state.withLock { $0.last = max($0.last, stamp) } }
 
     package func takeTouches(limit: Int) -> [Touch] { [] }
 
     package func finishTouches(written: Bool) {}
 
-    package func pendingTouches() -> [Touch] { state.withLock { $0.uses.map { Touch(row: $0.key, stamp: $0.value) } } }
+    package func pendingTouches() -> [Touch] { state.withLock { $0.uses.map { Touch(entryID: $0.key, stamp: $0.value) } } }
 
     package var pendingTouchCount: Int { 0 }
 

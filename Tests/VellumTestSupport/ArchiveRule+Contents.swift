@@ -48,8 +48,8 @@ extension ArchiveRule {
         },
         ArchiveRule("a write whose condition is not met is declined together with the rest of its transaction") { make in
             let driver = ArchiveHarness(try make(.unlimited))
-            func entry(_ byte: UInt8) -> ArchiveWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
-            let both = [(EntryKey("a"), entry(9)), ("b", ArchiveWrite.Change.remove)]
+            func entry(_ byte: UInt8) -> ArchiveWrite.Operation { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
+            let both = [(EntryKey("a"), entry(9)), ("b", ArchiveWrite.Operation.remove)]
             try driver.store([1], "a")
             try driver.store([1], "b")
             let first = try driver.archive.entry(forKey: "a")?.version
@@ -64,7 +64,7 @@ extension ArchiveRule {
         },
         ArchiveRule("a write whose condition is met is applied together with the rest of its transaction") { make in
             let driver = ArchiveHarness(try make(.unlimited))
-            func entry(_ byte: UInt8) -> ArchiveWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
+            func entry(_ byte: UInt8) -> ArchiveWrite.Operation { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
             try expect(driver.write([("a", entry(1))], ifUnchangedSince: nil)[0].wasDeclined, false, "where nothing is")
             let first = try driver.archive.entry(forKey: "a")?.version
             let outcomes = try driver.write([("a", entry(2)), ("b", entry(2))], ifUnchangedSince: first)
@@ -106,7 +106,7 @@ extension ArchiveRule {
         },
         ArchiveRule("the writes of a transaction are applied in order") { make in
             let driver = ArchiveHarness(try make(.unlimited))
-            func entry(_ byte: UInt8) -> ArchiveWrite.Change { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
+            func entry(_ byte: UInt8) -> ArchiveWrite.Operation { .store(Entry(bytes: Data([byte]), written: driver.clock.now)) }
             let outcomes = try driver.write([("a", entry(1)), ("b", entry(2)), ("a", entry(3)), ("b", .remove), ("c", .remove)])
             try expect(outcomes.map(\.wasPresent), [false, false, true, true, false], "was present")
             try expect(driver.bytes("a"), [3], "a")

@@ -13,7 +13,7 @@ struct ArchiveStoreFailureTests {
         try store.close()
         let other = try temporary.factory.store(for: User.self)
 
-        let verbs: [() throws -> Void] = [
+        let operations: [() throws -> Void] = [
             { _ = try store.access(archiveWithKey: "a") }, { try store.record(Parcel("b")) },
             { try store.record(contentsOf: [Parcel("b")]) },
             { _ = try store.accessAll() }, { _ = try store.contains(archiveWithKey: "a") }, { _ = try store.metadata(forKey: "a") },
@@ -27,8 +27,8 @@ struct ArchiveStoreFailureTests {
                 }
             },
         ]
-        for verb in verbs {
-            let error = #expect(throws: VellumError.self) { try verb() }
+        for operation in operations {
+            let error = #expect(throws: VellumError.self) { try operation() }
             #expect(error?.code == .closed)
         }
         #expect(try other.count() == 0)

@@ -50,15 +50,14 @@ extension MistakeTests.Mistake {
         .init(
             "a negative limit of a query",
             """
-            invalidQuery: The limit or offset of a query is negative. Pass zero or more. (archive Notes, file \
-            FOLDER/Archives.sqlite)
+            invalidQuery: The limit of a query is -1. Pass zero or more. (archive Notes, file FOLDER/Archives.sqlite)
             """
         ) { _ = try Tests.notes($0).fetch(where: #Predicate { $0.text == "a" }, limit: -1) },
         .init(
             "a negative duration",
             """
-            invalidDuration: A duration must be zero or more: an entry cannot expire before it is written. (archive \
-            Notes, file FOLDER/Archives.sqlite)
+            invalidDuration: The duration staleIfError is -1.0 seconds. Give zero or more. (archive Notes, file \
+            FOLDER/Archives.sqlite)
             """
         ) {
             _ = try await Tests.notes($0).value(forKey: "note", staleIfError: .seconds(-1)) { Note() }
@@ -66,13 +65,14 @@ extension MistakeTests.Mistake {
         .init(
             "an age that is not a number",
             """
-            invalidDuration: An age must be zero seconds or more, or infinity for no limit, and not nan.
+            invalidDuration: An age of nan seconds is not valid. Give zero or more, or infinity for no limit.
             """
         ) { _ in _ = try CacheMaxAge(validatingSeconds: .nan) },
         .init(
             "a jitter of two",
             """
-            invalidDuration: A jitter must be a part of the age, from 0 to 1.
+            invalidDuration: A jitter of 2.0 is not valid: it is the part of the age by which entries may expire earlier. \
+            Give 0 to 1.
             """
         ) { _ in _ = try CacheMaxAge(validating: .seconds(5), jitter: 2) },
         .init(
@@ -98,14 +98,16 @@ extension MistakeTests.Mistake {
         .init(
             "a key that is not a number",
             """
-            invalidKey: A key cannot contain a number that is infinite or NaN.
+            invalidKey: A key cannot contain a number that is infinite or NaN. Use a text or a finite number. (archive \
+            Users, version 1, file FOLDER/Caches.sqlite)
             """
         ) { try Tests.cache($0, Double.self, Int.self).set(1, forKey: .nan) },
         .init(
             "a key that is a set",
             """
             invalidKey: Set<String> cannot be part of a key, because equal values may be encoded in different orders. \
-            Use a sorted array, or a dictionary with String or Int keys.
+            Use a sorted array, or a dictionary with String or Int keys. (archive Users, version 1, file \
+            FOLDER/Caches.sqlite)
             """
         ) { try Tests.cache($0, Set<String>.self, Int.self).set(1, forKey: ["secret", "b"]) },
         .init(
@@ -155,15 +157,14 @@ extension MistakeTests.Mistake {
         .init(
             "a storage of no values",
             """
-            invalidLimit in lru-storage-String:Int: A limit of 0 entries holds nothing. Give at least one entry, or \
-            none for no limit.
+            invalidLimit in lru-storage-String:Int: A limit of 0 entries holds nothing. Give at least one entry.
             """
         ) { _ in _ = try LRUStorage<String, Int>(maxCount: 0) },
         .init(
             "a folder of values that is a file",
             """
-            inputOutput in disk-file: A file could not be created: Not a directory (20), at FOLDER/file. A file is in \
-            the place of a folder: remove it, or correct the path.
+            inputOutput in disk-file: A file could not be created: Not a directory (20), at FOLDER/file. A folder is \
+            needed there, and it or a folder above it is a file. Choose another path.
             """
         ) {
             try Tests.put("text", $0, "file")
@@ -172,8 +173,8 @@ extension MistakeTests.Mistake {
         .init(
             "a file that holds no value of the type",
             """
-            notDecodable in disk-folder: The stored bytes cannot be decoded as Note. The type may have changed: set \
-            the value again, or remove it.
+            notDecodable in disk-folder: The stored bytes cannot be decoded as Note: the bytes are damaged or in another \
+            format. The type may have changed: set the value again, or remove it.
             """
         ) {
             let folder = DiskFolderStorage(folderURL: $0.appendingPathComponent("folder"))

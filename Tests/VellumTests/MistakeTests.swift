@@ -6,7 +6,7 @@ import Testing
 import Vellum
 import VellumCore
 
-/// What a user is told of a mistake: each message says which archive and which file, what is wrong, and what to do.
+/// The messages after a mistake of the user: each says which archive and which file, what is wrong, and what to do.
 @Suite(.timeLimit(.minutes(60)))
 struct MistakeTests {
     struct Note: ArchiveCodable {
@@ -142,8 +142,8 @@ extension MistakeTests.Mistake {
         .init(
             "an object that cannot be encoded",
             """
-            notEncodable: An object of type Unencodable cannot be encoded: its encoding threw the error that is the cause. \
-            The old object is still there. (archive VellumTests.MistakeTests.Unencodable, file FOLDER/Archives.sqlite)
+            notEncodable: An object of type Unencodable cannot be encoded: it threw NSCocoaErrorDomain 4866. The old \
+            object is still there. (archive VellumTests.MistakeTests.Unencodable, file FOLDER/Archives.sqlite)
             """
         ) {
             try ArchivesFactory(directory: $0).store(for: MistakeTests.Unencodable.self).record(MistakeTests.Unencodable())
@@ -151,8 +151,9 @@ extension MistakeTests.Mistake {
         .init(
             "an object whose type changed",
             """
-            notDecodable: The stored bytes cannot be decoded as ChangedNote. The type may have changed; record the \
-            object again or delete it. (archive Notes, file FOLDER/Archives.sqlite)
+            notDecodable: A stored object cannot be decoded as ChangedNote: the property pages is missing. If the type \
+            has changed, let its init(from:) read the old form too; or record the object again, or delete it. (archive \
+            Notes, file FOLDER/Archives.sqlite)
             """
         ) {
             let factory = ArchivesFactory(directory: $0)
@@ -163,8 +164,8 @@ extension MistakeTests.Mistake {
         .init(
             "two types with one archive name",
             """
-            contradiction: The archive is open for another type than ChangedNote. Use a different name for one of the \
-            types. (archive Notes)
+            contradiction: The archive is open for the type Note and was requested for ChangedNote. Give one of them \
+            another archive name. (archive Notes)
             """
         ) {
             let factory = ArchivesFactory(directory: $0)
@@ -230,28 +231,30 @@ extension MistakeTests.Mistake {
         .init(
             "a URL of a server",
             """
-            cannotOpen: The URL does not name a file of this machine. Give a file URL. (archive Notes)
+            cannotOpen: The URL does not name a file: it has the scheme https. Give a file URL: URL(fileURLWithPath:). \
+            (archive Notes)
             """
         ) { _ in _ = try Tests.notes(try #require(URL(string: "https://example.com/archives"))) },
         .init(
             "a name that is too long",
             """
-            cannotOpen: A folder could not be made. The path is longer than the file system allows. Choose a shorter \
-            one. (archive Notes, file FOLDER/NAME)
+            cannotOpen: A folder could not be made. A name in the path has 300 bytes, and at most 255 are allowed. \
+            Choose a shorter one. (archive Notes, file FOLDER/NAME)
             """
         ) { _ = try Tests.notes($0.appendingPathComponent(String(repeating: "n", count: 300))) },
         .init(
             "a folder where none can be made",
             """
-            cannotOpen: A folder could not be made. The system says: No such file or directory. Choose another path. \
-            (archive Notes, file /proc/archives)
+            cannotOpen: A folder could not be made. The folder /proc exists, but takes no files or folders of a program. \
+            Choose another path. (archive Notes, file /proc/archives)
             """
         ) { _ in _ = try Tests.notes(URL(fileURLWithPath: "/proc/archives")) },
         .init(
             "a text file in the place of the database",
             """
-            notADatabase: The file is not a database. It was not changed; choose another path. (archive Notes, file \
-            FOLDER/Archives.sqlite, SQLite 26)
+            notADatabase: The file is not a database. It was not changed. If it is the archive's own file, restore it \
+            from a backup or move it away; otherwise choose another path. (archive Notes, file FOLDER/Archives.sqlite, \
+            SQLite 26)
             """
         ) {
             try Tests.put(String(repeating: "no database ", count: 1000), $0, "Archives.sqlite")
@@ -273,8 +276,8 @@ extension MistakeTests.Mistake {
         .init(
             "a file that was deleted while it was open",
             """
-            vanished: The file was deleted, replaced or renamed while it was open. Open the archive again. (archive \
-            Notes, file FOLDER/Archives.sqlite)
+            vanished: The file was deleted, replaced or renamed while it was open. Open the archive again: it uses what \
+            is at the path then. (archive Notes, file FOLDER/Archives.sqlite)
             """
         ) {
             let notes = try Tests.notes($0)

@@ -1,4 +1,4 @@
-/// What is told of many samples.
+/// The count, the median, a percentile and the maximum of samples.
 public struct Distribution: Sendable {
     private let sorted: [Double]
 
@@ -7,14 +7,14 @@ public struct Distribution: Sendable {
 
     /// How many samples there are.
     public var count: Int { sorted.count }
-    /// The sample that half of all do not exceed.
+    /// The median.
     public var median: Double { percentile(0.5) }
-    /// The sample that 999 of 1000 do not exceed.
+    /// The 99.9th percentile.
     public var p999: Double { percentile(0.999) }
     /// The largest sample.
     public var maximum: Double { sorted.last ?? .nan }
 
-    /// The smallest sample that at least this part of all does not exceed.
+    /// The percentile of a fraction.
     public func percentile(_ part: Double) -> Double {
         guard !sorted.isEmpty else { return .nan }
         let rank = Int((part * Double(sorted.count)).rounded(.up))

@@ -1,40 +1,40 @@
-/// What one comparison measured: every operation of every side.
+/// The measurements of one comparison: every operation of every side.
 public struct Outcome: Codable, Sendable {
-    /// What was compared.
+    /// The operation that was compared.
     public var work: Work
-    /// What was recorded or read: airports, a struct, a value of some size.
+    /// The recorded or read objects: airports, a struct, a value of some size.
     public var subject: String
-    /// Among how many entries.
+    /// The number of entries in the store.
     public var scale: String
-    /// What was measured, ours first.
+    /// The sides, ours first.
     public var sides: [Side]
-    /// How many nanoseconds the first side may take, where that does not depend on another side.
+    /// The limit of the first side in nanoseconds, if it does not depend on another side.
     public var limit: Double?
-    /// What is promised of differences between sides.
+    /// The limits of differences between sides.
     public var increments: [Increment]
-    /// What is promised of sides beside sides other than the first.
+    /// The limits of ratios between sides other than the first.
     public var ratios: [Ratio]
     /// The names of the sides that may not allocate anything.
     public var unallocating: [String]
 
-    /// One library's way, and how long it took.
+    /// One implementation and its measurements.
     public struct Side: Codable, Sendable {
-        /// The name of the library, and of the way where there are several.
+        /// The name of the library, and of the call if there are several.
         public var name: String
-        /// Nanoseconds for one operation, in the order they were measured; of a batch, its mean.
+        /// Nanoseconds per operation, in the order of measurement; the mean of a batch.
         public var samples: [Double]
-        /// Nanoseconds for operations that were timed one by one, where `samples` are of batches.
+        /// Nanoseconds of operations that were timed one by one, if `samples` are of batches.
         public var tail: [Double]
-        /// Allocations for one operation, in the order of `samples`.
+        /// Allocations per operation, in the order of `samples`.
         public var allocations: [Double]
-        /// How many times as long as this side the first may take.
+        /// The limit of the first side's time divided by this side's.
         public var limit: Double?
-        /// How many bytes it makes of one object, where that is compared, too.
+        /// The encoded size of one object, if sizes are compared.
         public var bytes: Double?
-        /// How many times as many bytes as this side the first may make.
+        /// The limit of the first side's size divided by this side's.
         public var limitOfBytes: Double?
 
-        /// A side without samples yet.
+        /// Creates a side without samples.
         public init(name: String, limit: Double? = nil, limitOfBytes: Double? = nil) {
             self.name = name
             (samples, tail, allocations) = ([], [], [])
@@ -43,20 +43,20 @@ public struct Outcome: Codable, Sendable {
         }
     }
 
-    /// What something adds, by itself or beside what it adds to another way: differences of turns in the same round.
+    /// The cost that a feature adds, by itself or compared with what it adds to another side: differences of turns in the same round.
     public struct Increment: Codable, Sendable {
-        /// What is added, in words.
+        /// The name of the feature.
         public var title: String
         /// Names of sides: without it, and with it.
         public var ours: [String]
-        /// The same of the other way; none where it stands for itself.
+        /// The same of the other side; none if there is no other.
         public var theirs: [String]
-        /// How many times as much it may add as to the other way.
+        /// The limit of its cost divided by that of the other side.
         public var limit: Double?
-        /// How many nanoseconds it may add.
+        /// The limit of its cost in nanoseconds.
         public var nanoseconds: Double?
 
-        /// An increment between the named sides.
+        /// Creates an increment between the named sides.
         public init(title: String, ours: [String], theirs: [String] = [], limit: Double? = nil, nanoseconds: Double? = nil) {
             self.title = title
             self.ours = ours
@@ -68,14 +68,14 @@ public struct Outcome: Codable, Sendable {
 
     /// The median of one side divided by that of another.
     public struct Ratio: Codable, Sendable {
-        /// The name of the side that is divided.
+        /// The name of the side in the numerator.
         public var ours: String
-        /// The name of the side that it is divided by.
+        /// The name of the side in the denominator.
         public var theirs: String
         /// The largest quotient allowed.
         public var limit: Double?
 
-        /// The quotient of two named sides.
+        /// Creates the quotient of two named sides.
         public init(_ ours: String, _ theirs: String, limit: Double? = nil) {
             self.ours = ours
             self.theirs = theirs
@@ -83,7 +83,7 @@ public struct Outcome: Codable, Sendable {
         }
     }
 
-    /// An outcome of the given sides.
+    /// Creates an outcome of the given sides.
     public init(
         work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil, increments: [Increment] = [],
         ratios: [Ratio] = [], unallocating: [String] = []
@@ -101,7 +101,7 @@ public struct Outcome: Codable, Sendable {
     /// Returns the side of this name.
     public func side(_ name: String) -> Side? { sides.first { $0.name == name } }
 
-    /// What the median round takes longer on the second side than on the first.
+    /// Returns the median of the second side's time minus the first's, over the rounds.
     public func difference(_ names: [String]) -> Double {
         let samples = names.compactMap { side($0)?.samples }
         guard samples.count == 2 else { return .nan }
@@ -109,7 +109,7 @@ public struct Outcome: Codable, Sendable {
     }
 }
 
-/// What is compared, in the order of the report.
+/// The compared operations, in the order of the report.
 public enum Work: String, Codable, Sendable, CaseIterable {
     case memoryHit, diskHit, recordNew, recordOver, recordPowerSafe, bulk, opening
     case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount
@@ -119,7 +119,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     case shallowsSQLiteHit, shallowsSQLiteSet, shallowsSQLiteSetPowerSafe
     case coderEncode, coderDecode, coderRecordOver, coderDiskHit, coderUnindexed
 
-    /// What one operation is.
+    /// The description of one operation.
     public var title: String {
         switch self {
         case .memoryHit: "Memory hit"
@@ -163,18 +163,18 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     }
 }
 
-/// One number that was measured and what it may be at most.
+/// A measured number and its limit.
 public struct Figure: Codable, Sendable {
-    /// What was measured, in words.
+    /// The name of the measurement.
     public var title: String
-    /// What was measured, in its unit.
+    /// The measured value.
     public var value: Double
     /// The unit of the value and the limit.
     public var unit: String
     /// The largest value allowed.
     public var limit: Double?
 
-    /// A figure and its limit.
+    /// Creates a figure with its limit.
     public init(title: String, value: Double, unit: String, limit: Double? = nil) {
         self.title = title
         self.value = value

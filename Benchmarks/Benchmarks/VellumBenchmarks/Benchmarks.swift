@@ -3,12 +3,12 @@ import Samples
 import Vellum
 
 let benchmarks: @Sendable () -> Void = {
-    let scales: [Scale] = Desk().isQuick ? [.thousand, .twentyThousand] : [.thousand, .twentyThousand, .million]
+    let scales: [Scale] = Workspace().isQuick ? [.thousand, .twentyThousand] : [.thousand, .twentyThousand, .million]
     for scale in scales {
         registerAll(of: User.self, scale)
         registerAll(of: Airport.self, scale)
     }
-    Runner.register(RecordComparison<User>.make(.recordOver, .twentyThousand))
+    Runner.register(RecordComparison<User>.make(.recordOver, .twentyThousand, changed: User.make(_:changedIn:)))
     Runner.register(RecordComparison<User>.make(.recordPowerSafe, .twentyThousand, rounds: 1000))
     Runner.register(RecordComparison<Airport>.make(.recordPowerSafe, .twentyThousand, rounds: 1000))
 
@@ -17,11 +17,11 @@ let benchmarks: @Sendable () -> Void = {
     registerAll(ofSize: Blob64K.self, .hundred)
     registerAll(ofSize: Blob4M.self, .eight)
 
-    let many: Scale = Desk().isQuick ? .hundredThousand : .million
+    let many: Scale = Workspace().isQuick ? .hundredThousand : .million
     for scale in [.tenThousand, many] { registerQueries(of: Resident.self, scale) }
     registerQueries(of: IndexedAirport.self, .airports)
     Runner.register(GrowthComparison.make(many))
-    Runner.register(FilterComparison.make(Desk().isQuick ? .tenThousand : .hundredThousand))
+    Runner.register(FilterComparison.make(Workspace().isQuick ? .tenThousand : .hundredThousand))
     Runner.register(IndexCostComparison.make(.recordIndexed, .twentyThousand))
     Runner.register(IndexCostComparison.make(.bulkIndexed, .twentyThousand))
 

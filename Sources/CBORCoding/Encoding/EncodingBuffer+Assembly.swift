@@ -28,7 +28,7 @@ extension EncodingBuffer {
                 wide.append(item)
             }
         }
-        guard !wide.isEmpty else { return Data(bytes: bytes.base, count: bytes.count) }
+        guard !wide.isEmpty else { return bytes.takeData() }
 
         var output = GrowingBuffer<UInt8>(capacity: bytes.count + wide.count * 8)
         defer { output.free() }
@@ -38,7 +38,7 @@ extension EncodingBuffer {
             done = appendHead(of: item, to: &output)
         }
         output.append(bytes.base + done, count: bytes.count - done)
-        return Data(bytes: output.base, count: output.count)
+        return output.takeData()
     }
 
     /// Writes the head of an item and returns the offset of its first entry.

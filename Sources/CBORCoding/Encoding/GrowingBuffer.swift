@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A growable buffer without the bounds and uniqueness checks of an array. Its owner must call `free()`.
 struct GrowingBuffer<Element: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Element>
@@ -69,6 +71,13 @@ struct GrowingBuffer<Element: BitwiseCopyable> {
 }
 
 extension GrowingBuffer<UInt8> {
+    /// The elements; the buffer is not used afterwards. Many are not copied.
+    mutating func takeData() -> Data {
+        guard isOwner, count >= 1 << 16 else { return Data(bytes: base, count: count) }
+        isOwner = false
+        return Data(bytesNoCopy: base, count: count, deallocator: .custom { bytes, _ in bytes.deallocate() })
+    }
+
     @inline(__always)
     mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
         let size = MemoryLayout<Number>.size

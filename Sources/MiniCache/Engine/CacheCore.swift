@@ -55,9 +55,10 @@ final class CacheCore: Sendable {
 
     // MARK: Opening and closing
 
-    /// Returns the store, opened if necessary and prepared for a handle with this age and this type of keys.
-    func store<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(VellumError) -> Store<CachedValue> {
-        let store = try openStore()
+    /// Returns a hold on the store, opened if necessary and prepared for a handle with this age and this type of keys.
+    func hold<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(VellumError) -> StoreHold<CachedValue> {
+        let hold = try openHold()
+        let store = hold.store
         let (isNewExpiration, isNewKeyType) = state.withLock { state in
             (state.expirations.insert(expiration).inserted, !state.keyTypes.contains(ObjectIdentifier(type)))
         }
@@ -69,25 +70,31 @@ final class CacheCore: Sendable {
             try file.renameOriginalEntries(of: location, keyedBy: type)
             state.withLock { _ = $0.keyTypes.insert(ObjectIdentifier(type)) }
         }
-        return store
+        return hold
     }
 
-    private func openStore() throws(VellumError) -> Store<CachedValue> {
-        if let hold {
-            guard !hold.mark.isClosed else { throw .closed }
-            return hold.store
-        }
-        let (memory, disk, isClosed) = state.withLock { ($0.memory, $0.disk, $0.isClosed) }
-        guard !isClosed else { throw .closed }
+    private func openHold() throws(VellumError) -> StoreHold<CachedValue> {
+        let (old, memory, disk, isClosed) = state.withLock { ($0.hold, $0.memory, $0.disk, $0.isClosed) }
+        guard !isClosed else { throw Self.closed }
+        if let old, !old.store.isClosed { return old }
+        // Handles that read through the old hold notice here that its file has vanished.
+        old?.mark.set(true)
         let new = try file.openStore(location, memory: memory, disk: disk)
         let (hold, isObserved) = state.withLock { state -> (StoreHold<CachedValue>?, Bool) in
             // The manager may have been closed, or another thread may have been faster.
-            if !state.isClosed { state.hold = state.hold ?? new }
-            return (state.hold, failures.isObserved)
+            if !state.isClosed, state.hold === old {
+                state.hold = new
+                (state.expirations, state.keyTypes, state.isForwardingEvents) = ([], [], false)
+            }
+            return (state.isClosed ? nil : state.hold, failures.isObserved)
         }
-        guard let hold else { throw .closed }
+        guard let hold else { throw Self.closed }
         if isObserved { forwardEvents() }
-        return hold.store
+        return hold
+    }
+
+    private static var closed: VellumError {
+        VellumError(.closed, "The cache or its manager was closed. Request the cache from a manager again.")
     }
 
     private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
@@ -95,11 +102,8 @@ final class CacheCore: Sendable {
     /// The store, if it is open.
     var opened: Store<CachedValue>? { hold?.store }
 
-    /// Whether the handles were closed; `nil` before the store was opened.
-    var closedMark: ClosedMark? { hold?.mark }
-
     /// Whether the store was open and is closed.
-    var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.mark.isClosed || $0.store.isClosed } ?? false }
+    var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.store.isClosed } ?? false }
 
     func close() throws(VellumError) {
         let hold = state.withLock { state in
@@ -116,7 +120,7 @@ final class CacheCore: Sendable {
         do throws(VellumError) {
             try body()
         } catch {
-            Report.failure(error, verb: "cache")
+            Report.failure(error, operation: "cache")
             failures.send(error)
         }
     }

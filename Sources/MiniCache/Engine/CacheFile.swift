@@ -22,17 +22,24 @@ final class CacheFile: Sendable {
 
     /// Opens the store of a cache, and the file if necessary.
     func openStore(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) throws(VellumError) -> StoreHold<CachedValue> {
-        try StoreHold.open { () throws(VellumError) in
-            try open().hold(
-                named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: location.name, memory: memory, disk: disk,
-                defaults: Self.defaults, caching: .values, durability: durability, whenDifferent: .share)
+        var options = options(ofCache: location.name)
+        (options.memory, options.disk) = (memory, disk)
+        return try StoreHold.open { [options] () throws(VellumError) in
+            try open().hold(named: location.archiveName, codec: CachedValueCodec(), options)
         }
+    }
+
+    private func options(ofCache name: String) -> StoreOptions<CachedValue> {
+        var options = StoreOptions<CachedValue>()
+        (options.versionGroup, options.defaults, options.caching) = (name, Self.defaults, .values)
+        (options.durability, options.policy) = (durability, .share)
+        return options
     }
 
     /// Renames the entries of the original's file whose keys can be decoded as the type.
     func renameOriginalEntries<Key: Codable>(of location: CacheLocation, keyedBy type: Key.Type) throws(VellumError) {
         guard let file = opened else { throw .closed }
-        try file.renameEntries(ofArchive: location.archiveName, withKeyPrefix: CacheKey.originalPrefix) { key in
+        try file.renameEntries(ofArchive: location.archiveName) { key in
             CacheKey.decodingOriginal(key, as: Key.self)
         }
     }
@@ -68,9 +75,8 @@ final class CacheFile: Sendable {
                 store = open
             } else {
                 // Shared with a caller that opens the same cache now.
-                store = try file.store(
-                    named: name, codec: CachedValueCodec(), inVersionGroup: CacheLocation.name(ofArchive: name), defaults: Self.defaults,
-                    caching: .values, durability: durability, whenDifferent: .share)
+                let options = options(ofCache: CacheLocation.name(ofArchive: name))
+                store = try file.store(named: name, codec: CachedValueCodec(), options)
             }
             transaction.removeAll(in: store)
             stores.append(store)

@@ -12,7 +12,7 @@ extension CBORValue {
         case .text(let text): return .text(EntryKey(text).normalized)
         case .float(let number):
             guard number.isFinite else {
-                throw MiniCacheError(.invalidKey, "A key cannot contain a number that is infinite or NaN.")
+                throw MiniCacheError(.invalidKey, "A key cannot contain a number that is infinite or NaN. Use a text or a finite number.")
             }
             return Int128(exactly: number).map(CBORValue.integer) ?? self
         case .array(let elements):
@@ -30,7 +30,8 @@ extension CBORValue {
         normalized.reserveCapacity(pairs.count)
         for (name, value) in pairs {
             guard normalized.updateValue(try value.normalized(), forKey: try name.normalized()) == nil else {
-                throw MiniCacheError(.invalidKey, "A key cannot contain two names that are canonically equivalent.")
+                throw MiniCacheError(
+                    .invalidKey, "A key cannot contain two names that are canonically equivalent. Use names of one Unicode normal form.")
             }
         }
         return normalized

@@ -65,7 +65,9 @@ enum CacheKey {
     @usableFromInline
     static func encoded<Key: Encodable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
         do {
-            let value = try decoder.decode(CBORValue.self, from: encoder.encode(key)).normalized()
+            let bytes = try encoder.encode(key)
+            if CBORValue.isPlainCollection(bytes) { return EntryKey("\u{1}:" + bytes.base64EncodedString()) }
+            let value = try decoder.decode(CBORValue.self, from: bytes).normalized()
             switch value {
             case .text(let text): return self.text(text)
             case .integer(let integer): return EntryKey("\u{1}\(integer)")
@@ -154,7 +156,7 @@ enum CacheKey {
     // MARK: Keys of the original's file
 
     /// The beginning of a key of the original's file that has not been decoded yet.
-    static let originalPrefix = "\u{1}?"
+    static let originalPrefix = OriginalCache.keyPrefix
 
     /// Returns the key under which an entry of the original waits for a cache of its key type, or `nil` if it would be too long.
     static func undecoded(originalJSON json: String) -> EntryKey? {

@@ -14,12 +14,11 @@ extension ErasableStorage where ErasedValue == Data {
         return mapping(
             in: { data in
                 try coding.attempt(
-                    .notDecodable,
-                    "The stored bytes cannot be decoded as \(Value.self). The type may have changed: set the value again, or remove it.",
-                    name
+                    .notDecodable, "The stored bytes cannot be decoded as \(Value.self)",
+                    " The type may have changed: set the value again, or remove it.", name
                 ) { try coding.decode(data) }
             },
-            out: { value in try coding.attempt(.notEncodable, "The value could not be encoded.", name) { try coding.encode(value) } })
+            out: { value in try coding.attempt(.notEncodable, "The value could not be encoded", "", name) { try coding.encode(value) } })
     }
 }
 

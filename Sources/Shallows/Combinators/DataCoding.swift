@@ -1,13 +1,20 @@
 internal import Foundation
+internal import VellumCore
 
 /// A format: how values are decoded from bytes and encoded as bytes. A direction that is not given fails.
 struct DataCoding<Value: Sendable>: Sendable {
     var decode: @Sendable (Data) throws -> Value = { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }
     var encode: @Sendable (Value) throws -> Data = { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly }
 
-    /// Runs a coder, and throws a failure that says what happened.
-    func attempt<Result>(_ code: ShallowsError.Code, _ message: String, _ layer: String, _ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch { throw ShallowsError(code, message, layer: layer, cause: error) }
+    /// Runs `body`. An error of it says what could not be done, why, and what to do.
+    func attempt<Result>(
+        _ code: ShallowsError.Code, _ what: String, _ advice: String, _ layer: String, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ShallowsError(code, "\(what): \(codingReason(error)).\(advice)", layer: layer, cause: error)
+        }
     }
 }
 

@@ -69,7 +69,9 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
                 },
                 removeAll: { call in
                     operations.removeAll(call).then { outcome in outcome.then { datesAreRemoved ? dates.removeAll(call) : .success(()) } }
-                })
+                }
+            )
+            .with(isBuiltIn: operations.isBuiltIn && dates.isBuiltIn)
         }
     }
 }

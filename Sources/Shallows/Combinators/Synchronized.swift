@@ -13,7 +13,9 @@ extension ErasableStorage {
                 retrieve: { storageKey, call in mutex.run(key, layer: name, call) { operations.retrieve(storageKey, $0) } },
                 set: { value, storageKey, call in mutex.run(key, layer: name, call) { operations.set(value, storageKey, $0) } },
                 remove: { storageKey, call in mutex.run(key, layer: name, call) { operations.remove(storageKey, $0) } },
-                removeAll: { call in mutex.run(key, layer: name, call) { operations.removeAll($0) } })
+                removeAll: { call in mutex.run(key, layer: name, call) { operations.removeAll($0) } }
+            )
+            .with(isBuiltIn: false)
         }
     }
 }

@@ -139,7 +139,8 @@ extension ErasableStorage {
                         }
                     }
                 },
-                set: { value, key, call in .transforming(value, name, key, call, transformOut) { operations.set($0, key, call) } })
+                set: { value, key, call in .transforming(value, name, key, call, transformOut) { operations.set($0, key, call) } },
+                isBuiltIn: false)
         }
     }
 }

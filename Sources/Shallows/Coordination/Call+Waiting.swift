@@ -2,7 +2,7 @@
 // is suspended, which is blocked, and which fails because the other call waits for user-supplied code.
 
 extension Call {
-    /// What is to be called when that for which this call would wait waits for user-supplied code itself.
+    /// Returns what to call once the running load, or the holder of the key, waits for user-supplied code; `nil` for nothing.
     ///
     /// - Parameter reject: Ends the wait with `wouldBlock`.
     func notification(reject: @escaping @Sendable () -> Void) -> (@Sendable () -> Void)? {

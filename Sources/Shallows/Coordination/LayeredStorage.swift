@@ -61,10 +61,13 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
             remove: { key, call in self.remove(key, call, direction) },
             removeAll: { call in self.removeAll(call, direction) },
             lockKey: { [back = back.operations] in front.lockKey($0) ?? back.lockKey($0) },
-            fireAndForget: fireAndForget(direction))
+            fireAndForget: fireAndForget(direction), isBuiltIn: isBuiltIn)
         return AnyStorage<Access, Key, Value>(
             name(direction), operations, parts: layers, reach: direction.pushes ? leaves : self.front.leaves)
     }
+
+    /// Whether both layers are storages of this package.
+    @inlinable var isBuiltIn: Bool { front.operations.isBuiltIn && back.operations.isBuiltIn }
 
     /// The names of the storages that a set to both reaches.
     @usableFromInline var leaves: [String] { front.leaves + back.leaves }
@@ -94,8 +97,8 @@ extension LayeredStorage {
             fallThrough(outcome, call) {
                 let identity = AnyKey(key)
                 return loads.run(key, identity, layer: back.name, call) { [self] call in
-                    guard loads.finishedCount != finishedBefore else { return retrieveAndFill(key, identity, call) }
-                    // Another load may have brought the value to the front since it was asked.
+                    if loads.finishedCount == finishedBefore { return retrieveAndFill(key, identity, call) }
+                    // A load has ended since the front was asked, and may have brought the value there.
                     return front.operations.retrieve(key, call).then { [self] outcome in
                         fallThrough(outcome, call) { retrieveAndFill(key, identity, call) }
                     }
@@ -136,8 +139,9 @@ extension LayeredStorage {
 extension LayeredStorage {
     @inlinable
     func set(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
-        // Most often nothing is in the way, and both layers answer when they return.
-        guard !undoes, let stripe = beginBriefly(key) else { return setInOrder(value, key, call, direction) }
+        // Most often nothing is in the way, and both layers answer soon. A storage of the caller's own may take any time, in which other
+        // callers must be told that they wait for it.
+        guard !undoes, isBuiltIn, let stripe = beginBriefly(key) else { return setInOrder(value, key, call, direction) }
         switch direction.pushes ? setBoth(value, key, call) : front.operations.set(value, key, call) {
         case .now(let outcome): return .now(endBriefly(key, stripe, outcome))
         case .later(let promise): return extend(stripe, key, promise)

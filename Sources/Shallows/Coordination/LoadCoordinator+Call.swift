@@ -21,8 +21,9 @@ extension LoadCoordinator where Key == LoadKey {
             case .cancelled: answer.fulfill(.failure(.cancelled(layer: layer, key: key)))
             }
         }
-        // A call that may be rejected joins those that may not; they do not join the load that it starts.
-        let newKey = LoadKey(key: identity, rejectsBlocking: call.rejectsBlocking)
+        // A call that blocks a task (``Call/rejectsBlocking``) joins a load that other calls started. They do not join one that it started,
+        // because that fails where they would wait.
+        let newKey = call.rejectsBlocking ? LoadKey(key: identity, rejectsBlocking: true) : nil
         switch join(LoadKey(key: identity, rejectsBlocking: false), startingAs: newKey, waiter) {
         case .recursive, .cancelled: return retrieve(call)
         case .waits: break

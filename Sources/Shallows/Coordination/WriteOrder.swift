@@ -1,5 +1,11 @@
 internal import VellumCore
 
+/// The state of a ``WriteOrder``, which does not depend on its keys: not nested in it, or each access would look up the type.
+private struct WriteOrderState: Sendable {
+    var versions = WriteVersions<Never>()
+    var removeAllEpoch = 0
+}
+
 /// The order of writes, fills and reads of a storage that is made of two, key by key.
 ///
 /// Writes of one key follow one another, so that they reach both layers in one order and none is undone over the next. A fill goes
@@ -7,13 +13,8 @@ internal import VellumCore
 final class WriteOrder<Key: Sendable>: Sendable {
     typealias Ticket = WriteVersions<Never>.Ticket
 
-    private struct State: Sendable {
-        var versions = WriteVersions<Never>()
-        var removeAllEpoch = 0
-    }
-
     private let mutex = KeyedMutex()
-    private let state = Locked(State())
+    private let state = Locked(WriteOrderState())
     private let stripe = WriteOrder.striping()
     /// The layer that is named where a call fails.
     private let layer: String
@@ -33,7 +34,7 @@ final class WriteOrder<Key: Sendable>: Sendable {
     }
 
     func endBriefly(_ stripe: Int) {
-        state.withLock { $0.versions.recordWrite(stripe) }
+        state.withLock { $0.versions.invalidateTickets(stripe) }
         mutex.unlockBriefly(stripe)
     }
 
@@ -41,7 +42,7 @@ final class WriteOrder<Key: Sendable>: Sendable {
     func extend(_ stripe: Int, of key: Key, _ promise: Promise<Void>) -> Reply<Void> {
         let hold = mutex.extendBriefHold(stripe, of: lockKey(key))
         return Reply.later(promise).map { [self] outcome in
-            state.withLock { $0.versions.recordWrite(stripe) }
+            state.withLock { $0.versions.invalidateTickets(stripe) }
             if let hold { mutex.unlock(hold) }
             return outcome
         }

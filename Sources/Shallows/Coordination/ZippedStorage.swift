@@ -36,7 +36,8 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
                     }
                 },
                 lockKey: left.operations.lockKey,
-                fireAndForget: left.operations.fireAndForget.reporting(with: right.operations.fireAndForget)),
+                fireAndForget: left.operations.fireAndForget.reporting(with: right.operations.fireAndForget),
+                isBuiltIn: left.operations.isBuiltIn && right.operations.isBuiltIn),
             reach: left.leaves + right.leaves)
     }
 

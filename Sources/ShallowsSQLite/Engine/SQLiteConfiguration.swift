@@ -32,10 +32,10 @@ struct SQLiteConfiguration: Sendable {
         let hold = try StoreHold<Value>.open { () throws(VellumError) in
             let file = try FileHold.open(at: url, kind: .storage, clock: options.clock)
             fileHold = file
-            return try file.file.hold(
-                named: "Storage", codec: StorageCodec<Value>(options.format), memory: memory, disk: disk,
-                defaults: .init(memory: memory ?? Self.defaultMemory, disk: .unlimited), caching: .values,
-                durability: options.durability, whenDifferent: .refuse)
+            var store = StoreOptions<Value>()
+            (store.memory, store.disk, store.caching, store.durability) = (memory, disk, .values, options.durability)
+            store.defaults = .init(memory: memory ?? Self.defaultMemory, disk: .unlimited)
+            return try file.file.hold(named: "Storage", codec: StorageCodec<Value>(options.format), store)
         }
         guard let fileHold else { throw .closed }
         return OpenFile(file: fileHold, hold: hold)

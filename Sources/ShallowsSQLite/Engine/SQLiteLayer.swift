@@ -25,7 +25,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         file = SharedFile.shared(for: configuration.url)
     }
 
-    var verbs: StorageOperations<Filename, Value> {
+    var operations: StorageOperations<Filename, Value> {
         StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
@@ -39,13 +39,13 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
             removeAll: { call in
                 self.file.write(nil, call) { self.whole(call) { (store) throws(VellumError) in try store.removeAll() } }
             },
-            lockKey: { LockKey(of: self.file, $0) })
+            lockKey: { LockKey(of: self.file, $0) }, isBuiltIn: true)
     }
 
     private func retrieve(_ key: Filename, _ call: Call) -> Reply<Value> {
         let entry = EntryKey(key.rawValue)
         if let outcome = inMemory(entry, key) { return .now(outcome) }
-        return file.lane.run(layer: name, key: key, call) { [self] in
+        return file.queue.run(layer: name, key: key, call) { [self] in
             answer(key) { (store) throws(VellumError) in try store.value(forKey: entry) }.flatMap { found in
                 found.map(Result.success) ?? .failure(.miss(forKey: key, layer: name))
             }
@@ -79,7 +79,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     private func run<Result: Sendable>(
         _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) -> Reply<Result> {
-        file.lane.run(layer: name, key: key, call) { [self] in answer(key, body) }
+        file.queue.run(layer: name, key: key, call) { [self] in answer(key, body) }
     }
 
     /// The result of `body`, with the storage's own error. Blocks for the disk.
@@ -117,7 +117,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     /// Runs `body` with the file, in its turn, if the storage has opened it.
     func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(VellumError) -> Void) -> Reply<Void> {
         file.write(nil, call) {
-            self.file.lane.run(layer: self.name, call) { [self] in
+            self.file.queue.run(layer: self.name, call) { [self] in
                 guard case .open(let open) = state.withLock({ $0 }) else { return .success(()) }
                 do throws(VellumError) {
                     return .success(try body(open.file))
@@ -129,7 +129,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     private func closeInTurn(_ call: Call) -> Reply<Void> {
-        file.lane.run(layer: name, call) { [self] in
+        file.queue.run(layer: name, call) { [self] in
             do throws(VellumError) {
                 // Retained until the lock is released, so that nothing is deinitialized inside it.
                 let before = state.withLock { $0 }

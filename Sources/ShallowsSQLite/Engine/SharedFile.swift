@@ -9,7 +9,7 @@ internal import VellumCore
 final class SharedFile: Sendable {
     private static let files = WeakTable<String, SharedFile>()
 
-    let lane = SerialQueue()
+    let queue = SerialQueue()
     private let pending = Locked(PendingWrites())
     private let path: String
 

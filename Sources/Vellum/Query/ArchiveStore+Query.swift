@@ -151,8 +151,8 @@ extension QueryDescription where Value: Archivable {
     init(
         where predicate: Predicate<Value>?, sortedBy order: [SortDescriptor<Value>] = [], limit: Int? = nil, offset: Int = 0
     ) throws(VellumError) {
-        guard offset >= 0, limit ?? 0 >= 0 else {
-            throw VellumError(.invalidQuery, "The limit or offset of a query is negative. Pass zero or more.")
+        for (name, number) in [("limit", limit ?? 0), ("offset", offset)] where number < 0 {
+            throw VellumError(.invalidQuery, "The \(name) of a query is \(number). Pass zero or more.")
         }
         self.init()
         if let predicate { steps.append(.filter(Condition(predicate))) }

@@ -69,7 +69,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
             do throws(VellumError) {
                 guard !store.mark.isClosed else { throw .closed }
-                if cursor == nil { cursor = QueryCursor(try query(), in: store.store, atOnce: ArchiveStream.batchSize) }
+                if cursor == nil { cursor = QueryCursor(try query(), in: store.store, batchSize: ArchiveStream.batchSize) }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
                 if error.code == .cancelled { throw CancellationError() }

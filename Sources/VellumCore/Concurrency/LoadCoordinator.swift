@@ -100,8 +100,12 @@ extension LoadCoordinator where Outcome: Sendable {
         let (new, current) = (Self.newNumber(), ReentrancyGuard.currentLoad)
         let (joined, mayBlock) = state.withLock { state -> (Joined, Bool) in
             if isCancelled() { return (.cancelled, false) }
-            let key = state.table.load(of: key) == nil ? newKey ?? key : key
-            let load = state.table.load(of: key) ?? new
+            var (key, running) = (key, state.table.load(of: key))
+            if running == nil, let newKey {
+                key = newKey
+                running = state.table.load(of: key)
+            }
+            let load = running ?? new
             if let current, !WaitGraph.shared.withLock({ $0.add(current, waitsFor: load) }) { return (.recursive, false) }
             let joining = state.table.join(key, waiter: waiter.number, keepsRunning: waiter.keepsRunning, newLoad: new)
             if joining == .start { runningCount.add(1, ordering: .acquiringAndReleasing) }

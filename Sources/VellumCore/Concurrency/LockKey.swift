@@ -46,7 +46,10 @@ package struct AnyKey: Hashable, @unchecked Sendable {  // Unchecked because key
             self.key = 0
             return
         }
-        guard let hashable = key as? AnyHashable, hashable == hashable else { return nil }
-        self.key = hashable
+        guard let hashable = key as? any Hashable, let key = Self.erased(hashable) else { return nil }
+        self.key = key
     }
+
+    /// Compares the key by its own type, which takes a fraction of comparing two `AnyHashable`.
+    private static func erased(_ key: some Hashable) -> AnyHashable? { key == key ? AnyHashable(key) : nil }
 }

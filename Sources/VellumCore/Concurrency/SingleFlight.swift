@@ -107,7 +107,8 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     private mutating func forget(_ number: Number, of key: Key) {
-        if numbers[key] == number { numbers[key] = nil }
+        guard let index = numbers.index(forKey: key), numbers.values[index] == number else { return }
+        numbers.remove(at: index)
     }
 
     /// Stops the process if the tables are inconsistent. For tests. O(n).

@@ -20,23 +20,24 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
         @usableFromInline package let stripe: Int
         @usableFromInline let version: UInt64
 
-        @usableFromInline
+        @inlinable
         init(stripe: Int, version: UInt64) {
             self.stripe = stripe
             self.version = version
         }
     }
 
-    private struct Watch {
+    @usableFromInline
+    struct Watch: Sendable {
         var watchers: Int
         var version: UInt64
     }
 
     @usableFromInline var versions = ContiguousArray<UInt64>(repeating: 0, count: 64)
     /// The number of writes in progress, for each stripe and of every key.
-    private var writes = ContiguousArray<Int>(repeating: 0, count: 64)
-    private var writesOfAll = 0
-    private var watches: [Key: Watch] = [:]
+    @usableFromInline var writes = ContiguousArray<Int>(repeating: 0, count: 64)
+    @usableFromInline var writesOfAll = 0
+    @usableFromInline var watches: [Key: Watch] = [:]
     private var lastVersion: UInt64 = 0
 
     @usableFromInline
@@ -49,24 +50,28 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
     // MARK: Tickets
 
     /// - Returns: `nil` during a write of the stripe or of every key, because only some places may have the new value.
+    @inlinable
     package func ticket(_ stripe: Int) -> Ticket? {
         writes[stripe] == 0 && writesOfAll == 0 ? Ticket(stripe: stripe, version: versions[stripe]) : nil
     }
 
     /// Whether no write has begun or ended since the ticket was issued, and none is in progress.
+    @inlinable
     package func isCurrent(_ ticket: Ticket) -> Bool {
         versions[ticket.stripe] == ticket.version && writes[ticket.stripe] == 0 && writesOfAll == 0
     }
 
     // MARK: Writes
 
-    /// Records a write whose key is excluded from fills by other means.
+    /// Records a write of a key.
     @inlinable
-    package mutating func recordWrite(_ stripe: Int) { versions[stripe] &+= 1 }
-
-    /// Records a write of a key that may be watched.
     package mutating func recordWrite(of key: Key, _ stripe: Int) {
-        recordWrite(stripe)
+        invalidateTickets(stripe)
+        if isWatching { recordWatchedWrite(of: key) }
+    }
+
+    @usableFromInline
+    mutating func recordWatchedWrite(of key: Key) {
         guard let index = watches.index(forKey: key) else { return }
         lastVersion += 1
         watches.values[index].version = lastVersion
@@ -74,9 +79,19 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
 
     /// Records a write of every key.
     package mutating func recordWriteOfAll() {
-        for stripe in versions.indices { versions[stripe] &+= 1 }
+        invalidateTickets()
         lastVersion += 1
         for index in watches.values.indices { watches.values[index].version = lastVersion }
+    }
+
+    /// Makes the tickets of a stripe outdated: what their readers have read may have changed, though not by a write that a watcher of the key
+    /// waits for.
+    @inlinable
+    package mutating func invalidateTickets(_ stripe: Int) { versions[stripe] &+= 1 }
+
+    /// Makes every ticket outdated.
+    package mutating func invalidateTickets() {
+        for stripe in versions.indices { versions[stripe] &+= 1 }
     }
 
     /// Begins a write of the stripe. Until it ends, no ticket is issued and no ticket is current.
@@ -84,7 +99,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
 
     package mutating func endWrite(_ stripe: Int) {
         writes[stripe] -= 1
-        recordWrite(stripe)
+        invalidateTickets(stripe)
     }
 
     /// Begins a write of every key. Until it ends, no ticket is issued and no ticket is current.
@@ -97,6 +112,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
 
     // MARK: Watched keys
 
+    @inlinable
     package var isWatching: Bool { !watches.isEmpty }
 
     /// Adds a watcher of the key, and returns the key's version. No version is used twice.

@@ -20,7 +20,7 @@ public struct Capacity: Hashable, Sendable {
             throw VellumError(.invalidLimit, "A limit of \(size.bytes) bytes holds nothing. Give at least one byte.")
         }
         if let entries, entries <= 0 {
-            throw VellumError(.invalidLimit, "A limit of \(entries) entries holds nothing. Give at least one entry, or none for no limit.")
+            throw VellumError(.invalidLimit, "A limit of \(entries) entries holds nothing. Give at least one entry.")
         }
         self.bytes = size.bytes
         self.entries = entries ?? .max

@@ -51,7 +51,7 @@ public struct Expiration: Hashable, Sendable {
     public init(validatingSeconds seconds: Double, jitter: Double = 0) throws(VellumError) {
         try Self.validate(jitter: jitter)
         guard seconds >= 0 else {
-            throw VellumError(.invalidDuration, "An age must be zero seconds or more, or infinity for no limit, and not \(seconds).")
+            throw VellumError(.invalidDuration, "An age of \(seconds) seconds is not valid. Give zero or more, or infinity for no limit.")
         }
         self.init(age: Int64(exactly: (seconds * 1000).rounded(.up)) ?? .max, jitter: jitter)
     }
@@ -107,7 +107,9 @@ public struct Expiration: Hashable, Sendable {
 
     private static func validate(jitter: Double) throws(VellumError) {
         guard jitter >= 0, jitter <= 1 else {
-            throw VellumError(.invalidDuration, "A jitter must be a part of the age, from 0 to 1.")
+            throw VellumError(
+                .invalidDuration,
+                "A jitter of \(jitter) is not valid: it is the part of the age by which entries may expire earlier. Give 0 to 1.")
         }
     }
 
@@ -122,9 +124,9 @@ public struct Expiration: Hashable, Sendable {
 
     /// Returns a duration in milliseconds, rounded up.
     @usableFromInline
-    package static func milliseconds(_ duration: Duration) throws(VellumError) -> Int64 {
+    package static func milliseconds(_ duration: Duration, as name: StaticString = "age") throws(VellumError) -> Int64 {
         guard duration >= .zero else {
-            throw VellumError(.invalidDuration, "A duration must be zero or more: an entry cannot expire before it is written.")
+            throw VellumError(.invalidDuration, "The duration \(name) is \(duration). Give zero or more.")
         }
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -153,12 +155,10 @@ public struct Expiration: Hashable, Sendable {
     /// Computed from the key and the time alone, by FNV-1a, so that memory, the disk and every process get the same age.
     @usableFromInline
     func jitteredAge(of key: EntryKey, _ written: WallInstant) -> Int64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(bitPattern: written.rawValue)
-        key.withBytes { bytes in
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        }
+        var fnv = FNV1a(seed: UInt64(bitPattern: written.rawValue))
+        key.withBytes { fnv.combine($0) }
         // The upper bits of a product are well mixed; one more multiplication mixes the change of the last byte.
-        let share = Double((hash &* 0x9E37_79B9_7F4A_7C15) >> 11) / Double(UInt64.max >> 11)
+        let share = Double((fnv.hash &* 0x9E37_79B9_7F4A_7C15) >> 11) / Double(UInt64.max >> 11)
         return age - Int64(Double(age) * jitter * share)
     }
 }

@@ -35,8 +35,8 @@ extension LoadOptions {
     @inlinable
     package func check() throws(VellumError) {
         if negativeMaxAge == nil, errorMaxAge == nil { return }
-        if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge) }
-        if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge) }
+        if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge, as: "negativeMaxAge") }
+        if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge, as: "errorMaxAge") }
     }
 }
 

@@ -6,22 +6,33 @@ package import Foundation
 /// "A file could not be created: No space left on device (28), at /var/cache/app. Free some space, then try again."
 /// ```
 package struct FileError: Error {
-    package let step: Step
+    /// The fields, apart from the error itself: it travels through every call that may fail, also where none does.
+    private final class Fields: Sendable {
+        let step: Step
+        let code: Int32
+        let path: String
+        let shownPath: String
+
+        init(_ step: Step, _ code: Int32, _ path: String, _ shownPath: String) {
+            (self.step, self.code, self.path, self.shownPath) = (step, code, path, shownPath)
+        }
+    }
+
+    private let fields: Fields
+
+    package var step: Step { fields.step }
     /// The system's reason: an `errno`.
-    package let code: Int32
+    package var code: Int32 { fields.code }
     /// The file or folder concerned.
-    package let path: String
+    package var path: String { fields.path }
     /// The path as ``description`` shows it. For a file named after a key, that is its folder.
-    package let shownPath: String
+    package var shownPath: String { fields.shownPath }
 
     /// - Parameters:
     ///   - code: An `errno`, or a negated one as ``FileSystem`` returns it.
     ///   - shownPath: The path to show in `description`, if `path` is derived from a user's key.
     package init(_ step: Step, _ code: Int32, _ path: String, shownAs shownPath: String? = nil) {
-        self.step = step
-        self.code = abs(code)
-        self.path = path
-        self.shownPath = shownPath ?? path
+        fields = Fields(step, abs(code), path, shownPath ?? path)
     }
 
     /// Whether the error concerns only this file or folder: it may not be read, or is damaged.
@@ -76,7 +87,7 @@ extension FileError: CustomStringConvertible, CustomDebugStringConvertible {
         case EACCES, EPERM: step.isWriting ? "Check that this program may write there." : "Check that this program may read it."
         case EROFS: "The volume is read-only: choose another one."
         case ENOENT: "Create the folder, or correct the path."
-        case ENOTDIR: "A file is in the place of a folder: remove it, or correct the path."
+        case ENOTDIR: "A folder is needed there, and it or a folder above it is a file. Choose another path."
         case EISDIR: "A folder is in the place of the file: remove it, or correct the path."
         case ENAMETOOLONG, ELOOP: "Choose a shorter path."
         case EMFILE, ENFILE: "Close some of the files that are open, or raise the limit for them."

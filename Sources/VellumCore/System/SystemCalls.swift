@@ -1,13 +1,5 @@
 internal import Foundation
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The calls of ``FileSystem``, implemented by the C library.
 package enum SystemCalls {
     package typealias Path = FileSystem.Path

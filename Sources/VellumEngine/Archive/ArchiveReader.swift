@@ -7,9 +7,17 @@ final class ArchiveReader {
     let id: Int64
     let checksum: Checksum
     let connection: Connection
+    /// The number of the snapshot that is read.
+    var snapshot: UInt64 = 0 {
+        didSet { if snapshot != oldValue { cleared = nil } }
+    }
+    /// The id up to which the archive was emptied, in this snapshot.
+    private var cleared: Int64?
+    private var readCleared: Statement?
     private var readEntry: Statement?
     private var readLastUse: Statement?
     private var loadTotals: Statement?
+    private var readTail: Statement?
     // Statements of queries, in `ArchiveReader+Query`.
     var readExtent: Statement?
     var readByID: Statement?
@@ -21,6 +29,8 @@ final class ArchiveReader {
         self.connection = connection
     }
 
+    private var values: ValueFiles { ValueFiles(of: connection.path) }
+
     /// An entry, or the fact that it does not match its checksum.
     enum Found {
         case entry(Entry)
@@ -28,22 +38,56 @@ final class ArchiveReader {
     }
 
     func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
+        let cleared = try clearedThrough()
         let read = try prepared(&readEntry, EntryTable.read(id))
         defer { read.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
-            read.bind(bytes, at: 1)
-            guard try read.step() else { return nil }
-            let entry = EntryRow(read).entry
-            return checksum.of(entry, key: bytes) == entry.revision ? .entry(entry) : .damaged
+            let hash = checksum.storedHash(ofKey: bytes)
+            read.bind(hash, at: 1)
+            read.bind(cleared, at: 2)
+            var found: Found?
+            while try read.step() {
+                let row = EntryRow(read)
+                if row.keyBytes.elementsEqual(bytes) {
+                    let entry = row.entry
+                    return checksum.of(entry, key: bytes) == entry.revision ? .entry(entry) : .damaged
+                }
+                if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }  // Another key with this hash.
+                // The row's key is damaged, or the index leads to a sound row of another key: then the entry is there and not found.
+                guard checksum.of(row.entry, key: row.keyBytes) != row.checksum else {
+                    throw SQLiteError(code: SQLiteError.corrupt, message: "The index of keys is damaged.")
+                }
+                found = .damaged
+            }
+            return found
         }
     }
 
-    /// The entry's number and its last use in the file.
+    /// The entry with its value, if that is in a file of its own. Read in the snapshot of the entry, which keeps the file.
+    ///
+    /// - Returns: `nil` if the file is missing or damaged.
+    func withValue(_ entry: Entry) throws(SQLiteError) -> Entry? {
+        guard let reference = entry.reference else { return entry }
+        return try values.read(reference).map(entry.holding)
+    }
+
+    /// The id up to which the archive was emptied. Read before any entry: a damaged one must not hide entries.
+    @discardableResult
+    func clearedThrough() throws(SQLiteError) -> Int64 {
+        if let cleared { return cleared }
+        let found = try ArchiveTotals.readCleared(try prepared(&readCleared, ArchiveTotals.cleared(id)), ofArchive: id)
+        cleared = found
+        return found
+    }
+
+    /// The entry's id and its last use in the file.
     func lastUse(ofKey key: EntryKey) throws(SQLiteError) -> Touch? {
+        try clearedThrough()
         let read = try prepared(&readLastUse, RecencyTables.lastUse(id))
         defer { read.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
             read.bind(bytes, at: 1)
+            read.bind(checksum.storedHash(ofKey: bytes), at: 2)
             return try RecencyTables.readLastUse(read)
         }
     }
@@ -53,8 +97,14 @@ final class ArchiveReader {
         defer { load.reset() }
         load.bind(id, at: 1)
         guard try load.step() else { return StorageUsage() }
-        let totals = ArchiveTotals(load)
+        var totals = ArchiveTotals(load, ofArchive: id)
+        try EntryTable.add(try prepared(&readTail, EntryTable.tail(id)), to: &totals)
         return StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
+    }
+
+    /// The id of the last entry that was inserted.
+    func lastEntryID() throws(SQLiteError) -> Int64 {
+        try EntryTable.readLastID(try prepared(query: EntryTable.lastID(id)))
     }
 
     // MARK: Listing
@@ -64,6 +114,7 @@ final class ArchiveReader {
     func keysByUse(
         limit: Int, validAt now: WallInstant, under expiration: Expiration, pending: [Touch]
     ) throws(SQLiteError) -> [ListedKey] {
+        try clearedThrough()
         let lowWater = try connection.int(ArchiveTotals.lowWater(id)) ?? 0
         var pending = pending.sorted { $0.stamp > $1.stamp }[...]
         var logged = try Cursor(connection.prepare(RecencyTables.newestRecency(id)))
@@ -80,7 +131,7 @@ final class ArchiveReader {
             var found: ListedEntry?
             if let touch = pending.first, touch.stamp.rawValue == next {
                 pending.removeFirst()
-                found = try Self.listed(touch.row, byID)
+                found = try Self.listed(touch.entryID, byID)
             } else if logged.stamp == next {
                 found = logged.current
                 try logged.advance()

@@ -1,8 +1,8 @@
 public import VellumCore
 
-/// One change of one archive.
+/// A write to one archive.
 @usableFromInline package struct ArchiveWrite: Sendable {
-    @usableFromInline package enum Change: Sendable {
+    @usableFromInline package enum Operation: Sendable {
         /// Stores the entry under the key and replaces the one that is there. An entry larger than the archive's limit is not stored and
         /// evicts nothing; the one that is there is removed, so that it cannot come back.
         case store(Entry)
@@ -10,7 +10,7 @@ public import VellumCore
         case storeIfAbsent(Entry)
         /// Removes the entry under the key.
         case remove
-        /// Removes the entry if its number and revision are still these.
+        /// Removes the entry if its id and revision are still these.
         case removeUnchanged(entryID: Int64, revision: UInt32)
         /// Removes every entry of the archive. The key has no effect.
         case removeAll
@@ -18,17 +18,19 @@ public import VellumCore
 
     @usableFromInline package var archive: DiskArchive
     @usableFromInline package var key: EntryKey
-    @usableFromInline package var change: Change
+    @usableFromInline package var operation: Operation
     @usableFromInline package var stamp: UseStamp
     /// Whether the memory cache keeps the entry even if it is too large for the archive.
     @usableFromInline package var isKeptInMemory = true
     /// The condition under which the write applies. If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
     @usableFromInline package var condition: WriteCondition?
 
-    @usableFromInline package init(archive: DiskArchive, key: EntryKey, change: Change, stamp: UseStamp, condition: WriteCondition? = nil) {
+    @usableFromInline package init(
+        archive: DiskArchive, key: EntryKey, operation: Operation, stamp: UseStamp, condition: WriteCondition? = nil
+    ) {
         self.archive = archive
         self.key = key
-        self.change = change
+        self.operation = operation
         self.stamp = stamp
         self.condition = condition
     }
@@ -36,12 +38,12 @@ public import VellumCore
 
 /// The result of an ``ArchiveWrite``.
 @usableFromInline package struct WriteOutcome: Sendable {
-    /// The number of the stored entry; 0 if none was stored.
+    /// The id of the stored entry; 0 if none was stored.
     @usableFromInline package var entryID: Int64 = 0
     /// Whether there was an entry under the key before.
     @usableFromInline package var wasPresent = false
-    /// Whether nothing was changed: ``ArchiveWrite/Change/storeIfAbsent(_:)`` found a valid entry,
-    /// ``ArchiveWrite/Change/removeUnchanged(entryID:revision:)`` found another entry, or the condition was not met.
+    /// Whether nothing was changed: ``ArchiveWrite/Operation/storeIfAbsent(_:)`` found a valid entry,
+    /// ``ArchiveWrite/Operation/removeUnchanged(entryID:revision:)`` found another entry, or the condition was not met.
     @usableFromInline package var wasDeclined = false
     /// The entries that were evicted to make room.
     @usableFromInline package var evicted: [EntryKey] = []

@@ -2,9 +2,9 @@ internal import VellumCore
 
 // The eviction order on disk: least recently used first.
 //
-// The last use of an entry is the greatest of three stamps: that of its insertion (in its own row), its touch (in `touches_N`), and one
+// The last use of an entry is the greatest of three stamps: that of its insertion (in its own row), its touch (in `touches`), and one
 // that only its owner knows yet. Entries are numbered in the order of their insertion. Up to the low-water mark each entry has a touch;
-// above it they are in the order of their first stamps. The recency log (`recency_N`) lists touches in their order; a record that is not
+// above it they are in the order of their first stamps. The recency log (`recency`) lists touches in their order; a record that is not
 // the last use of its entry is obsolete. The least recently used entry is therefore either the first of the log or the first above the
 // low-water mark. If it was used since, it moves to its new position: each step costs O(log n), and an entry moves at most once for each
 // use that is not in the file.
@@ -25,21 +25,27 @@ extension ArchiveWriter {
         return held
     }
 
+    /// Whether space is scarce: see ``LoadedArchives/areOnFullDisk``.
+    var isOnFullDisk: Bool { loaded?.areOnFullDisk ?? false }
+
     /// Whether the archive holds more than it may, in the open transaction.
-    var isOverLimit: Bool {
+    var isOverLimit: Bool { isOverLimit(adding: nil) }
+
+    private func isOverLimit(adding entry: Entry?) -> Bool {
         let held = held
-        return capacity.isExceeded(byBytes: held.bytes, entries: held.entries)
+        return capacity.isExceeded(byBytes: held.bytes + (entry?.size ?? 0), entries: held.entries + (entry == nil ? 0 : 1))
     }
 
     /// Removes the least recently used entries until the archive is within its limit.
     ///
+    /// - Parameter entry: An entry to make room for.
     /// - Returns: The entries that were removed from this archive, and how many were removed from it and its siblings.
-    func evict(atMost limit: Int = .max) throws(SQLiteError) -> (removed: [RemovedEntry], count: Int) {
+    func evict(atMost limit: Int = .max, for entry: Entry? = nil) throws(SQLiteError) -> (removed: [RemovedEntry], count: Int) {
         var removed: [RemovedEntry] = []
         var count = 0
-        while isOverLimit, count < limit {
+        while isOverLimit(adding: entry), count < limit {
             if try !evictFromSibling() {
-                guard let entry = try removeOldestEntry(before: UseStamp(rawValue: .max)) else { break }
+                guard let entry = try removeOldest(before: UseStamp(rawValue: .max)) else { break }
                 removed.append(entry)
             }
             count += 1
@@ -51,18 +57,14 @@ extension ArchiveWriter {
     /// Removes the least recently used entry of a sibling, if there is one.
     private func evictFromSibling() throws(SQLiteError) -> Bool {
         guard let sibling = siblings.first(where: { $0.archive.totals.entries > 0 })?.archive else { return false }
-        guard let removed = try sibling.removeOldestEntry(before: UseStamp(rawValue: .max)) else { return false }
+        guard let removed = try sibling.removeOldest(before: UseStamp(rawValue: .max)) else { return false }
         sibling.lostToSibling.append(removed)
         CrashPoint.reached(.siblingEvicted)
         return true
     }
 
     /// Removes the least recently used entry if its last use was before `bound`, and returns its key.
-    func removeOldest(before bound: UseStamp) throws(SQLiteError) -> EntryKey? {
-        try removeOldestEntry(before: bound)?.key
-    }
-
-    private func removeOldestEntry(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
+    func removeOldest(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
         while true {
             let logged = try oldest(.oldestRecency)
             let untouched = try oldest(.oldestAboveLowWater)
@@ -70,7 +72,7 @@ extension ArchiveWriter {
                 guard untouched.stamp < bound else { return nil }
                 if untouched.touched != nil {
                     totals.lowWater = untouched.id  // A use of it was written before the low-water mark reached it.
-                } else if let use = latestUse(untouched), use > untouched.stamp {
+                } else if let use = lastUse(untouched), use > untouched.stamp {
                     try addTouch(untouched.id, at: use)
                     totals.lowWater = untouched.id
                 } else {
@@ -79,9 +81,9 @@ extension ArchiveWriter {
                 }
             } else if let logged {
                 guard logged.stamp < bound else { return nil }
-                if logged.touched != logged.stamp {
+                if logged.touched != logged.stamp || logged.id <= totals.cleared {
                     try removeRecency(logged.stamp)
-                } else if let use = latestUse(logged), use > logged.stamp {
+                } else if let use = lastUse(logged), use > logged.stamp {
                     try removeRecency(logged.stamp)
                     try moveTouch(logged.id, to: use)
                 } else {
@@ -97,13 +99,13 @@ extension ArchiveWriter {
     private func oldest(_ kind: StaticStatement) throws(SQLiteError) -> EvictionCandidate? {
         let statement = try statement(kind)
         defer { statement.reset() }
-        if kind == .oldestAboveLowWater { statement.bind(totals.lowWater, at: 1) }
+        statement.bind(kind == .oldestAboveLowWater ? totals.lowWater : id, at: 1)
         return try statement.step() ? EvictionCandidate(statement) : nil
     }
 
-    private func latestUse(_ candidate: EvictionCandidate) -> UseStamp? {
+    private func lastUse(_ candidate: EvictionCandidate) -> UseStamp? {
         guard let key = candidate.key else { return nil }
-        let known = owner?.latestUse(ofKey: key, row: candidate.id)
+        let known = isOnFullDisk ? nil : owner?.lastUse(ofKey: key, entryID: candidate.id)
         guard let here = touchesInTransaction[candidate.id] else { return known }
         return known.map { max($0, here) } ?? here
     }
@@ -111,6 +113,6 @@ extension ArchiveWriter {
     private func remove(_ candidate: EvictionCandidate) throws(SQLiteError) -> RemovedEntry? {
         guard let key = candidate.key else { return nil }
         try delete(candidate.id, size: candidate.size, key: key)
-        return RemovedEntry(key: key, row: candidate.id)
+        return RemovedEntry(key: key, id: candidate.id)
     }
 }

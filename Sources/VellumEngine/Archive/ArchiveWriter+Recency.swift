@@ -5,12 +5,14 @@ internal import VellumCore
 extension ArchiveWriter {
     /// Writes touches, sorted by entry so that neighbours share pages.
     func write(_ touches: [Touch]) throws(SQLiteError) {
-        for touch in touches.sorted(by: { $0.row < $1.row }) {
-            if touch.row <= totals.lowWater {
-                try moveTouch(touch.row, to: touch.stamp)
-            } else if try entryExists(touch.row) {
+        for touch in touches.sorted(by: { $0.entryID < $1.entryID }) {
+            if touch.entryID <= totals.cleared {
+                continue
+            } else if touch.entryID <= totals.lowWater {
+                try moveTouch(touch.entryID, to: touch.stamp)
+            } else if try entryExists(touch.entryID) {
                 // The low-water mark has not reached it, but its use must survive this process.
-                try addTouch(touch.row, at: touch.stamp)
+                try addTouch(touch.entryID, at: touch.stamp)
             }
         }
         try trimRecencyLog(Int64(touches.count) * 4)
@@ -41,26 +43,28 @@ extension ArchiveWriter {
         update.bind(stamp.rawValue, at: 2)
         try update.run()
         CrashPoint.reached(.touchMoved)
-        return changes() == 1
+        return changesCount == 1
     }
 
     private func addRecency(_ stamp: UseStamp, of entryID: Int64) throws(SQLiteError) -> Bool {
         let insert = try statement(.insertRecency)
-        insert.bind(stamp.rawValue, at: 1)
-        insert.bind(entryID, at: 2)
+        insert.bind(id, at: 1)
+        insert.bind(stamp.rawValue, at: 2)
+        insert.bind(entryID, at: 3)
         try insert.run()
-        guard changes() == 1 else { return false }
+        guard changesCount == 1 else { return false }
         totals.recencyRecords += 1
         return true
     }
 
     func removeRecency(_ stamp: UseStamp) throws(SQLiteError) {
         let delete = try statement(.deleteRecency)
-        delete.bind(stamp.rawValue, at: 1)
+        delete.bind(id, at: 1)
+        delete.bind(stamp.rawValue, at: 2)
         try delete.run()
         CrashPoint.reached(.recencyDeleted)
         // A caller that removes the oldest record until there is none would never end.
-        guard changes() == 1 else {
+        guard changesCount == 1 else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "A record of the recency log cannot be found.")
         }
         totals.recencyRecords -= 1
@@ -81,8 +85,9 @@ extension ArchiveWriter {
         var obsolete: [UseStamp] = []
         var seen: Int64 = 0
         let after = try statement(.recencyAfter)
-        after.bind(trimmedThrough.rawValue, at: 1)
-        after.bind(count, at: 2)
+        after.bind(id, at: 1)
+        after.bind(trimmedThrough.rawValue, at: 2)
+        after.bind(count, at: 3)
         defer { after.reset() }
         while try after.step() {
             seen += 1

@@ -10,7 +10,7 @@ extension ArchiveWriter {
             outcome.wasDeclined = true
             return outcome
         }
-        switch write.change {
+        switch write.operation {
         case .store(let entry):
             try put(entry, write, onlyIfAbsent: false, &outcome)
         case .storeIfAbsent(let entry):
@@ -38,10 +38,10 @@ extension ArchiveWriter {
 
     private func isMet(_ condition: WriteCondition, _ key: EntryKey) throws(SQLiteError) -> Bool {
         guard let present = try find(key) else { return condition.isMet(by: nil, isValid: false) }
-        let version = EntryVersion(row: present.id, written: present.validity.written, revision: present.revision)
+        let version = EntryVersion(entryID: present.id, written: present.validity.written, revision: present.revision)
         var lastUse = present.lastUse
         if !present.validity.isOwn, condition.expiration.idle != .max {
-            lastUse = try latestUse(of: RemovedEntry(key: key, row: present.id))
+            lastUse = try self.lastUse(of: RemovedEntry(key: key, id: present.id))
         }
         return condition.isMet(
             by: version, isValid: present.validity.contains(condition.now, key, lastUse: lastUse, under: condition.expiration))
@@ -53,29 +53,35 @@ extension ArchiveWriter {
         _ entry: Entry, _ write: ArchiveWrite, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
         // The store has compared the sizes; another process may have lowered the limit since.
-        guard entry.bytes.count <= capacity.bytes || write.isKeptInMemory else { throw .tooLarge }
+        guard entry.size <= capacity.bytes || write.isKeptInMemory else { throw .tooLarge }
         try put(entry, write.key, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
     }
 
     private func put(
         _ entry: Entry, _ key: EntryKey, _ stamp: UseStamp, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
-        let present = try find(key)
+        var present = try find(key)
         outcome.wasPresent = present != nil
         if onlyIfAbsent, let present, present.validity.contains(entry.written, key, lastUse: present.lastUse) {
             outcome.wasDeclined = true
             return
         }
-        guard entry.bytes.count <= capacity.bytes else {
+        guard entry.size <= capacity.bytes else {
             // It is not stored and evicts nothing, but the entry that it replaces must not come back.
             if let present { try delete(present.id, size: present.size, key: key) } else { changed.insert(key) }
             return
         }
         changed.insert(key)
+        if isOnFullDisk {
+            outcome.evicted = try evict(for: entry).removed.map(\.key)
+            present = try find(key)
+        }
         if let present {
+            try noteFile(of: present.id, size: present.size)
             try update(present.id, key, entry)
             CrashPoint.reached(.entryUpdated)
-            totals.bytes += Int64(entry.bytes.count) - present.size
+            totals.bytes += Int64(entry.size) - present.size
+            if Int64(entry.size) != present.size { hasChangedEntries = true }
             touchesInTransaction[present.id] = stamp
             outcome.entryID = present.id
             try index.didStore(present.id, entry.indexed, isNew: false)
@@ -85,13 +91,13 @@ extension ArchiveWriter {
             CrashPoint.reached(.entryInserted)
             totals.nextID += 1
             totals.entries += 1
-            totals.bytes += Int64(entry.bytes.count)
+            totals.bytes += Int64(entry.size)
             try index.didStore(outcome.entryID, entry.indexed, isNew: true)
         }
         if entry.validity.isOwn { totals.expiring = 1 }
         noteEnd(outcome.entryID, entry, lastUse: stamp)
         CrashPoint.reached(.entryIndexed)
-        outcome.evicted = try evict().removed.map(\.key)
+        outcome.evicted += try evict().removed.map(\.key)
         CrashPoint.reached(.roomMade)
     }
 
@@ -102,6 +108,7 @@ extension ArchiveWriter {
         let stamp = UseStamp(rawValue: (last.rawValue & ~0xFFFFF) + totals.nextID & 0xFFFFF)
         var outcome = WriteOutcome()
         try put(entry, key, stamp, onlyIfAbsent: false, &outcome)
+        if key.normalized.utf8.starts(with: OriginalCache.keyPrefix.utf8) { try OriginalKeyTable.insert(outcome.entryID, on: connection) }
     }
 
     /// The entry under the key, with the last use that the file or the owner knows.
@@ -110,9 +117,11 @@ extension ArchiveWriter {
         defer { find.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
             find.bind(bytes, at: 1)
+            find.bind(checksum.storedHash(ofKey: bytes), at: 2)
+            find.bind(totals.cleared, at: 3)
             guard try find.step() else { return nil }
             var head = EntryHead(find)
-            if head.validity.idle != .max { head.lastUse = max(head.lastUse, owner?.latestUse(ofKey: key, row: head.id) ?? .never) }
+            if head.validity.idle != .max { head.lastUse = max(head.lastUse, owner?.lastUse(ofKey: key, entryID: head.id) ?? .never) }
             return head
         }
     }
@@ -137,8 +146,8 @@ extension ArchiveWriter {
         try key.withBytes { (keyBytes) throws(SQLiteError) in
             let result = entry.bytes.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
                 let content = EntryContent(
-                    key: keyBytes, bytes: bytes, written: written, expires: expires, idle: idle,
-                    checksum: checksum.of(key: keyBytes, written: written, expires: expires, idle: idle, bytes: bytes))
+                    key: keyBytes, bytes: bytes, written: written, expires: expires, idle: idle, typeVersion: entry.typeVersion,
+                    flags: entry.flags, sums: checksum.sums(of: entry, key: keyBytes))
                 return Result { () throws(SQLiteError) in try body(content) }
             }
             try result.get()
@@ -149,6 +158,7 @@ extension ArchiveWriter {
 
     func delete(_ entryID: Int64, size: Int64, key: EntryKey) throws(SQLiteError) {
         changed.insert(key)
+        try noteFile(of: entryID, size: size)
         let delete = try statement(.deleteEntry)
         delete.bind(entryID, at: 1)
         try delete.run()
@@ -162,22 +172,56 @@ extension ArchiveWriter {
         touchesInTransaction[entryID] = nil
         totals.entries -= 1
         totals.bytes -= size
+        hasChangedEntries = true
         bytesRemoved += size
     }
 
+    /// Notes the file that holds the value of an entry, before the entry is changed or deleted.
+    private func noteFile(of entryID: Int64, size: Int64) throws(SQLiteError) {
+        guard size >= ValueFiles.smallest else { return }
+        let find = try statement(.reference)
+        find.bind(entryID, at: 1)
+        let files = try EntryTable.readFiles(find)
+        guard !files.isEmpty else { return }
+        unusedFiles += files
+        // What replaces it may be small.
+        bytesRemoved += size
+    }
+
+    /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
     private func removeAll() throws(SQLiteError) {
-        for sql in [EntryTable.deleteAll(id), RecencyTables.deleteAllTouches(id), RecencyTables.deleteAllRecency(id)] {
-            try connection.execute(sql)
-        }
-        CrashPoint.reached(.allDeleted)
         try index.didRemoveAll()
         changed.insertAll()
         touchesInTransaction.removeAll()
         bytesRemoved += totals.bytes
         totals.entries = 0
         totals.bytes = 0
-        totals.lowWater = totals.nextID - 1
-        totals.recencyRecords = 0
+        totals.cleared = totals.nextID - 1
+        totals.lowWater = totals.cleared
         totals.expiring = 0
+        hasChangedEntries = true
+        isCleared = true
+    }
+
+    /// Deletes up to `limit` entries that were there when the archive was emptied, and what is known of their use. In a transaction.
+    func removeCleared(limit: Int64) throws(SQLiteError) {
+        for kind in [StaticStatement.deleteFirstTouches, .referencesOfFirst, .deleteFirst] {
+            let delete = try statement(kind)
+            delete.bind(EntryID.zero(of: id), at: 1)
+            delete.bind(totals.cleared, at: 2)
+            delete.bind(limit, at: 3)
+            if kind == .referencesOfFirst {
+                unusedFiles += try EntryTable.readFiles(delete)
+            } else {
+                try delete.run()
+            }
+            CrashPoint.reached(.clearedDeleted)
+        }
+        let delete = try statement(.deleteFirstRecency)
+        delete.bind(id, at: 1)
+        delete.bind(totals.cleared, at: 2)
+        delete.bind(limit, at: 3)
+        try delete.run()
+        totals.recencyRecords -= changesCount
     }
 }

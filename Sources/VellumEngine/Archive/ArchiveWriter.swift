@@ -55,6 +55,8 @@ final class ArchiveWriter {
     private(set) var openArchive: ObjectIdentifier?
 
     private var mirror: LimitMirror?
+    /// Where the archive is listed once it is loaded.
+    unowned var loaded: LoadedArchives?
 
     func serve(_ diskArchive: DiskArchive) {
         openArchive = ObjectIdentifier(diskArchive)
@@ -65,35 +67,50 @@ final class ArchiveWriter {
     private(set) var connection: Connection
     private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
     /// The totals in the open transaction.
-    var totals = ArchiveTotals()
+    var totals: ArchiveTotals
+    /// ``totals`` when they were loaded or written last.
     private var storedTotals: ArchiveTotals?
+    /// The row of the table.
+    private var storedRow: ArchiveTotals
+    /// Whether an entry that is already in the file was removed, or its size changed, since the row was loaded or written.
+    var hasChangedEntries = false
+    /// Whether the open transaction emptied the archive.
+    var isCleared = false
+    /// Files of values that the open transaction replaced or removed.
+    var unusedFiles: [UInt64] = []
     /// Bytes that were removed since free pages were last returned to the file system.
     var bytesRemoved: Int64 = 0
 
     /// The statements that are kept prepared.
     enum StaticStatement: Int, CaseIterable {
-        case loadTotals, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
+        case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
         case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
-            recencyAfter, datesBetween
+            recencyAfter, datesBetween, reference, referencesOfFirst, deleteFirst, deleteFirstTouches, deleteFirstRecency
 
         func sql(_ n: Int64) -> String {
             switch self {
             case .loadTotals: ArchiveTotals.load
+            case .tail: EntryTable.tail(n)
             case .storeTotals: ArchiveTotals.store
             case .findEntry: EntryTable.find(n)
-            case .insertEntry: EntryTable.insert(n)
-            case .updateEntry: EntryTable.update(n)
-            case .deleteEntry: EntryTable.delete(n)
-            case .entryExists: EntryTable.exists(n)
-            case .insertTouch: RecencyTables.insertTouch(n)
-            case .updateTouch: RecencyTables.updateTouch(n)
-            case .deleteTouch: RecencyTables.deleteTouch(n)
-            case .insertRecency: RecencyTables.insertRecency(n)
-            case .deleteRecency: RecencyTables.deleteRecency(n)
-            case .oldestRecency: RecencyTables.oldestRecency(n)
+            case .insertEntry: EntryTable.insert
+            case .updateEntry: EntryTable.update
+            case .deleteEntry: EntryTable.delete
+            case .entryExists: EntryTable.exists
+            case .insertTouch: RecencyTables.insertTouch
+            case .updateTouch: RecencyTables.updateTouch
+            case .deleteTouch: RecencyTables.deleteTouch
+            case .insertRecency: RecencyTables.insertRecency
+            case .deleteRecency: RecencyTables.deleteRecency
+            case .oldestRecency: RecencyTables.oldestRecency
             case .oldestAboveLowWater: RecencyTables.oldestAboveLowWater(n)
-            case .recencyAfter: RecencyTables.recencyAfter(n)
-            case .datesBetween: EntryTable.datesBetween(n)
+            case .recencyAfter: RecencyTables.recencyAfter
+            case .datesBetween: EntryTable.datesBetween
+            case .reference: EntryTable.reference
+            case .referencesOfFirst: EntryTable.referencesOfFirst
+            case .deleteFirst: EntryTable.deleteFirst
+            case .deleteFirstTouches: RecencyTables.deleteFirstTouches
+            case .deleteFirstRecency: RecencyTables.deleteFirstRecency
             }
         }
     }
@@ -103,6 +120,8 @@ final class ArchiveWriter {
         self.name = name
         self.checksum = Checksum(archiveName: name)
         self.connection = connection
+        totals = ArchiveTotals(ofArchive: id)
+        storedRow = totals
         index = IndexWriter(archive: id, connection: connection)
     }
 
@@ -122,7 +141,7 @@ final class ArchiveWriter {
     }
 
     /// How many rows the last statement changed.
-    func changes() -> Int64 { connection.changes }
+    var changesCount: Int64 { connection.changesCount }
 
     // MARK: Totals
 
@@ -133,20 +152,26 @@ final class ArchiveWriter {
     }
 
     private func loadOwn() throws(SQLiteError) {
+        loaded?.add(self, wasValid: storedTotals != nil)
         guard storedTotals == nil else { return }
         try index.load()
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
         if try load.step() {
-            totals = ArchiveTotals(load)
-            guard totals.isPossible else {
+            storedRow = ArchiveTotals(load, ofArchive: id)
+            totals = storedRow
+            // Only of a possible row: the entries from `next` on may otherwise be all there are.
+            if storedRow.isPossible(inArchive: id) { try EntryTable.add(try statement(.tail), to: &totals) }
+            guard totals.isPossible(inArchive: id) else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are out of range.")
             }
+            hasChangedEntries = false
         } else {
             // It was not open anywhere for weeks, and another process dropped it.
             guard openArchive == nil else { throw .closedArchive }
-            totals = ArchiveTotals()
+            totals = ArchiveTotals(ofArchive: id)
+            storedRow = totals
         }
         storedTotals = totals
         mirror?.update(totals.limit)
@@ -155,12 +180,19 @@ final class ArchiveWriter {
     /// How much the archive may hold. Loaded with the totals.
     var capacity: Capacity { isUnlimited ? .unlimited : Capacity(bytes: Int(clamping: totals.limit.bytes), entries: entryLimit) }
 
-    /// Writes ``totals`` and the index's state if they changed, at the end of the transaction.
+    /// How many entries may be inserted before the row of the totals is written: as many are read whenever another process has written.
+    private static let longestTail: Int64 = 64
+
+    /// Writes ``totals`` and the index's state if they changed, at the end of the transaction. The row of the totals stays as it is while
+    /// entries are only inserted and few: it would be one more page in the log.
     func writeTotals() throws(SQLiteError) {
         try index.writeState()
-        guard let storedTotals, storedTotals != totals else { return }
-        try totals.runStore(try statement(.storeTotals), id)
+        guard let storedTotals, storedTotals != totals || hasChangedEntries else { return }
         self.storedTotals = totals
+        if !hasChangedEntries, storedRow.entries > 0, totals.extend(storedRow, byAtMost: Self.longestTail) { return }
+        try totals.runStore(try statement(.storeTotals), id)
+        storedRow = totals
+        hasChangedEntries = false
     }
 
     /// Forgets what was loaded: another process wrote, or the transaction was rolled back.
@@ -171,6 +203,8 @@ final class ArchiveWriter {
         touchesInTransaction.removeAll()
         lostToSibling.removeAll()
         hasEvictedByDefault = false
+        isCleared = false
+        unusedFiles.removeAll()
     }
 
     /// Marks the archive as closed. It may still be a sibling of an open one.

@@ -2,7 +2,7 @@ internal import CChecksum
 internal import Foundation
 internal import VellumCore
 
-/// The checksum of an entry: CRC-32C over archive, key, dates and bytes, so that neither another entry's value nor an old value under a
+/// The checksum of an entry: CRC-32C over archive, key, dates, version, flags and bytes, so that neither another entry's value nor an old value under a
 /// new date matches it.
 struct Checksum: Equatable {
     private let ofArchive: UInt32
@@ -12,20 +12,34 @@ struct Checksum: Equatable {
         ofArchive = name.withUTF8 { Self.extend(0, UnsafeRawBufferPointer($0)) }
     }
 
-    /// - Parameter key: The bytes of the normalized key.
-    func of(
-        key: UnsafeRawBufferPointer, written: Int64, expires: Int64?, idle: Int64?, bytes: UnsafeRawBufferPointer
-    ) -> UInt32 {
-        var crc = Self.extend(ofArchive, key)
-        // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
-        withUnsafeBytes(of: (Int64(key.count), written, expires ?? .max, idle ?? -1)) { crc = Self.extend(crc, $0) }
-        return Self.extend(crc, bytes)
+    /// What is stored of an entry beside it.
+    struct Sums {
+        /// CRC-32C over archive and key.
+        var hash: UInt32
+        /// CRC-32C over the whole entry.
+        var checksum: UInt32
+
+        // Four bytes in the file, where SQLite takes six for half of the unsigned ones.
+        var storedHash: Int64 { Checksum.stored(hash) }
+        var storedChecksum: Int64 { Checksum.stored(checksum) }
     }
 
-    func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
-        entry.bytes.withUnsafeBytes { bytes in
-            of(key: key, written: entry.written.rawValue, expires: entry.expires?.rawValue, idle: entry.idle, bytes: bytes)
-        }
+    private static func stored(_ sum: UInt32) -> Int64 { Int64(Int32(bitPattern: sum)) }
+
+    /// The hash of a key, as the file has it.
+    func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 { Self.stored(Self.extend(ofArchive, key)) }
+
+    /// - Parameter key: The bytes of the normalized key.
+    func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 { sums(of: entry, key: key).checksum }
+
+    func sums(of entry: Entry, key: UnsafeRawBufferPointer) -> Sums {
+        let (expires, idle) = (entry.expires?.rawValue ?? .max, entry.idle ?? -1)
+        let hash = Self.extend(ofArchive, key)
+        var crc = hash
+        // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
+        let fixed = (Int64(key.count), entry.written.rawValue, expires, idle, entry.typeVersion, entry.flags)
+        withUnsafeBytes(of: fixed) { crc = Self.extend(crc, $0) }
+        return Sums(hash: hash, checksum: entry.bytes.withUnsafeBytes { Self.extend(crc, $0) })
     }
 
     private static func extend(_ crc: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {

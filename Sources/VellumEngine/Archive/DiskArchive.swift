@@ -40,16 +40,16 @@ public import VellumCore
         self.name = name
         mirror = LimitMirror(entries: entryLimit)
         checksum = Checksum(archiveName: name)
-        changes = ArchiveChanges(file.changes, archive: number)
+        changes = ArchiveChanges(file.changesFile, archive: number)
     }
 
     deinit { file.remove(self) }
 
     @usableFromInline package var capacity: Capacity { mirror.capacity }
 
-    @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [EntryKey] {
+    @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [RemovedEntry] {
         mirror.update(entries: capacity.entries)
-        return try setLimit { _, _ in StoredLimit(given: capacity) }.removed.map(\.key)
+        return try setLimit { _, _ in StoredLimit(given: capacity) }.removed
     }
 
     @usableFromInline package func raise(to capacity: Capacity) throws(VellumError) {
@@ -65,9 +65,9 @@ public import VellumCore
         return capacity
     }
 
-    private func setLimit(_ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(VellumError) -> LimitOutcome {
+    private func setLimit(_ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(VellumError) -> LimitOutcome {
         try checkOpen()
-        let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: self, change) }
+        let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: self, newLimit) }
         file.finish(outcome, of: self)
         return outcome
     }
@@ -78,7 +78,12 @@ public import VellumCore
 
     @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
         try intercepting(.entry(key)) { () throws(VellumError) in
-            switch try read({ (archive) throws(SQLiteError) in try archive.entry(forKey: key) }) {
+            let found = try read { (archive) throws(SQLiteError) -> ArchiveReader.Found? in
+                let found = try archive.entry(forKey: key)
+                guard case .entry(let entry)? = found, entry.flags != 0 else { return found }
+                return try archive.withValue(entry).map(ArchiveReader.Found.entry) ?? .damaged
+            }
+            switch found {
             case .entry(let entry):
                 if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }
                 return entry
@@ -93,7 +98,7 @@ public import VellumCore
             try read { (archive) throws(SQLiteError) in try archive.lastUse(ofKey: key) }
         }
         guard let written else { return nil }
-        guard let known = currentOwner?.latestUse(ofKey: key, row: written.row) else { return written.stamp }
+        guard let known = currentOwner?.lastUse(ofKey: key, entryID: written.entryID) else { return written.stamp }
         return max(known, written.stamp)
     }
 
@@ -114,9 +119,14 @@ public import VellumCore
         }
     }
 
-    func read<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+    /// - Parameter onlyCommitted: Whether relaxed writes of an open transaction need not be seen.
+    func read<Result: Sendable>(
+        onlyCommitted: Bool = false, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
         try checkOpen()
-        let result = try file.withUsableFile { () throws(SQLiteError) in try file.read(archive: number, checksum, body) }
+        let result = try file.withUsableFile { () throws(SQLiteError) in
+            try file.read(archive: number, checksum, onlyCommitted: onlyCommitted, body)
+        }
         guard let result else { throw .closed }
         return result
     }
@@ -153,7 +163,7 @@ public import VellumCore
         }
     }
 
-    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> [EntryKey] {
+    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> [RemovedEntry] {
         try checkOpen()
         return try intercepting(.removeUnused) { () throws(VellumError) in
             try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
@@ -190,7 +200,7 @@ public import VellumCore
         file.scheduleWritingTouches()
     }
 
-    @usableFromInline package func record(uses: [Touch]) { file.write(uses, of: number) }
+    @usableFromInline package func write(_ touches: [Touch]) { file.write(touches, of: number) }
 
     // MARK: Closing
 
@@ -203,8 +213,13 @@ public import VellumCore
         guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(VellumError) {
             // A suspended file has no uncommitted writes.
-            if file.state != .suspended { try file.flush() }
+            if file.state != .suspended {
+                try file.checkLocation()
+                try file.flush()
+            }
         } catch {
+            // Nothing is left of a file that has vanished, and its owners have been told what was lost.
+            if error.code == .vanished { return file.remove(self) }
             // A damaged file cannot be written. It is released, so that it can be opened again. The same applies after a failed sync,
             // because no later sync can be trusted.
             if error.code == .damagedFile || file.hasLostSync { file.remove(self) } else { closed.store(false, ordering: .releasing) }

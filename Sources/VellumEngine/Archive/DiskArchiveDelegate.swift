@@ -6,10 +6,10 @@ public import VellumCore
 /// must not call an archive.
 @usableFromInline package protocol DiskArchiveDelegate: AnyObject, Sendable {
     /// Returns the last use of an entry if it may not be in the file yet; otherwise `nil`.
-    func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp?
+    func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp?
 
     /// Makes every later stamp greater than `stamp`, the last one in the file: the clock may have been set back.
-    func uses(areLaterThan stamp: UseStamp)
+    func raiseStamp(to stamp: UseStamp)
 
     /// Takes at most `limit` touches that are not in the file. The archive writes them and then calls ``finishTouches(written:)``. Calls do
     /// not overlap.
@@ -45,11 +45,11 @@ extension DiskArchiveDelegate {
 /// An entry that was removed.
 @usableFromInline package struct RemovedEntry: Hashable, Sendable {
     @usableFromInline package var key: EntryKey
-    @usableFromInline package var row: Int64
+    @usableFromInline package var id: Int64
 
-    @usableFromInline package init(key: EntryKey, row: Int64) {
+    @usableFromInline package init(key: EntryKey, id: Int64) {
         self.key = key
-        self.row = row
+        self.id = id
     }
 }
 

@@ -20,10 +20,7 @@ extension DiskArchive {
         case keysByUse
         case commit(writes: Int, Durability)
         case removeUnused
-        case touchesArePending
-        case recordTouches(Int)
         case flush
-        case close
     }
 
     func intercepting<Result>(_ call: Call, _ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {

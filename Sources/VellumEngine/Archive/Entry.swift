@@ -13,11 +13,15 @@ public import VellumCore
     @usableFromInline package var idle: Int64?
     /// The last use in the file, if ``idle`` is not `nil`.
     @usableFromInline package var lastUse: UseStamp
-    /// The entry's number in its archive, which is never reused; 0 if it is not stored.
-    @usableFromInline package var row: Int64
+    /// The entry's id in its archive, which is never reused; 0 if it is not stored.
+    @usableFromInline package var id: Int64
+    /// The version of the value's type; 0 for a type that says none.
+    @usableFromInline package var typeVersion: Int64
+    /// How ``bytes`` are stored beyond their encoding. No flag is known yet: an entry with one was written by a newer version of the package.
+    @usableFromInline package var flags: Int64
     /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?
-    /// Differs between successive contents of one entry; 0 if it was not read from an archive.
+    /// The checksum in the archive, which also tells successive contents of one entry apart; 0 if the entry was not read from an archive.
     @usableFromInline package var revision: UInt32
 
     @usableFromInline package init(
@@ -28,7 +32,9 @@ public import VellumCore
         self.expires = expires
         self.idle = idle
         lastUse = .never
-        row = 0
+        id = 0
+        typeVersion = 0
+        flags = 0
         self.indexed = indexed
         revision = 0
     }
@@ -46,5 +52,5 @@ public import VellumCore
     @usableFromInline package var validity: Validity { Validity(written: written, expires: expires, idle: idle) }
 
     /// Distinguishes the entry from earlier and later entries under its key.
-    @usableFromInline package var version: EntryVersion { EntryVersion(row: row, written: written, revision: revision) }
+    @usableFromInline package var version: EntryVersion { EntryVersion(entryID: id, written: written, revision: revision) }
 }

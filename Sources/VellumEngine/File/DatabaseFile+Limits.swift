@@ -4,21 +4,12 @@ internal import VellumCore
 // The limits of archives: requested when a store is opened, granted, and changed on disk.
 
 extension DatabaseFile {
-    /// The request for a store, apart from its name and type.
-    struct StoreRequest {
-        var memory: Capacity?
-        var disk: Capacity?
-        var defaults: DefaultLimits
-        var durability: Durability
-        var policy: DifferencePolicy
-    }
-
     /// Raises the limits of an open store where larger ones are requested.
     ///
     /// - Returns: What could not be granted, if `policy` is to share the store anyway; otherwise `nil`.
     /// - Throws: ``VellumError/Code/contradiction`` for what cannot be granted, if `policy` is to refuse.
-    func grant<Value>(_ request: StoreRequest, to store: Store<Value>, _ name: String) throws(VellumError) -> VellumError? {
-        let (memory, disk, durability) = (request.memory, request.disk, request.durability)
+    func grant<Value>(_ options: StoreOptions<Value>, to store: Store<Value>, _ name: String) throws(VellumError) -> VellumError? {
+        let (memory, disk, durability) = (options.memory, options.disk, options.durability)
         // Another process may have raised the limit.
         let isKnown = disk == nil || state == .suspended
         let open = isKnown ? store.capacities : try store.currentCapacities()
@@ -29,7 +20,7 @@ extension DatabaseFile {
             let requested = (memory: memory ?? open.memory, disk: disk ?? open.disk)
             refused = .openWithOtherLimits(name, path, open, store.durability, requested: requested, durability)
         }
-        if let refused, request.policy == .refuse { throw refused }
+        if let refused, options.policy == .refuse { throw refused }
         if let memory, isMemoryGranted { store.raise(memory: memory) }
         if let disk, isDiskGranted { try store.raise(disk: disk) }
         return refused
@@ -43,9 +34,9 @@ extension DatabaseFile {
 
     /// Changes the disk limit of an archive and evicts entries above it, in small transactions. Call ``finish(_:of:)`` afterwards.
     ///
-    /// - Parameter change: Returns the new limit for the stored one and the number of bytes held.
+    /// - Parameter newLimit: Returns the new limit for the stored one and the number of bytes held.
     func setLimit(
-        of diskArchive: DiskArchive, _ change: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+        of diskArchive: DiskArchive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitOutcome {
         var outcome: LimitOutcome?
         var isOver = true
@@ -54,7 +45,7 @@ extension DatabaseFile {
             let step = try retryingWhenFull { () throws(SQLiteError) in
                 try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
                     archive.entryLimit = diskArchive.mirror.capacity.entries
-                    let step = try Self.setLimit(of: archive, writer) { isFirst ? change($0, $1) : $0 }
+                    let step = try Self.setLimit(of: archive, writer) { isFirst ? newLimit($0, $1) : $0 }
                     diskArchive.mirror.update(step.outcome.after)
                     return step
                 }
@@ -93,22 +84,22 @@ extension DatabaseFile {
     }
 
     private static func setLimit(
-        of archive: ArchiveWriter, _ writer: WriteConnection, _ change: (StoredLimit, Int64) -> StoredLimit
+        of archive: ArchiveWriter, _ writer: WriteConnection, _ newLimit: (StoredLimit, Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitStep {
         // Usually the limit is unchanged and not exceeded: then nothing is written.
         try writer.commitBatch()
         archive.invalidate()
         try archive.load()
         var outcome = LimitOutcome(before: archive.totals.limit, after: archive.totals.limit)
-        outcome.after = change(outcome.before, Int64(archive.held.bytes))
+        outcome.after = newLimit(outcome.before, Int64(archive.held.bytes))
         guard outcome.after != outcome.before || archive.isOverLimit else { return LimitStep(outcome: outcome) }
         return try writer.transaction { () throws(SQLiteError) in
             try archive.load()
             outcome.before = archive.totals.limit
-            outcome.after = change(outcome.before, Int64(archive.held.bytes))
+            outcome.after = newLimit(outcome.before, Int64(archive.held.bytes))
             archive.totals.limit = outcome.after
             let held = archive.held
-            outcome.removed = try archive.evict(atMost: 512).removed
+            outcome.removed = try archive.evict(atMost: archive.isOnFullDisk ? 16 : 512).removed
             outcome.lost = StorageUsage(entries: held.entries - archive.held.entries, bytes: held.bytes - archive.held.bytes)
             return LimitStep(outcome: outcome, isOver: archive.isOverLimit)
         }.afterCommit(of: writer)

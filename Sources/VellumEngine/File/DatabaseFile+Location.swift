@@ -37,10 +37,10 @@ extension DatabaseFile {
         let now = CoarseClock.milliseconds
         let last = lastLook.load(ordering: .relaxed)
         // A file that was set aside is abandoned immediately: its data may be outdated.
-        guard now - last >= Self.checkInterval || changes.page.isRetired,
+        guard now - last >= Self.checkInterval || changesFile.page.isRetired,
             lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else {
-            if state == .vanished || changes.page.isRetired { throw .vanished }
+            if state == .vanished || changesFile.page.isRetired { throw .vanished }
             return
         }
         try checkLocation()
@@ -51,7 +51,7 @@ extension DatabaseFile {
     /// - Throws: ``VellumError/Code/vanished``, or ``VellumError/Code/cannotOpen`` for the changes file.
     func checkLocation() throws(VellumError) {
         if state == .vanished { throw .vanished }
-        if FileIdentity(path: path) != identity || changes.page.isRetired {
+        if FileIdentity(path: path) != identity || changesFile.page.isRetired {
             abandon()
             throw .vanished
         }
@@ -63,14 +63,15 @@ extension DatabaseFile {
             return seen != nil && seen != log
         }
         if isLogLost {
-            // The last process that closes removes the log. The next step reports that the file is closed.
-            if isClosed { return }
+            // The last process that closes removes the log, also this one: its writer is asked, because it is locked until the file is closed.
+            // The next step reports that.
+            if withWriter({ _ in true }) == nil { return }
             // The processes that have the log open copy it into the database when they close.
             abandon(keepingLog: false)
             throw .vanished
         }
         do {
-            try changes.remapIfReplaced()
+            try changesFile.remapIfReplaced()
         } catch {
             throw VellumError(.cannotOpen, "The changes file beside the archive cannot be opened.", cause: error)
         }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-// Background work: checkpoints, touches, read leases, and returning space to the file system.
+// Background work: returning space to the file system, touches and read leases. Checkpoints are in `DatabaseFile+Log`.
 
 extension DatabaseFile {
     /// Schedules `work` after the task's delay, once. Does nothing if the file is released by then.
@@ -12,6 +12,25 @@ extension DatabaseFile {
     ) {
         maintenance.schedule(task, after: delay) { [weak self] in self?.runMaintenance(work) }
     }
+
+    /// Schedules a step that a full disk or another process can hinder: it is then reported once, and tried again every two seconds.
+    func scheduleTrying(
+        _ task: Maintenance.Task, after delay: DispatchTimeInterval?, isRetry: Bool = false,
+        _ work: @escaping @Sendable (DatabaseFile) throws(SQLiteError) -> Void
+    ) {
+        schedule(task, after: delay) { (file) throws(SQLiteError) in
+            do throws(SQLiteError) {
+                try work(file)
+            } catch {
+                guard error.isFull || VellumError(error).code == .busy else { throw error }
+                file.scheduleTrying(task, after: .seconds(2), isRetry: true, work)
+                if !isRetry { throw error }
+            }
+        }
+    }
+
+    /// Lets a waiting writer go on between two steps. The thread that releases a mutex otherwise takes it again before the other one wakes.
+    private func letWritersIn() { BusyRetry.milliseconds(0.05) }
 
     /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no caller.
     func runMaintenance(_ work: (DatabaseFile) throws(SQLiteError) -> Void) {
@@ -26,137 +45,105 @@ extension DatabaseFile {
     }
 
     /// Blocks until all background work that is due is done. For tests.
-    package func waitForHousekeeping() { maintenance.wait() }
+    package func waitForMaintenance() { maintenance.wait() }
 
-    // MARK: The log
+    // MARK: Free pages
 
-    /// Copies the log into the database, so that the next writer can restart it.
-    ///
-    /// First copies as much as possible without blocking others. If the log is still long, copies the rest while writers wait: a log in
-    /// constant use would never restart otherwise.
-    func checkpoint() throws(SQLiteError) {
-        let hasMoreSpace = try reclaimSpace()
-        defer { if hasMoreSpace { schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() } } }
-        let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
-            guard state == .open else { return nil }
-            // Another thread may have tried while this one waited for the lock.
-            guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return nil }
-            if connection == nil {
-                let new = try Connection(path: path)
-                try new.execute(SQL.writerSettings)
-                connection = new
-            }
-            guard let connection else { return nil }
-            CrashPoint.reached(.checkpointBegins)
-            let (logged, copied) = try connection.checkpoint()
-            CrashPoint.reached(.logCopied)
-            guard logged >= LogLimit.checkpointAt else { return nil }
-            return try restartLog(of: logged, copied: copied)
-        }
-        scheduleNextRestart()
-        guard let blockedLog else { return }
-        Log.logHeldBack(path, blockedLog)
-        let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
-        for owner in delegates { owner.archiveDidReport(event) }
-    }
-
-    /// Schedules the next try to restart a log that a reader of another process blocks.
-    func scheduleNextRestart() {
-        let left = nextRestart.load(ordering: .relaxed) &- CoarseClock.milliseconds
-        guard 1...RestartBackoff.longest ~= left else { return }
-        // The coarse clock may be a few milliseconds late.
-        schedule(.checkpoint, after: .milliseconds(Int(left) + 5)) { (file) throws(SQLiteError) in try file.checkpoint() }
-    }
-
-    /// A log that cannot be restarted.
-    struct BlockedLog: Sendable {
-        /// The process that blocks it, if the system reports its number.
-        var process: Int32?
-        var logSize: DataSize
-    }
-
-    /// Copies the rest of the log while writers wait, unless a reader of another process blocks it.
-    ///
-    /// - Parameters:
-    ///   - pages: How many pages the log holds.
-    ///   - copied: How many pages were copied without blocking others.
-    /// - Returns: What to report, once a reader counts as stopped; otherwise `nil`.
-    private func restartLog(of pages: Int, copied: Int) throws(SQLiteError) -> BlockedLog? {
-        let timeout = restarts.withLock { $0.timeout(isLong: pages >= 2 * LogLimit.checkpointAt) }
-        let oldest = try readers.withoutLeases { () throws(SQLiteError) in
-            // On the write connection, so that this process's writers wait for its lock instead of SQLite's busy handler.
-            try withWriter { (writer) throws(SQLiteError) -> [Int]? in
-                try writer.commitBatch()
-                do throws(SQLiteError) {
-                    CrashPoint.reached(.restartBegins)
-                    // Other processes hold snapshots for some milliseconds, or until they are scheduled again.
-                    changes.page.requestLogRestart(until: CoarseClock.milliseconds + timeout)
-                    defer { changes.page.requestLogRestart(until: 0) }
-                    try writer.connection.restartLog(timeout: timeout)
-                    CrashPoint.reached(.logRestarted)
-                    return nil
-                } catch  where VellumError(error).code == .busy {
-                    return writer.connection.slotsOfOldestReaders
-                }
-            }
-        }
-        let (next, isTime) = restarts.withLock { restarts -> (Int64, Bool) in
-            guard oldest != nil else {
-                restarts.succeed()
-                return (.min, false)
-            }
-            let isTime = restarts.fail(at: CoarseClock.milliseconds, copied: copied)
-            return (restarts.nextTry, isTime)
-        }
-        nextRestart.store(next, ordering: .relaxed)
-        guard let oldest, isTime else { return nil }
-        return BlockedLog(
-            process: heartbeat.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(path + "-wal")))
-    }
-
-    /// Runs a write. If the disk is full, empties the log and retries once: the log's space can then be reused.
-    func retryingWhenFull<Result>(_ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-        do throws(SQLiteError) {
-            return try write()
-        } catch {
-            guard error.isFull else { throw error }
-            do throws(SQLiteError) {
-                try emptyLog()
-            } catch let failure {
-                Log.error("The log could not be emptied on a full disk.", failure)
-                throw error
-            }
-        }
-        return try write()
-    }
-
-    private func emptyLog() throws(SQLiteError) {
-        try checkpointing.withLock { _ throws(SQLiteError) in
-            try readers.withoutLeases { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) in
-                    try writer.commitBatch()
-                    try writer.connection.restartLog()
-                }
-            }
-        }
-    }
-
-    /// Returns up to 256 free pages to the file system, once they are a quarter of the file and more than a megabyte.
+    /// Returns free pages to the file system, once they are a quarter of the file and more than a megabyte: 256 in a transaction, until the log
+    /// is long, because pages that are moved are written to it. On a full disk fewer.
     ///
     /// - Returns: Whether pages were freed, so that more may be left.
     func reclaimSpace() throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            var hasMore = try reclaimSpace(pages: 256)
+            while hasMore, !isLogLong {
+                letWritersIn()
+                hasMore = try reclaimSpace(pages: 256)
+            }
+            return hasMore
+        } catch {
+            guard error.isFull else { throw error }
+            return try retryingWhenFull { () throws(SQLiteError) in try reclaimSpace(pages: 16) }
+        }
+    }
+
+    var isLogLong: Bool { (withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt }
+
+    private func reclaimSpace(pages: Int) throws(SQLiteError) -> Bool {
         let hasMore = try withWriter { (writer) throws(SQLiteError) -> Bool in
             try writer.commitBatch()
             writer.forgetRemovals()
-            let free = try writer.connection.int(SQL.freePageCount) ?? 0
-            let pages = try writer.connection.int(SQL.pageCount) ?? 0
-            guard free > 256, free * 4 > pages else { return false }
+            guard try writer.hasSpaceToReturn else { return false }
             CrashPoint.reached(.spaceReturnBegins)
-            try writer.connection.execute(SQL.freePages(256))
+            let before = try writer.bytesOfPages
+            try writer.connection.execute(SQL.freePages(pages))
             CrashPoint.reached(.spaceReturned)
-            return true
+            // A checkpoint truncates the file.
+            writer.forgetRoom()
+            // A damaged file may name free pages that it does not have.
+            return try writer.bytesOfPages < before
         }
         return hasMore ?? false
+    }
+
+    // MARK: Archives that were emptied
+
+    func scheduleDeletingCleared(after delay: DispatchTimeInterval? = nil) {
+        scheduleTrying(.deleteCleared, after: delay) { (file) throws(SQLiteError) in
+            // The pages that became free are returned.
+            guard try file.deleteCleared() else { return file.scheduleCheckpoint() }
+            // A log that is still long is held by a reader.
+            file.scheduleDeletingCleared(after: file.isLogLong ? .milliseconds(50) : nil)
+        }
+    }
+
+    /// Deletes some entries that were there when their archive was emptied.
+    ///
+    /// - Returns: Whether there may be more.
+    private func deleteCleared() throws(SQLiteError) -> Bool {
+        var hasMore = true
+        do throws(SQLiteError) {
+            while hasMore, !isLogLong {
+                hasMore = try withWriter { (writer) throws(SQLiteError) in try writer.deleteCleared(limit: 256) } ?? false
+                letWritersIn()
+            }
+        } catch {
+            guard error.isFull else { throw error }
+            try emptyLog()
+            hasMore = try deleteFewCleared()
+        }
+        if hasMore { try checkpoint() }
+        return hasMore
+    }
+
+    /// Deletes as many as a full disk has room for: the key of each may be on a page of its own, which needs room in the log.
+    func deleteFewCleared() throws(SQLiteError) -> Bool {
+        try withWriter { (writer) throws(SQLiteError) in
+            writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
+        } ?? false
+    }
+
+    /// Whether the file is more than a megabyte larger than its pages, because pages were returned and it was not truncated yet.
+    func hasUntruncatedSpace() throws(SQLiteError) -> Bool {
+        let bytes = try withWriter { (writer) throws(SQLiteError) in try writer.bytesOfPages }
+        guard let bytes else { return false }
+        return FileSystem.size(path) > Int(bytes) + 1 << 20
+    }
+
+    /// Schedules the return of space that an earlier process left.
+    ///
+    /// A damaged list of free pages does not keep the file from being opened: a write that needs a free page finds it.
+    func scheduleReclaiming() {
+        do throws(SQLiteError) {
+            let (isWorthwhile, isCleared) =
+                try withWriter { (writer) throws(SQLiteError) in
+                    (try writer.hasSpaceToReturn, try writer.findCleared() != nil)
+                } ?? (false, false)
+            if isCleared { scheduleDeletingCleared() }
+            if isWorthwhile { scheduleCheckpoint() }
+        } catch {
+            Log.error("The free pages of an archive file could not be counted.", error)
+        }
     }
 
     // MARK: The eviction order
@@ -177,7 +164,10 @@ extension DatabaseFile {
         var hasMore = false
         for (number, count) in archives {
             var left = count
-            while left > 0, try writeTouches(number) { left -= 256 }
+            while left > 0, try writeTouches(number) {
+                left -= 256
+                letWritersIn()
+            }
             hasMore = hasMore || (count > 0 && left <= 0)
         }
         return hasMore
@@ -237,6 +227,15 @@ extension DatabaseFile {
 }
 
 extension WriteConnection {
+    /// Whether free pages are a quarter of the file, and more than a megabyte.
+    fileprivate var hasSpaceToReturn: Bool {
+        get throws(SQLiteError) {
+            let free = try connection.int(SQL.freePageCount) ?? 0
+            let pages = try connection.int(SQL.pageCount) ?? 0
+            return free > 256 && free * 4 > pages
+        }
+    }
+
     func write(_ touches: [Touch], of archive: ArchiveWriter) throws(SQLiteError) {
         try transaction { () throws(SQLiteError) in
             try archive.load()

@@ -43,7 +43,10 @@ extension DatabaseFile {
         at url: URL, kind: FileKind, ifNotADatabase policy: ForeignFilePolicy, takingOver original: OriginalCache?, isHeld: Bool,
         clock: WallClock
     ) throws(VellumError) -> DatabaseFile {
-        guard url.isFileURL else { throw VellumError(.cannotOpen, "The URL does not name a file of this machine. Give a file URL.") }
+        guard url.isFileURL else {
+            let kind = url.scheme.map { "it has the scheme \($0)" } ?? "it has no scheme"
+            throw VellumError(.cannotOpen, "The URL does not name a file: \(kind). Give a file URL: URL(fileURLWithPath:).")
+        }
         var path = ""
         do {
             return try FileRegistry.shared.file {
@@ -129,13 +132,15 @@ extension DatabaseFile {
             Log.warning("An archive is on a network file system, where locks are unreliable. Move it to a local disk.")
             pendingEvents.append(.onNetwork)
         }
-        let changes = try ChangesFile(besides: path)
+        let changesFile = try ChangesFile(besides: path)
         // The process that marked the file as retired was killed, or found the file intact: it was not set aside.
-        if changes.page.isRetired { changes.page.reset() }
+        if changesFile.page.isRetired { changesFile.page.reset() }
         let file = try DatabaseFile(
-            path: path, kind: kind, identity: try identity(of: path), connection: connection, changes: changes,
-            pendingEvents: pendingEvents, clock: clock)
+            path: path, kind: kind, identity: try identity(of: path), connection: connection, changesFile: changesFile, clock: clock)
+        file.pendingEvents.withLock { $0 = pendingEvents }
         try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer) }
+        file.scheduleReclaiming()
+        file.scheduleRemovingLeftValueFiles()
         return file
     }
 

@@ -35,57 +35,23 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - name: Any string. Names are compared like keys.
     ///   - codec: Turns values into bytes and back.
-    ///   - versionGroup: The group of archives that replace each other. The older ones count toward the disk limit, their entries are
-    ///     evicted first, and all their entries are removed when they have not been opened for a week. A new archive takes over the limit
-    ///     of the one that was opened last.
-    ///   - memory: The memory limit; `nil` for the limit of the open store, or the default.
-    ///   - disk: The disk limit; `nil` for the one stored in the file, or the default for an archive without a given size.
-    ///   - defaults: The limits of an archive without given sizes.
-    ///   - form: Whether memory holds decoded values or bytes; `.values` requires a `Sendable` type.
-    ///   - catalog: The properties to index. An empty catalog drops an existing index; `nil` leaves it unchanged.
-    ///   - durability: What an acknowledged write survives.
-    ///   - policy: What to do if the archive is open with larger limits or another durability.
-    /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as `policy` says.
+    /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as the options say.
     package func store<Value>(
-        named name: String,
-        codec: any Codec<Value>,
-        inVersionGroup versionGroup: String? = nil,
-        memory: Capacity? = nil,
-        disk: Capacity? = nil,
-        defaults: DefaultLimits = .unlimited,
-        caching form: CachePolicy<Value> = .bytes,
-        indexing catalog: IndexCatalog<Value>? = nil,
-        durability: Durability = .crashSafe,
-        whenDifferent policy: DifferencePolicy = .refuse
+        named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
     ) throws(VellumError) -> Store<Value> {
-        try open(
-            name, codec, versionGroup, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
-            form, catalog, isHeld: false)
+        try open(name, codec, options, isHeld: false)
     }
 
-    /// Opens the archive like ``store(named:codec:inVersionGroup:memory:disk:defaults:caching:indexing:durability:whenDifferent:)`` and
-    /// counts a hold on its store. If no handle has held the store before, the requested limits are applied as in a first opening.
+    /// Opens the archive like ``store(named:codec:_:)`` and counts a hold on its store. If no handle has held the store before, the requested
+    /// limits are applied as in a first opening.
     package func hold<Value>(
-        named name: String,
-        codec: any Codec<Value>,
-        inVersionGroup versionGroup: String? = nil,
-        memory: Capacity? = nil,
-        disk: Capacity? = nil,
-        defaults: DefaultLimits = .unlimited,
-        caching form: CachePolicy<Value> = .bytes,
-        indexing catalog: IndexCatalog<Value>? = nil,
-        durability: Durability = .crashSafe,
-        whenDifferent policy: DifferencePolicy = .refuse
+        named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
     ) throws(VellumError) -> StoreHold<Value> {
-        let store = try open(
-            name, codec, versionGroup, StoreRequest(memory: memory, disk: disk, defaults: defaults, durability: durability, policy: policy),
-            form, catalog, isHeld: true)
-        return StoreHold(store, in: self)
+        StoreHold(try open(name, codec, options, isHeld: true), in: self)
     }
 
     private func open<Value>(
-        _ name: String, _ codec: any Codec<Value>, _ versionGroup: String?, _ request: StoreRequest, _ policy: CachePolicy<Value>,
-        _ catalog: IndexCatalog<Value>?, isHeld: Bool
+        _ name: String, _ codec: any Codec<Value>, _ options: StoreOptions<Value>, isHeld: Bool
     ) throws(VellumError) -> Store<Value> {
         // Checked before taking locks, which another thread may have held at the fork.
         guard forkGuard.isThisProcess else { throw .forked }
@@ -93,21 +59,20 @@ extension DatabaseFile {
         let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, (DiskArchive, LimitOutcome)?) in
             let key = EntryKey(name)
             if let open = stores.open(key) {
-                guard let store = open as? Store<Value> else { throw .openForAnotherType(Value.self) }
+                guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
                 if isHeld { isFirst = stores.hold(store) }
                 return (store, nil)
             }
             let (diskArchive, outcome) = try openArchive(
-                named: name, inVersionGroup: versionGroup, disk: request.disk, otherwise: request.defaults.disk)
+                named: name, inVersionGroup: options.versionGroup, disk: options.disk, otherwise: options.defaults.disk)
             let store = Store(
-                disk: diskArchive, codec: codec, memory: request.memory ?? request.defaults.memory, caching: policy, indexing: catalog,
-                durability: request.durability, clock: clock)
+                disk: diskArchive, codec: codec, memory: options.memory ?? options.defaults.memory, options, clock: clock)
             stores.add(store, key, ObjectIdentifier(diskArchive))
             if isHeld { _ = stores.hold(store) }
             return (store, (diskArchive, outcome))
         }
         do throws(VellumError) {
-            try finishOpening(store, name, opened, request, policy, catalog, isFirst: isFirst)
+            try finishOpening(store, name, opened, options, isFirst: isFirst)
             return store
         } catch {
             if isHeld { stores.endHold(on: store) }
@@ -117,15 +82,15 @@ extension DatabaseFile {
 
     /// Completes an opening without holding a lock, because log handlers and the codec are user-supplied code.
     private func finishOpening<Value>(
-        _ store: Store<Value>, _ name: String, _ opened: (diskArchive: DiskArchive, outcome: LimitOutcome)?, _ request: StoreRequest,
-        _ policy: CachePolicy<Value>, _ catalog: IndexCatalog<Value>?, isFirst: Bool
+        _ store: Store<Value>, _ name: String, _ opened: (diskArchive: DiskArchive, outcome: LimitOutcome)?,
+        _ options: StoreOptions<Value>, isFirst: Bool
     ) throws(VellumError) {
         if let (diskArchive, outcome) = opened {
             finish(outcome, of: diskArchive)
-            if let catalog { try declareIndex(catalog.shape, of: diskArchive, for: store) }
-        } else if isFirst, stores.isHeldOnce(store), store.durability == request.durability {
-            try store.reconfigure(memory: request.memory ?? store.capacities.memory, disk: request.disk, caching: policy)
-        } else if let refused = try grant(request, to: store, name) {
+            if let catalog = options.indexing { try declareIndex(catalog.shape, of: diskArchive, for: store) }
+        } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
+            try store.reconfigure(memory: options.memory ?? store.capacities.memory, disk: options.disk, caching: options.caching)
+        } else if let refused = try grant(options, to: store, name) {
             Log.notice("\(refused)")
             store.report(refused)
         }
@@ -147,7 +112,7 @@ extension DatabaseFile {
     package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(VellumError) -> Store<Value>? {
         guard forkGuard.isThisProcess else { throw .forked }
         guard let open = stores.open(EntryKey(name)) else { return nil }
-        guard let store = open as? Store<Value> else { throw .openForAnotherType(Value.self) }
+        guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
         return store
     }
 
@@ -205,22 +170,22 @@ extension DatabaseFile {
         return names
     }
 
-    /// Removes up to `limit` entries that were last used before `stamp`, and returns their keys.
-    func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [EntryKey] {
+    /// Removes up to `limit` entries that were last used before `stamp`, and returns them.
+    func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [RemovedEntry] {
         let removed = try retryingWhenFull { () throws(SQLiteError) in
             try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
-                let keys = try writer.transaction { () throws(SQLiteError) -> [EntryKey] in
+                let entries = try writer.transaction { () throws(SQLiteError) -> [RemovedEntry] in
                     try archive.load()
-                    var keys: [EntryKey] = []
-                    while keys.count < limit, let key = try archive.removeOldest(before: stamp) { keys.append(key) }
-                    return keys
+                    var entries: [RemovedEntry] = []
+                    while entries.count < limit, let entry = try archive.removeOldest(before: stamp) { entries.append(entry) }
+                    return entries
                 }
-                return (keys, WriteState(writer))
+                return (entries, WriteState(writer))
             }
         }
-        guard let (keys, state) = removed else { throw .closedArchive }
+        guard let (entries, state) = removed else { throw .closedArchive }
         scheduleMaintenance(state)
-        return keys
+        return entries
     }
 
     /// Sets the owner of an archive, and reports the events of opening the file to the first one.
@@ -230,7 +195,7 @@ extension DatabaseFile {
                 archive.owner = owner
                 return try writer.connection.int(RecencyTables.newestStamp(diskArchive.number))
             }
-            if let newest { owner.uses(areLaterThan: UseStamp(rawValue: newest)) }
+            if let newest { owner.raiseStamp(to: UseStamp(rawValue: newest)) }
         } catch {
             Log.error("The eviction order of an archive could not be read.", error)
         }
@@ -261,9 +226,20 @@ extension DatabaseFile {
 }
 
 extension VellumError {
-    fileprivate static func openForAnotherType(_ type: Any.Type) -> VellumError {
-        VellumError(.contradiction, "The archive is open for another type than \(type). Use a different name for one of the types.")
+    fileprivate static func open(_ store: any OpenableStore, notFor type: Any.Type) -> VellumError {
+        VellumError(
+            .contradiction,
+            "The archive is open for the type \(store.valueType) and was requested for \(type). Give one of them another archive name.")
     }
+}
+
+/// A store of any type.
+protocol OpenableStore: AnyObject, Sendable {
+    var valueType: Any.Type { get }
+}
+
+extension Store: OpenableStore {
+    var valueType: Any.Type { Value.self }
 }
 
 /// The open stores by the names of their archives.
@@ -274,7 +250,7 @@ final class StoreTable: Sendable {
 
     // A class, because a weak existential in an optional struct is misread by the compiler of Swift 6.3.
     final class OpenStore {
-        weak var store: (any AnyObject & Sendable)?
+        weak var store: (any OpenableStore)?
         let id: ObjectIdentifier
         let diskArchive: ObjectIdentifier
         /// The number of handles that hold the store.
@@ -282,18 +258,18 @@ final class StoreTable: Sendable {
         /// Whether a handle has ever held it.
         var wasHeld = false
 
-        init(_ store: any AnyObject & Sendable, _ diskArchive: ObjectIdentifier) {
+        init(_ store: any OpenableStore, _ diskArchive: ObjectIdentifier) {
             self.store = store
             self.id = ObjectIdentifier(store)
             self.diskArchive = diskArchive
         }
     }
 
-    func open(_ name: EntryKey) -> (any AnyObject & Sendable)? {
+    func open(_ name: EntryKey) -> (any OpenableStore)? {
         table.withLock { $0[name]?.store }
     }
 
-    func add(_ store: any AnyObject & Sendable, _ name: EntryKey, _ diskArchive: ObjectIdentifier) {
+    func add(_ store: any OpenableStore, _ name: EntryKey, _ diskArchive: ObjectIdentifier) {
         table.withLock { $0[name] = OpenStore(store, diskArchive) }
     }
 
@@ -319,8 +295,6 @@ extension WriteConnection {
             if let versionGroup, let present = try self.limit(ofVersionGroup: versionGroup) { limit = present }
             guard let number = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
             CrashPoint.reached(.archiveAdded)
-            for table in SQL.archiveTables(number) { try connection.execute(table) }
-            CrashPoint.reached(.archiveCreated)
             return number
         }
     }

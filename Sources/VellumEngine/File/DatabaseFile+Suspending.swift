@@ -10,6 +10,10 @@ extension DatabaseFile {
     ///
     /// - Throws: ``VellumError`` if the open transaction cannot be committed; the file is not suspended then.
     package func suspend() throws(VellumError) {
+        try suspending.withLock { _ throws(VellumError) in try suspendAlone() }
+    }
+
+    private func suspendAlone() throws(VellumError) {
         guard state != .suspended else { return }
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
@@ -43,6 +47,15 @@ extension DatabaseFile {
     /// - Throws: ``VellumError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it is no longer at its path.
     package func resume() throws(VellumError) {
         guard forkGuard.isThisProcess else { throw .forked }
+        try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
+        scheduleWritingTouches()
+        if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }
+        if withWriter({ $0.allArchives.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
+        scheduleRemovingLeftValueFiles()
+        if withWriter(\.mayHoldCleared) ?? false { scheduleDeletingCleared() }
+    }
+
+    private func resumeAlone() throws(VellumError) {
         guard state == .suspended else { return }
         try checkLocation()
         do throws(SQLiteError) {
@@ -56,8 +69,5 @@ extension DatabaseFile {
         } catch {
             throw VellumError(error)
         }
-        scheduleWritingTouches()
-        if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }
-        if withWriter({ $0.allArchives.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
     }
 }

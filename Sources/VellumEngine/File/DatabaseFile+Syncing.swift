@@ -5,6 +5,20 @@ internal import VellumCore
 // The sync of the log that makes commits survive power loss. Concurrent callers share one sync.
 
 extension DatabaseFile {
+    /// Makes everything acknowledged before the call survive power loss, including the eviction order.
+    func flush() throws(VellumError) {
+        try withUsableFile { () throws(SQLiteError) in
+            try commitBatch()
+            try writeAllTouches()
+            let commits = withWriter { writer in
+                writer.countForeignCommits()
+                return writer.commits
+            }
+            guard let commits else { return }
+            try syncLog(through: commits)
+        }
+    }
+
     /// Makes commits up to this one survive power loss. Blocks until a sync covers them; concurrent callers share one sync.
     func syncLog(through commit: UInt64) throws(SQLiteError) {
         while true {
@@ -56,7 +70,8 @@ extension DatabaseFile {
 }
 
 /// The queue of callers that wait for the log to be synced. One caller leads and syncs for all that committed before the sync began.
-/// Callers that arrive during a sync wait and join again when it ends: most are covered then, and one of the others leads.
+/// Callers that arrive during a sync wait until one covers them. When a sync ends, the covered ones are woken, and one of the others, which
+/// leads the next: so most callers are woken once.
 ///
 /// A value without locks: the caller guards it, and acts on the result outside the lock.
 struct SyncQueue {
@@ -71,7 +86,7 @@ struct SyncQueue {
     /// missing, so no later sync is trusted.
     private(set) var failure: SQLiteError?
     private var isLed = false
-    private var waiting: [DispatchSemaphore] = []
+    private var waiting: [(commit: UInt64, turn: DispatchSemaphore)] = []
 
     /// Returns what the caller that made this commit must do: nothing, wait, lead the sync, or fail.
     mutating func join(for commit: UInt64) -> Role {
@@ -82,7 +97,7 @@ struct SyncQueue {
             return .leads
         }
         let turn = DispatchSemaphore(value: 0)
-        waiting.append(turn)
+        waiting.append((commit, turn))
         return .waits(turn)
     }
 
@@ -93,8 +108,14 @@ struct SyncQueue {
         coveredThrough = max(coveredThrough, commit ?? 0)
         failure = failure ?? error
         isLed = false
-        defer { waiting = [] }
-        return waiting
+        guard commit != nil, failure == nil else {
+            defer { waiting = [] }
+            return waiting.map(\.turn)
+        }
+        var woken = waiting.filter { $0.commit <= coveredThrough }
+        waiting.removeAll { $0.commit <= coveredThrough }
+        if !waiting.isEmpty { woken.append(waiting.removeFirst()) }
+        return woken.map(\.turn)
     }
 }
 

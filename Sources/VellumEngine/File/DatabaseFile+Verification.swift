@@ -55,7 +55,11 @@ extension DatabaseFile {
     static func report(reading connection: Connection) throws(SQLiteError) -> VerificationReport {
         var report = VerificationReport()
         do throws(SQLiteError) {
-            try SchemaCheck(connection).run()
+            let schema = try SchemaCheck(connection)
+            try schema.run()
+            guard schema.isWhole else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The file lacks a table or an index.")
+            }
             try SQL.appendStructuralProblems(of: connection, to: &report.structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)
             var numbers: [Int64] = []
@@ -65,14 +69,17 @@ extension DatabaseFile {
                 numbers.append(archive.id)
             }
             list.reset()
-            guard try connection.int(EntryTable.count) ?? 0 == numbers.count else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The file has archives that are missing from the list of archives.")
+            guard try connection.int(EntryTable.unlistedCount) ?? 0 == 0 else {
+                throw SQLiteError(
+                    code: SQLiteError.corrupt, message: "The file has entries of an archive that is missing from the list of archives.")
             }
             guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The file has indexes that are missing from the list of indexes.")
             }
             for (index, number) in numbers.enumerated() {
-                guard number > 0 else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid archive number.") }
+                guard 1...EntryID.lastArchive ~= number else {
+                    throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid archive number.")
+                }
                 try verify(&report.archives[index], number, connection)
             }
         } catch  where error.isDamage {
@@ -90,21 +97,22 @@ extension DatabaseFile {
         _ = try writer.allPolicies()
 
         let checksum = Checksum(archiveName: archive.name)
+        let reader = ArchiveReader(id: number, checksum: checksum, connection: connection)
         let entries = try connection.prepare(EntryTable.after(number))
-        entries.bind(.min, at: 1)
+        entries.bind(writer.totals.cleared, at: 1)
         var totals = StorageUsage()
         while try entries.step() {
             let row = EntryRow(entries)
             let (entry, key) = (row.entry, row.keyBytes)
             totals.entries += 1
-            totals.bytes += entry.bytes.count
-            if checksum.of(entry, key: key) == entry.revision {
+            totals.bytes += entry.size
+            if checksum.of(entry, key: key) == entry.revision, try reader.withValue(entry) != nil {
                 archive.soundEntries += 1
             } else {
                 archive.damagedEntries.append(EntryKey(String(decoding: key, as: UTF8.self)))
             }
         }
-        let written = try ArchiveReader(id: number, checksum: checksum, connection: connection).totals()
+        let written = try reader.totals()
         archive.hasRightTotals = totals == written
         archive.hasRightOrder = try connection.int(RecencyTables.countMisplaced(number)) == 0
         archive.hasRightIndex = try IndexTables.agree(of: number, on: connection)

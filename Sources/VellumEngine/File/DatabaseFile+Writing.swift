@@ -1,16 +1,18 @@
 internal import Synchronization
 internal import VellumCore
 
-// Writes to any number of archives in one transaction, and the sync that makes them survive power loss.
+// Writes to any number of archives in one transaction.
 
 extension DatabaseFile {
     /// Runs the writes in one transaction and calls `committed` under the writer's lock, so that memory is updated in commit order.
+    ///
+    /// Relaxed writes that no other process can read are "committed" when they are in the open batch; the COMMIT comes later.
     func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
         let state = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) -> WriteState? in
+                try withValueFiles(for: writes) { (writes, writer) throws(SQLiteError) -> (WriteState, [WriteOutcome]) in
                     // Before the transaction begins: a closed archive must not roll back the writes of others in the batch.
                     let archives = try archives(of: writes, writer)
                     let work = { () throws(SQLiteError) -> [WriteOutcome] in
@@ -19,36 +21,41 @@ extension DatabaseFile {
                         for (write, archive) in zip(writes, archives) {
                             try archive.load()
                             outcomes.append(try archive.apply(write))
-                            CrashPoint.reached(.changeApplied)
+                            CrashPoint.reached(.writeApplied)
                         }
                         return outcomes
                     }
+                    let outcomes: [WriteOutcome]
                     if durability == .relaxed {
-                        // An uncached write may fail, and must not roll back the writes of others in the batch.
+                        // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and must
+                        // not roll back the writes of others in the batch.
                         if writes.contains(where: { !$0.isKeptInMemory }) { try writer.commitBatch() }
                         let bytes = writes.reduce(0) { $0 + $1.size }
-                        var outcomes = try writer.relaxedTransaction(bytes: bytes, work)
-                        // Before memory drops an old value: a reader that misses in memory must not find it on disk.
+                        var new = try writer.relaxedTransaction(bytes: bytes, work)
+                        // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find
+                        // it there.
                         CrashPoint.reached(.relaxedWriteApplied)
                         // Checked under SQLite's write lock. Every process that opens the file waits for it (``waitForOpenBatches(_:)``).
                         if isShared {
                             try writer.commitBatch()
-                            for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
+                            for (index, archive) in archives.enumerated() { new[index].change = archive.lastChange }
                         }
+                        outcomes = new
                         committed(outcomes)
                         CrashPoint.reached(.relaxedWriteInMemory)
                         writer.reportLosses()
                         writer.forgetTouchesInTransaction()
                         if writer.batch?.isFull ?? false { try writer.commitBatch() }
                     } else {
-                        var outcomes = try writer.transaction(work)
-                        for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
+                        var new = try writer.transaction(work)
+                        for (index, archive) in archives.enumerated() { new[index].change = archive.lastChange }
+                        outcomes = new
                         committed(outcomes)
                         CrashPoint.reached(.memoryUpdated)
                         writer.reportLosses()
                         writer.forgetTouchesInTransaction()
                     }
-                    return WriteState(writer)
+                    return (WriteState(writer), outcomes)
                 }
             }
         }
@@ -78,16 +85,33 @@ extension DatabaseFile {
     func scheduleMaintenance(_ state: WriteState) {
         for (name, limit) in state.evictionsByDefault { Log.evictsByDefault(name, limit) }
         if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
+        if state.mayHoldCleared { scheduleDeletingCleared() }
         if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
         let hasLongLog = state.logFrames >= LogLimit.checkpointAt
+        if state.logFrames >= LogLimit.waitFor, isShared, waitForRestart() { return }
         // A reader blocks the log; the next try is already scheduled.
         if hasLongLog, CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) { return }
         if state.logFrames >= LogLimit.waitFor {
             // The log grows faster than the background checkpoint copies it, so the writer runs one itself.
             runMaintenance { (file) throws(SQLiteError) in try file.checkpoint() }
         } else if hasLongLog || state.bytesRemoved >= 1 << 20 {
-            schedule(.checkpoint) { (file) throws(SQLiteError) in try file.checkpoint() }
+            scheduleCheckpoint()
         }
+    }
+
+    /// Waits while another thread or process restarts the log, which would grow further meanwhile. Called without a lock.
+    ///
+    /// - Returns: Whether one did, and ended in time.
+    private func waitForRestart() -> Bool {
+        var now = CoarseClock.milliseconds
+        guard changesFile.page.isLogRestartRequested(at: now) else { return false }
+        let end = now + 100
+        while now < end {
+            BusyRetry.milliseconds(1)
+            now = CoarseClock.milliseconds
+            if !changesFile.page.isLogRestartRequested(at: now) { return true }
+        }
+        return false
     }
 
     /// The writer's state after a write, from which maintenance is scheduled.
@@ -97,7 +121,9 @@ extension DatabaseFile {
         var logFrames: Int
         var hasBatch: Bool
         var bytesRemoved: Int64
-        /// When the first known entry expires.
+        /// Whether an archive was emptied.
+        var mayHoldCleared: Bool
+        /// When the first entry expires of those that were written.
         var earliestEnd: WallInstant
         /// Archives that began to evict because they reached the default limit.
         var evictionsByDefault: [(name: String, limit: DataSize)]
@@ -107,25 +133,35 @@ extension DatabaseFile {
             logFrames = writer.connection.logFrames
             hasBatch = writer.batch != nil
             bytesRemoved = writer.bytesRemoved
-            earliestEnd = writer.earliestEnd
+            mayHoldCleared = writer.mayHoldCleared
+            earliestEnd = writer.earliestWrittenEnd
             evictionsByDefault = writer.takeEvictionsByDefault()
         }
     }
 
     /// Whether another process has the file open.
-    package var isShared: Bool { heartbeat.hasOthers(openings: changes.page.openings) }
+    package var isShared: Bool { heartbeat.hasOthers(openings: changesFile.page.openings) }
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
     /// 2 seconds. Later relaxed writes of those processes commit before they return.
     func waitForOpenBatches(_ writer: WriteConnection) throws(SQLiteError) {
         // Other processes see a connection once it has read.
         _ = try writer.connection.int(SQL.tableCount)
-        changes.page.announceOpening()
-        if isShared { try writer.connection.waitForWriters(timeout: 2000) }
+        changesFile.page.announceOpening()
+        if isShared {
+            try writer.connection.waitForWriters(timeout: 2000)
+        } else {
+            // A process that was killed may have left a request.
+            changesFile.page.requestLogRestart(until: 0)
+        }
     }
 
     func commitBatch() throws(SQLiteError) {
-        try withWriter { (writer) throws(SQLiteError) in try writer.commitBatch() }
+        let mayHoldCleared = try withWriter { (writer) throws(SQLiteError) in
+            try writer.commitBatch()
+            return writer.mayHoldCleared
+        }
+        if mayHoldCleared ?? false { scheduleDeletingCleared() }
     }
 }
 
@@ -140,7 +176,7 @@ enum LogLimit {
 extension ArchiveWrite {
     /// The number of bytes that the write stores.
     var size: Int {
-        switch change {
+        switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
         case .remove, .removeUnchanged, .removeAll: 0
         }
@@ -148,7 +184,7 @@ extension ArchiveWrite {
 
     /// Whether the write stores an entry whose validity depends on its last use.
     var isSliding: Bool {
-        switch change {
+        switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.idle != nil
         case .remove, .removeUnchanged, .removeAll: false
         }

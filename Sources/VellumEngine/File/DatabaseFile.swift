@@ -6,12 +6,12 @@ package import VellumCore
 ///
 /// ```swift
 /// let file = try DatabaseFile.open(at: folder.appending(path: "Archives.sqlite"))
-/// let users = try file.store(named: "User", codec: CodableCodec<User>(), memory: Capacity(1.megaByte), disk: Capacity(2.megaByte))
+/// let users = try file.store(named: "User", codec: CodableCodec<User>(), StoreOptions())
 /// ```
 ///
 /// Holds any number of archives, each with its own limits. One connection writes, four read, one checkpoints and one syncs the log. Each
-/// has its own lock, so readers never wait for a writer. An idle file holds no lock and no open transaction. The file is closed with its
-/// last handle, and then holds everything acknowledged.
+/// has its own lock, so readers do not wait for a writer, unless a batch of relaxed writes is open. An idle file holds no lock and no open
+/// transaction. The file is closed with its last handle, and then holds everything acknowledged.
 ///
 /// The extensions in `DatabaseFile+….swift` hold its parts.
 package final class DatabaseFile: Sendable {
@@ -23,7 +23,7 @@ package final class DatabaseFile: Sendable {
     let path: String
     let identity: FileIdentity
     /// The changes that this process and others announce.
-    let changes: ChangesFile
+    let changesFile: ChangesFile
     /// Finds other processes that have the file open.
     let heartbeat: OtherProcesses
     let forkGuard = ForkGuard()
@@ -38,6 +38,11 @@ package final class DatabaseFile: Sendable {
     let readers: ReadPool
     let clock: WallClock
     let openBatch = OpenBatch()
+    /// The files of large values.
+    let values: ValueFiles
+    let largeValueThreshold = Atomic(ValueFiles.threshold)
+    /// The files that writers have created and that no entry refers to yet.
+    let newValueFiles = Locked<Set<UInt64>>([])
     let maintenance = Maintenance()
     /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
@@ -45,28 +50,28 @@ package final class DatabaseFile: Sendable {
     let syncQueue = Locked(SyncQueue())
     let checkpointing: Locked<Connection?> = Locked(nil)
     let restarts = Locked(RestartBackoff())
+    /// Held while the file is suspended, resumed or closed. Taken before every other lock of the file.
+    let suspending = Locked(())
     /// The earliest next try to restart the log, in milliseconds of a monotonic clock.
     let nextRestart = Atomic(Int64.min)
     let stores = StoreTable()
     /// The number of handles that hold the file.
     let holds = Atomic(0)
     /// Events of opening the file, reported to the first store that is opened.
-    let pendingEvents: Locked<[StoreEvent]>
+    let pendingEvents = Locked<[StoreEvent]>([])
 
     init(
-        path: String, kind: FileKind, identity: FileIdentity, connection: sending Connection, changes: ChangesFile,
-        pendingEvents: [StoreEvent],
-        clock: WallClock
+        path: String, kind: FileKind, identity: FileIdentity, connection: sending Connection, changesFile: ChangesFile, clock: WallClock
     ) throws(SQLiteError) {
         self.path = path
+        values = ValueFiles(of: path)
         self.kind = kind
         heartbeat = OtherProcesses(database: path, identity)
-        self.changes = changes
+        self.changesFile = changesFile
         self.identity = identity
         self.clock = clock
-        self.pendingEvents = Locked(pendingEvents)
-        readers = ReadPool(path: path, changes: changes)
-        writer = Locked(try WriteConnection(connection, notifying: changes, openBatch: openBatch))
+        readers = ReadPool(path: path, changesFile: changesFile)
+        writer = Locked(try WriteConnection(connection, notifying: changesFile, openBatch: openBatch))
     }
 
     deinit {
@@ -82,12 +87,19 @@ package final class DatabaseFile: Sendable {
         try shutDown()
     }
 
-    /// The size of the file, without its log.
-    package var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
+    /// The size of the file and of the files of large values, without the log.
+    package func fileSize() throws(VellumError) -> DataSize {
+        DataSize(bytes: FileSystem.size(path) + (try mappingErrors { () throws(SQLiteError) in try values.size() }))
+    }
 
     private func shutDown() throws(VellumError) {
         // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and a vanished file is already released.
-        guard forkGuard.isThisProcess, !isClosed else { return }
+        guard forkGuard.isThisProcess else { return }
+        try suspending.withLock { _ throws(VellumError) in try shutDownAlone() }
+    }
+
+    private func shutDownAlone() throws(VellumError) {
+        guard !isClosed else { return }
         if state == .suspended { return releaseAll() }
         do throws(VellumError) {
             try checkLocation()
@@ -103,6 +115,9 @@ package final class DatabaseFile: Sendable {
                 CrashPoint.reached(.closingTouchesWritten)
                 // Frees 16 MB of pages at most; the rest is freed when the file is open again.
                 for _ in 0..<16 where try reclaimSpace() {}
+                if withWriter({ $0.hasUnusedFiles }) ?? false {
+                    try readers.withoutLeases { () throws(SQLiteError) in try checkpoint() }
+                }
             } catch {
                 // After other errors the caller may retry. A damaged file must be closed, so that it can be opened again and repaired.
                 guard error.isDamage else { throw error }
@@ -115,23 +130,33 @@ package final class DatabaseFile: Sendable {
                     sync = LogSync()
                     readers.close()
                     CrashPoint.reached(.closingReadersClosed)
-                    // The last connection that closes copies the log into the database and removes it.
-                    let failure = try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
-                        do throws(SQLiteError) {
-                            try writer.commitBatch()
-                            return nil
-                        } catch {
-                            guard error.isDamage else { throw error }
-                            return error
-                        }
+                    do throws(SQLiteError) {
+                        damage = try closeWriter() ?? damage
+                    } catch {
+                        readers.reopen()
+                        throw error
                     }
-                    damage = failure ?? damage
                 }
             }
             FileRegistry.shared.remove(self, identity)
             if let damage { throw damage }
         }
         CrashPoint.reached(.closed)
+    }
+
+    /// Commits the open transaction and closes the writer. The last connection that closes copies the log into the database and removes it.
+    ///
+    /// - Returns: The damage of the file, if that kept the transaction from being committed.
+    private func closeWriter() throws(SQLiteError) -> SQLiteError? {
+        try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
+            do throws(SQLiteError) {
+                try writer.commitBatch()
+                return nil
+            } catch {
+                guard error.isDamage else { throw error }
+                return error
+            }
+        } ?? nil
     }
 
     /// Closes a suspended file. Everything acknowledged is already in the file.
@@ -163,7 +188,7 @@ extension DatabaseFile {
     /// Classifies an error: records damage, and releases a file that has vanished.
     func classify(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
-        if error.isDamage, FileIdentity(path: path) != identity || changes.page.isRetired {
+        if error.isDamage, FileIdentity(path: path) != identity || changesFile.page.isRetired {
             // The damaged file is not the one at the path.
             abandon()
             return .vanished

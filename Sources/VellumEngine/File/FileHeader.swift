@@ -66,7 +66,7 @@ struct FileHeader {
     }
 
     /// The suffix of a copy of a damaged file.
-    static let copySuffix = "-mended"
+    static let copySuffix = "-repaired"
 
     /// Copies the file and its log, and returns the path of the copy.
     static func copy(of path: String) throws -> String {

@@ -1,14 +1,6 @@
 internal import Foundation
 internal import VellumCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The paths that belong to a database, and the check that each holds a regular file of this user with one name, or nothing.
 ///
 /// Opening a FIFO would block, a hard link or symbolic link would make SQLite write over another file, and two connections to a file with
@@ -39,6 +31,12 @@ enum FilePaths {
     static func check(_ status: stat, at path: String) throws(SQLiteError) {
         // The owner was checked when the database was opened.
         if let problem = problem(status, [geteuid(), status.st_uid], mayHaveLinks: false) { throw .unsafePath(path, problem) }
+    }
+
+    /// Whether there is a regular file of this user at the path. It may have several names.
+    static func isRegularFile(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && problem(status, [geteuid(), status.st_uid], mayHaveLinks: true) == nil
     }
 
     private static func check(_ database: String, _ suffixes: [String], mayHaveLinks: Bool = false) throws(SQLiteError) {

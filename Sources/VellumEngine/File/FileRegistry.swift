@@ -32,7 +32,7 @@ final class FileRegistry: Sendable {
             let identity = try identity()
             // SQLite keeps a file's locks per process, so a forked child would use those of its parent, even after releasing the file.
             guard files.withLock({ $0[identity]?.forkGuard.isThisProcess ?? true }) else { throw VellumError.forked }
-            if let file = files.withLock({ $0[identity]?.file }) {
+            if let file = files.withLock({ $0[identity]?.file }), try isAtItsPath(file) {
                 try holding(file)
                 return file
             }
@@ -41,6 +41,17 @@ final class FileRegistry: Sendable {
             // Opening may have replaced a damaged file with a new one.
             files.withLock { $0[file.identity] = Weak(file) }
             return file
+        }
+    }
+
+    /// Whether the file is still there: another may have the number of one that was deleted.
+    private func isAtItsPath(_ file: DatabaseFile) throws(VellumError) -> Bool {
+        do throws(VellumError) {
+            try file.checkLocation()
+            return true
+        } catch {
+            guard error.code == .vanished else { throw error }
+            return false
         }
     }
 

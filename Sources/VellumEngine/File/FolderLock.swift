@@ -1,14 +1,6 @@
 internal import Foundation
 internal import VellumCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A lock on a folder while a file in it is opened, so that only one of several processes repairs a damaged file.
 enum FolderLock {
     /// Runs `body` while no other process opens a file of the folder. On a file system without such locks, runs it without a lock:

@@ -136,7 +136,7 @@ extension StoreTable {
     /// Counts a handle that holds the store.
     ///
     /// - Returns: Whether it is the first handle that ever held the store.
-    func hold(_ store: any (AnyObject & Sendable)) -> Bool {
+    func hold(_ store: any OpenableStore) -> Bool {
         table.withLock { table in
             guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return false }
             open.holds += 1
@@ -145,12 +145,12 @@ extension StoreTable {
         }
     }
 
-    func endHold(on store: any (AnyObject & Sendable)) {
+    func endHold(on store: any OpenableStore) {
         table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds -= 1 }
     }
 
     /// Whether at most one handle holds the store.
-    func isHeldOnce(_ store: any (AnyObject & Sendable)) -> Bool {
+    func isHeldOnce(_ store: any OpenableStore) -> Bool {
         table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds ?? 1 <= 1 }
     }
 }

@@ -19,10 +19,14 @@ final class Maintenance: Sendable {
         case buildIndexes
         /// Remove expired entries.
         case sweep
+        /// Delete the entries of archives that were emptied.
+        case deleteCleared
+        /// Find files of values that a killed process left.
+        case removeValueFiles
 
         var delay: DispatchTimeInterval {
             switch self {
-            case .checkpoint, .buildIndexes: .milliseconds(0)
+            case .checkpoint, .buildIndexes, .deleteCleared, .removeValueFiles: .milliseconds(0)
             case .commitBatch, .endLeases: .milliseconds(20)
             case .writeTouches: .milliseconds(500)
             case .sweep: .seconds(1)
@@ -63,9 +67,11 @@ final class Maintenance: Sendable {
 
     private func isDue(_ task: Task) -> Bool { due.withLock { $0[task].map { $0 <= .now() } ?? false } }
 
-    /// Blocks until the checkpoints and index builds that are due now, and those they schedule, are done.
+    /// Blocks until the checkpoints, deletions and index builds that are due now, and those they schedule, are done.
     func wait() {
         // Checked on the queues, so no task is running during the check.
-        while buildingQueue.sync(execute: { isDue(.buildIndexes) }) || queue.sync(execute: { isDue(.checkpoint) }) {}
+        while buildingQueue.sync(execute: { isDue(.buildIndexes) })
+            || queue.sync(execute: { isDue(.checkpoint) || isDue(.deleteCleared) || isDue(.removeValueFiles) })
+        {}
     }
 }

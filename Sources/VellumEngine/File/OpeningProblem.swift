@@ -1,14 +1,6 @@
 internal import Foundation
 internal import VellumCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The reason why a file cannot be opened, and advice.
 ///
 /// ``init(path:_:)`` inspects the path; ``advice`` depends only on the stored properties.
@@ -62,7 +54,13 @@ struct OpeningProblem: Equatable {
     var advice: String {
         switch systemError {
         case .EMFILE, .ENFILE: return "Too many files are open. Close some, or raise the limit (ulimit -n)."
-        case .ENAMETOOLONG: return "The path is longer than the file system allows. Choose a shorter one."
+        case .ENAMETOOLONG:
+            let longest = path.split(separator: "/").map(\.utf8.count).max() ?? 0
+            return longest > Int(NAME_MAX)
+                ? "A name in the path has \(longest) bytes, and at most \(NAME_MAX) are allowed. Choose a shorter one."
+                : "The path of \(path.utf8.count) bytes is longer than the system allows. Choose a shorter one."
+        case .ENOENT where folder == (path as NSString).deletingLastPathComponent:
+            return "The folder \(folder) exists, but takes no files or folders of a program. Choose another path."
         case .EROFS: return "The volume is read-only. Choose a folder on another one."
         case .ELOOP: return "The path has a cycle of symbolic links. Give the path of the file."
         default: break

@@ -14,6 +14,9 @@ final class ReadConnection {
     private var lease: LogIndex?
     /// When the lease began, in milliseconds of a monotonic clock.
     private var leaseBegan: Int64 = 0
+    /// Numbers the snapshots that were read, and the state of the last.
+    private var snapshot: UInt64 = 0
+    private var lastIndex: LogIndex?
     /// The longest duration of a lease in milliseconds, even if it is in constant use. Another process that wants to restart the log waits
     /// a little longer than this, and snapshots taken meanwhile do not block it.
     private static let longestLease: Int64 = 8
@@ -61,6 +64,7 @@ final class ReadConnection {
         if lease == nil {
             // A transaction is needed even without a lease: `body` must read a consistent snapshot.
             try begin.run()
+            if present == nil || present != lastIndex { (snapshot, lastIndex) = (snapshot &+ 1, present) }
             if keepingLease { (lease, leaseBegan) = (present, now) }
         }
         do throws(SQLiteError) {
@@ -85,8 +89,12 @@ final class ReadConnection {
 
     func archive(_ id: Int64, _ checksum: Checksum) -> ArchiveReader {
         // If the list of archives is damaged, two names may refer to one table, so each name keeps its own checksum.
-        if let archive = archives[id], archive.checksum == checksum { return archive }
+        if let archive = archives[id], archive.checksum == checksum {
+            archive.snapshot = snapshot
+            return archive
+        }
         let archive = ArchiveReader(id: id, checksum: checksum, connection: connection)
+        archive.snapshot = snapshot
         archives[id] = archive
         return archive
     }

@@ -4,7 +4,7 @@ internal import VellumCore
 /// A pool of four read connections, each guarded by its own lock and opened on first use.
 final class ReadPool: Sendable {
     private let path: String
-    private let changes: ChangesFile
+    private let changesFile: ChangesFile
     private let slots: [Slot]
     private let isClosed = Atomic(false)
     /// Whether the pool is suspended, so that no connection may be opened.
@@ -20,9 +20,9 @@ final class ReadPool: Sendable {
         let holdsLease = Atomic(false)
     }
 
-    init(path: String, changes: ChangesFile) {
+    init(path: String, changesFile: ChangesFile) {
         self.path = path
-        self.changes = changes
+        self.changesFile = changesFile
         slots = (0..<4).map { _ in Slot() }
     }
 
@@ -56,7 +56,7 @@ final class ReadPool: Sendable {
         let hadLease = open.hasLease
         defer { slot.holdsLease.store(open.hasLease, ordering: .releasing) }
         let now = CoarseClock.milliseconds
-        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changes.page.isLogRestartRequested(at: now)
+        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
         let result = try open.read(keepingLease: mayKeep, at: now, body)
         return (result, !hadLease && open.hasLease)
     }
@@ -66,12 +66,13 @@ final class ReadPool: Sendable {
     /// - Returns: Whether any reader still holds a lease.
     func endIdleLeases(since reads: inout [UInt64]) -> Bool {
         var left = false
+        let isRequested = changesFile.page.isLogRestartRequested(at: CoarseClock.milliseconds)
         if reads.count != slots.count { reads = Array(repeating: .max, count: slots.count) }
         for (index, slot) in slots.enumerated() {
             let last = reads[index]
             let now = slot.reader.withLockIfAvailable { reader -> (reads: UInt64, left: Bool) in
                 guard let reader else { return (0, false) }
-                if reader.reads == last { reader.endLease() }
+                if reader.reads == last || isRequested { reader.endLease() }
                 slot.holdsLease.store(reader.hasLease, ordering: .releasing)
                 return (reader.reads, reader.hasLease)
             }
@@ -99,7 +100,7 @@ final class ReadPool: Sendable {
         return try body()
     }
 
-    /// Closes every connection for good.
+    /// Closes every connection for good, unless ``reopen()`` follows.
     ///
     /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at its path may belong to another database.
     func close(keepingLog: Bool = false) {
@@ -113,7 +114,11 @@ final class ReadPool: Sendable {
         release()
     }
 
+    /// Opens connections again after ``suspend()``, or after closing the file has failed.
     func resume() { isSuspended.store(false, ordering: .releasing) }
+
+    /// Opens connections again, because the file could not be closed.
+    func reopen() { isClosed.store(false, ordering: .releasing) }
 
     /// Closes every connection. The next read opens one again.
     func release(keepingLog: Bool = false) {

@@ -19,16 +19,8 @@ struct RestartBackoff: Equatable {
     /// The number of stalls after which a reader counts as stopped.
     private static let mostStalls = 3
 
-    /// Returns how long a restart may wait for readers, in milliseconds.
-    ///
-    /// - Parameter isLong: Whether the log is already long.
-    func timeout(isLong: Bool) -> Int64 {
-        switch stalls {
-        case 0: isLong ? 250 : 40
-        case ..<Self.mostStalls: 40
-        default: 2
-        }
-    }
+    /// How often to try in a row, some milliseconds apart.
+    var tries: Int { stalls < Self.mostStalls ? 8 : 1 }
 
     /// Records that a reader blocked the restart.
     ///

@@ -3,7 +3,7 @@ internal import VellumCore
 /// Checks the format of a file, and creates the schema in an empty one.
 enum Schema {
     /// The format that this version reads and writes. Files with a higher number are refused.
-    static let formatVersion = 6
+    static let formatVersion = 1
 
     /// Checks that the file has this package's format and the given kind, and that its schema holds nothing foreign. Creates the schema
     /// in an empty file. Several processes may call this concurrently.
@@ -28,7 +28,8 @@ enum Schema {
         try connection.execute(SQL.beginWriting)
         // Checked again, now that no other process can create the schema.
         if try !isOurs(connection, kind) {
-            for table in SQL.fileTables { try connection.execute(table) }
+            for (_, sql) in SQL.tables { try connection.execute(sql) }
+            for (_, sql) in SQL.indexes { try connection.execute(sql) }
             CrashPoint.reached(.fileTablesCreated)
             try connection.execute(SQL.setApplicationID(kind.applicationID))
             try connection.execute(SQL.setFormatVersion(formatVersion))
@@ -46,7 +47,8 @@ enum Schema {
         let version = Int(try connection.int(SQL.formatVersion) ?? 0)
         if let present = FileKind(rawValue: application) {
             guard present == kind else { throw VellumError.wrongKind(present, wanted: kind, connection.path) }
-            guard version <= formatVersion || version >= 1 << 16 else {
+            // Only both places together mean a newer format.
+            if version > formatVersion, try ArchiveTable.format(on: connection) == version {
                 throw VellumError(
                     .newerFormat,
                     """

@@ -19,11 +19,18 @@ final class WriteConnection {
     private let openBatch: OpenBatch
 
     /// Where changes are announced to other processes; `nil` for a file that only this process uses, such as a new one being salvaged.
-    private let changes: ChangesFile?
+    private let changesFile: ChangesFile?
 
     private var begin: Statement
     private var commit: Statement
+    private var pageCount: Statement
+    private let pageSize: Int64
+    /// The file has so many bytes at least; 0 if that must be found out.
+    private var bytesWithRoom: Int64 = 0
     private var archives: [Int64: ArchiveWriter] = [:]
+    /// The numbers of the archives of each version group.
+    private var groups: [String: Set<Int64>] = [:]
+    private let loaded = LoadedArchives()
     private var dataVersion: UInt32?
 
     /// The size of an open transaction of relaxed writes.
@@ -35,12 +42,14 @@ final class WriteConnection {
         var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
     }
 
-    init(_ connection: Connection, notifying changes: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch()) throws(SQLiteError) {
+    init(_ connection: Connection, notifying changesFile: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch()) throws(SQLiteError) {
         self.connection = connection
         self.openBatch = openBatch
-        self.changes = changes
+        self.changesFile = changesFile
         begin = try connection.prepare(SQL.beginWriting)
         commit = try connection.prepare(SQL.commit)
+        pageCount = try connection.prepare(SQL.pageCount)
+        pageSize = try connection.int(SQL.pageSize) ?? 4096
         connection.watchLog()
     }
 
@@ -63,6 +72,9 @@ final class WriteConnection {
 
     private func use(_ new: Connection) throws(SQLiteError) {
         (begin, commit) = (try new.prepare(SQL.beginWriting), try new.prepare(SQL.commit))
+        pageCount = try new.prepare(SQL.pageCount)
+        bytesWithRoom = 0
+        loaded.invalidate()
         for archive in archives.values { archive.use(new) }
         connection = new
         connection.watchLog()
@@ -77,22 +89,27 @@ final class WriteConnection {
     /// Adds an open archive, or a sibling of one.
     func add(_ archive: ArchiveWriter) {
         archives[archive.id] = archive
-        updateSiblings()
+        archive.loaded = loaded
+        if let group = archive.versionGroup { groups[group, default: []].insert(archive.id) }
+        updateSiblings(archive.versionGroup)
     }
 
     /// Removes an archive that was closed, unless it is a sibling of an open one.
     func remove(_ id: Int64, at now: WallInstant) {
-        archives[id]?.retire(at: now)
-        let openGroups = Set(archives.values.compactMap { $0.openArchive == nil ? nil : $0.versionGroup })
-        archives = archives.filter { $0.value.openArchive != nil || $0.value.versionGroup.map(openGroups.contains) ?? false }
-        updateSiblings()
+        guard let archive = archives[id] else { return }
+        archive.retire(at: now)
+        let members = archive.versionGroup.flatMap { groups[$0] } ?? [id]
+        guard members.allSatisfy({ archives[$0]?.openArchive == nil }) else { return updateSiblings(archive.versionGroup) }
+        for member in members { archives[member] = nil }
+        if let group = archive.versionGroup { groups[group] = nil }
     }
 
-    /// Updates the siblings of every archive: closed archives before open ones, and within both the least recently opened first.
-    private func updateSiblings() {
-        for archive in archives.values {
-            guard let versionGroup = archive.versionGroup else { continue }
-            let siblings = archives.values.filter { $0.versionGroup == versionGroup && $0 !== archive }.sorted {
+    /// Updates the siblings of every archive of a version group: closed archives before open ones, and within both the least recently opened
+    /// first.
+    private func updateSiblings(_ versionGroup: String?) {
+        guard let members = versionGroup.flatMap({ groups[$0] })?.compactMap({ archives[$0] }) else { return }
+        for archive in members {
+            let siblings = members.filter { $0 !== archive }.sorted {
                 ($0.openArchive == nil ? 0 : 1, $0.seen, $0.id) < ($1.openArchive == nil ? 0 : 1, $1.seen, $1.id)
             }
             archive.siblings = siblings.map(ArchiveWriter.Sibling.init)
@@ -102,11 +119,16 @@ final class WriteConnection {
     /// Removes a deleted archive.
     func forget(_ archive: ArchiveWriter) {
         archives[archive.id] = nil
-        updateSiblings()
+        guard let group = archive.versionGroup else { return }
+        groups[group]?.remove(archive.id)
+        updateSiblings(group)
     }
 
     /// When the first known entry expires.
     var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
+
+    /// When the first entry expires of those that the last transaction wrote.
+    var earliestWrittenEnd: WallInstant { loaded.inTransaction.reduce(.never) { min($0, $1.sweepMap.earliest) } }
 
     /// When the next sweep is due; `nil` if none is ever needed. An archive with a heartbeat needs a sweep at least once a day,
     /// which also removes its abandoned siblings.
@@ -117,7 +139,7 @@ final class WriteConnection {
 
     /// Notifies owners of entries that were evicted to make room in a sibling.
     func reportLosses() {
-        for archive in archives.values where !archive.lostToSibling.isEmpty {
+        for archive in loaded.inTransaction where !archive.lostToSibling.isEmpty {
             archive.owner?.archiveDidRemove(archive.lostToSibling, .evicted)
             archive.lostToSibling.removeAll()
         }
@@ -132,6 +154,22 @@ final class WriteConnection {
     /// The number of bytes removed since space was last returned to the file system.
     private(set) var bytesRemoved: Int64 = 0
 
+    /// Files of values that no entry refers to any more. They are removed after a complete checkpoint.
+    private var unusedFiles: [UInt64] = []
+
+    var hasUnusedFiles: Bool { !unusedFiles.isEmpty }
+
+    func takeUnusedFiles() -> [UInt64] {
+        guard !unusedFiles.isEmpty else { return [] }
+        defer { unusedFiles = [] }
+        return unusedFiles
+    }
+
+    func add(unusedFiles files: [UInt64]) { unusedFiles += files }
+
+    /// Whether there may be entries that were there when their archive was emptied.
+    private(set) var mayHoldCleared = false
+
     func forgetRemovals() { bytesRemoved = 0 }
 
     /// Archives that began to evict because they reached the default limit, to be logged outside the lock.
@@ -141,6 +179,33 @@ final class WriteConnection {
         guard !evictionsByDefault.isEmpty else { return [] }
         defer { evictionsByDefault = [] }
         return evictionsByDefault
+    }
+
+    /// Deletes up to `limit` entries that were there when their archive was emptied.
+    ///
+    /// - Returns: Whether any were deleted, so that there may be more.
+    func deleteCleared(limit: Int64) throws(SQLiteError) -> Bool {
+        guard let id = try findCleared() else { return false }
+        var removed: ArchiveWriter?
+        try transaction { () throws(SQLiteError) in
+            // It need not be open.
+            let archive = archives[id] ?? ArchiveWriter(id: id, name: "", connection: connection)
+            try archive.load()
+            try archive.removeCleared(limit: limit)
+            try archive.writeTotals()
+            removed = archive
+        }
+        // If the archive is open, the commit has taken them.
+        add(unusedFiles: removed?.unusedFiles ?? [])
+        removed?.unusedFiles = []
+        return true
+    }
+
+    /// The number of an archive that was emptied and still has entries from before.
+    func findCleared() throws(SQLiteError) -> Int64? {
+        let id = try ArchiveTable.firstCleared(on: connection)
+        mayHoldCleared = id != nil
+        return id
     }
 
     // MARK: Transactions
@@ -197,7 +262,7 @@ final class WriteConnection {
 
     /// Discards the touches of a committed transaction, which the owners have applied.
     func forgetTouchesInTransaction() {
-        for archive in archives.values where !archive.touchesInTransaction.isEmpty { archive.touchesInTransaction.removeAll() }
+        for archive in loaded.inTransaction where !archive.touchesInTransaction.isEmpty { archive.touchesInTransaction.removeAll() }
     }
 
     /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
@@ -213,19 +278,22 @@ final class WriteConnection {
 
     private func beginTransaction() throws(SQLiteError) {
         if let refusal = connection.refusal { throw refusal }
-        if let changes, changes.page.isRetired { throw .vanished }
+        if let changesFile, changesFile.page.isRetired { throw .vanished }
         try begin.run()
         CrashPoint.reached(.begun)
+        loaded.inTransaction.removeAll(keepingCapacity: true)
         let version = connection.dataVersion()
         if version != dataVersion {
-            for archive in archives.values { archive.invalidate() }
+            loaded.invalidate()
             dataVersion = version
+            bytesWithRoom = 0
         }
     }
 
     private func commitTransaction() throws(SQLiteError) {
-        for archive in archives.values { try archive.writeTotals() }
+        for archive in loaded.inTransaction { try archive.writeTotals() }
         CrashPoint.reached(.totalsStored)
+        try makeRoom()
         let announced = try announce()
         CrashPoint.reached(.changesAnnounced)
         do throws(SQLiteError) {
@@ -237,13 +305,17 @@ final class WriteConnection {
         CrashPoint.reached(.committed)
         finish(announced)
         // The process that sets the file aside waits for a commit, but not forever. A later commit is in a file that is no longer used.
-        if announced != nil, changes?.page.isRetired ?? false { throw .vanished }
+        if announced != nil, changesFile?.page.isRetired ?? false { throw .vanished }
         commits += 1
         CrashPoint.reached(.changesFinished)
         dataVersion = connection.dataVersion()  // Our own commits change it, too.
-        for archive in archives.values {
+        for archive in loaded.inTransaction {
             bytesRemoved += archive.bytesRemoved
             archive.bytesRemoved = 0
+            unusedFiles += archive.unusedFiles
+            archive.unusedFiles = []
+            if archive.isCleared { mayHoldCleared = true }
+            archive.isCleared = false
             if archive.hasEvictedByDefault, !archive.hasReportedDefault {
                 archive.hasReportedDefault = true
                 evictionsByDefault.append((archive.name, archive.totals.limit.size))
@@ -251,20 +323,51 @@ final class WriteConnection {
         }
     }
 
+    /// Whether transactions take as little space as possible: see ``LoadedArchives/areOnFullDisk``.
+    func useLittleSpace(_ isNeeded: Bool) { loaded.areOnFullDisk = isNeeded }
+
+    /// Makes the next transaction look whether the file has room.
+    func forgetRoom() { bytesWithRoom = 0 }
+
+    /// The size of the file's pages, as the last transaction left them.
+    var bytesOfPages: Int64 {
+        get throws(SQLiteError) { try SQL.readPageCount(pageCount) * pageSize }
+    }
+
+    /// Makes sure, before the file grows, that the log can be copied into it and that a later transaction finds room in the log, however full
+    /// the disk is then: so a store that has filled its disk can be emptied.
+    private func makeRoom() throws(SQLiteError) {
+        let bytes = try bytesOfPages
+        guard bytes > bytesWithRoom else { return }
+        let isGrowing = bytes > FileSystem.size(connection.path)
+        do throws(SQLiteError) {
+            // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each thousand that are free.
+            try connection.extendLog(to: 1 << 18 + bytes / 256)
+        } catch {
+            // What does not make the file grow, such as a deletion, is tried with the log that there is.
+            guard error.isFull, !isGrowing else { throw error }
+        }
+        // After the log: a record that is refused must not take the log's room.
+        try connection.extendFile(to: bytes)
+        let chunk = Int64(Connection.chunk)
+        bytesWithRoom = (bytes + chunk - 1) / chunk * chunk
+    }
+
     /// Announces the changes of the transaction to other processes, if there are any.
     ///
     /// - Returns: The number of the last change; `nil` if nothing is announced.
     private func announce() throws(SQLiteError) -> UInt64? {
-        guard let changes else { return nil }
-        let changed = archives.values.filter { !$0.changed.isEmpty }
+        guard let changesFile else { return nil }
+        let changed = loaded.inTransaction.filter { !$0.changed.isEmpty }
         guard !changed.isEmpty else { return nil }
-        let announced = changes.page.announce(
-            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.changed.hashes) }, by: changes.author, of: changes.process)
+        let announced = changesFile.page.announce(
+            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.changed.hashes) }, by: changesFile.author,
+            of: changesFile.process)
         for (archive, change) in zip(changed, announced.changes) {
             archive.lastChange = change
             archive.changed = ChangedKeys()
         }
-        guard !changes.page.isRetired else {
+        guard !changesFile.page.isRetired else {
             finish(announced.last)
             throw .vanished
         }
@@ -272,12 +375,12 @@ final class WriteConnection {
     }
 
     private func finish(_ announced: UInt64?) {
-        if let announced { changes?.page.finish(announced) }
+        if let announced { changesFile?.page.finish(announced) }
     }
 
     private func rollBack() {
         CrashPoint.reached(.rollingBack)
-        for archive in archives.values { archive.invalidate() }
+        loaded.invalidate()
         guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)

@@ -1,6 +1,6 @@
 package import VellumCore
 
-/// How long past its age a caller takes an old value (RFC 5861), in milliseconds.
+/// How long past its age a caller accepts a stale value (RFC 5861), in milliseconds.
 package struct Staleness: Hashable, Sendable {
     /// While the value is loaded again in the background.
     var whileRevalidate: Int64 = 0
@@ -12,30 +12,30 @@ package struct Staleness: Hashable, Sendable {
 
     /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
     package init(whileRevalidate: Duration, ifError: Duration) throws(VellumError) {
-        self.whileRevalidate = try Expiration.milliseconds(whileRevalidate)
-        self.ifError = try Expiration.milliseconds(ifError)
+        self.whileRevalidate = try Expiration.milliseconds(whileRevalidate, as: "staleWhileRevalidate")
+        self.ifError = try Expiration.milliseconds(ifError, as: "staleIfError")
     }
 }
 
-/// What one caller asks for when a missing value is to be loaded.
+/// A request to return a value, or to load it if it is missing.
 package struct LoadRequest<Value: Sendable>: Sendable {
     package typealias Addition = @Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void
 
     var key: EntryKey
-    /// How long the caller takes entries that have no age of their own.
+    /// How long the caller accepts entries that have no age of their own.
     var expiration: Expiration
     var staleness: Staleness
     /// How long the loaded value is valid for every caller.
     var ownExpiration: Expiration?
-    /// For how many milliseconds `nil` and a failure are remembered; 0 for not at all.
+    /// For how many milliseconds `nil` and a failure are cached; 0 for not at all.
     var negativeMaxAge: Int64
     var errorMaxAge: Int64
     /// Whether the loader goes on without waiters.
     var isKept: Bool
-    /// What stands for `nil` in this store, if such answers are recorded.
-    package var absence: Tombstone<Value>?
+    /// The value that stands for `nil` in this store, if such answers are recorded.
+    package var tombstone: Tombstone<Value>?
     /// Whether `nil` is an answer to this caller. If not, the loader must return a value.
-    package var takesNothing = false
+    package var acceptsNil = false
     /// What is recorded with the value, in the same transaction. Runs outside every lock.
     package var addition: Addition?
     var load: @Sendable () async throws -> Value?
@@ -49,17 +49,17 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         self.expiration = expiration
         self.staleness = staleness
         ownExpiration = options.expiration
-        negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age) } else { 0 }
-        errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age) } else { 0 }
+        negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age, as: "negativeMaxAge") } else { 0 }
+        errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age, as: "errorMaxAge") } else { 0 }
         isKept = options.onLastWaiterCancelled == .finish
         self.load = load
     }
 
     /// What a value that was found means to this caller; `nil` if it counts as missing.
     func answer(of value: Value) -> LoadAnswer<Value>? {
-        switch absence?.meaning(value) ?? .value {
+        switch tombstone?.meaning(value) ?? .value {
         case .value: .found(value)
-        case .nothing: takesNothing ? .found(nil) : nil
+        case .nothing: acceptsNil ? .found(nil) : nil
         case .unreadable: nil
         }
     }

@@ -3,7 +3,7 @@ internal import VellumCore
 /// Remembered answers without a value: that there is none, or that the loader failed. In memory only, and bounded.
 ///
 /// A pure value. An answer holds while nothing is written or removed under its key: it carries the version that the key had when the load
-/// began (``WatchedKeys``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
+/// began (``WriteVersions``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
 struct NegativeCache: Sendable {
     enum Answer: Sendable {
         case nothing

@@ -23,17 +23,17 @@ extension Store where Value: Sendable {
     ///   cannot be read, or ``VellumError/Code/recursiveLoad`` if the load would wait for itself.
     package func load(_ request: LoadRequest<Value>, hasLooked: Bool) async throws -> Loaded<Value?> {
         if request.staleness.window > 0 { keepExpired(under: request.expiration, forMilliseconds: request.staleness.window) }
-        let first = hasLooked ? try lookForTombstone(request) : try firstLook(request)
+        let first = hasLooked ? try lookForTombstone(request) : try look(request)
         if case .found(let value) = first.answer { return Loaded(value, .cached) }
         var expired = first.expired
         while true {
             let now = clock.now()
             switch rememberedAnswer(for: request, at: now) {
             case .found: return Loaded(nil, .cached)
-            case .failed(let error, _): return try oldValue(insteadOf: error, request, revalidating: true, at: now)
+            case .failed(let error, _): return try staleValue(insteadOf: error, request, revalidating: true, at: now)
             case .loaded, nil: break
             }
-            if let old = try expired ?? oldValueInMemory(for: request, within: request.staleness.whileRevalidate, at: now) {
+            if let old = try expired ?? staleValueInMemory(for: request, within: request.staleness.whileRevalidate, at: now) {
                 // At most one refresh at a time, and none while a load is running.
                 if let load = loads.refresh(request.key) { start(load, request) }
                 return Loaded(old, .staleWhileRevalidate)
@@ -42,8 +42,8 @@ extension Store where Value: Sendable {
             case .cancelled: throw CancellationError()
             case .recursive: throw VellumError.recursiveLoad
             case .finished(.failed(let error, _), let isStarter):
-                let answer = try oldValue(insteadOf: error, request, revalidating: false, at: clock.now())
-                // Every waiter gets an old value or the error. The caller that started the loader reports it for all.
+                let answer = try staleValue(insteadOf: error, request, revalidating: false, at: clock.now())
+                // Every waiter gets a stale value or the error. The caller that started the loader reports it for all.
                 if isStarter { report(.loadFailed(error)) }
                 return answer
             case .finished(.loaded(let value), let isStarter) where isStarter || takes(value, request): return Loaded(value, .loaded)
@@ -51,7 +51,7 @@ extension Store where Value: Sendable {
             // What another caller accepts as an answer may be none for this one, which takes no `nil` or has another age.
             case .finished(.found, false), .finished(.loaded, _): break
             }
-            let next = try firstLook(request)
+            let next = try look(request)
             if case .found(let value) = next.answer { return Loaded(value, .cached) }
             expired = next.expired
         }
@@ -60,46 +60,60 @@ extension Store where Value: Sendable {
     // MARK: Looking
 
     /// What one look at memory and disk found.
-    private struct FirstLook {
+    private struct CallersLook {
         var answer: LoadAnswer<Value>?
         /// A value whose age ended within ``Staleness/whileRevalidate``.
         var expired: Value?
     }
 
     /// Looks once in memory and once on the disk. A miss is counted.
-    private func firstLook(_ request: LoadRequest<Value>) throws(VellumError) -> FirstLook {
+    private func look(_ request: LoadRequest<Value>) throws(VellumError) -> CallersLook {
         let (key, now) = (request.key, clock.now())
         do throws(VellumError) {
-            if let value = try valueInMemory(forKey: key, now, request.expiration) { return FirstLook(answer: request.answer(of: value)) }
+            if let value = try valueInMemory(forKey: key, now, request.expiration) { return CallersLook(answer: request.answer(of: value)) }
             let ticket = memory.ticket(forMissed: key)
             let entry = try entryOnDisk(forKey: key)
             if let entry, try isValid(entry, of: key, at: now, request.expiration) {
-                return FirstLook(answer: request.answer(of: try take(entry, forKey: key, ticket, at: now)))
+                return CallersLook(answer: request.answer(of: try take(entry, forKey: key, ticket, at: now)))
             }
             countMiss()
-            return FirstLook(expired: try expired(entry, request, within: request.staleness.whileRevalidate, at: now))
+            return CallersLook(expired: try expired(entry, request, within: request.staleness.whileRevalidate, at: now))
         } catch {
             guard error.concernsOneEntry else { throw error }
-            return FirstLook()
+            return CallersLook()
         }
     }
 
-    /// A caller that has looked may have found that there is nothing, which is no value to it.
-    private func lookForTombstone(_ request: LoadRequest<Value>) throws(VellumError) -> FirstLook {
-        guard request.absence != nil, let item = memory.peek(request.key), case .value(let value) = item.payload,
+    /// Looks for a tombstone in memory: the caller has looked for values, and takes a tombstone for a miss.
+    private func lookForTombstone(_ request: LoadRequest<Value>) throws(VellumError) -> CallersLook {
+        guard request.tombstone != nil, let item = memory.peek(request.key), case .value(let value) = item.payload,
             item.isValid(at: clock.now(), request.key, under: request.expiration)
-        else { return FirstLook() }
-        return FirstLook(answer: request.answer(of: value))
+        else { return CallersLook() }
+        return CallersLook(answer: request.answer(of: value))
+    }
+
+    /// The remembered answer for the key, if it still holds and this caller takes it.
+    func rememberedAnswer(for request: LoadRequest<Value>, at now: WallInstant) -> LoadAnswer<Value>? {
+        let key = request.key
+        guard let item = negativeCache.withLock({ $0.item(key) }) else { return nil }
+        guard item.isValid(at: now), memory.isUnchanged(key, since: item.version) else {
+            if negativeCache.withLock({ $0.remove(key, version: item.version) }) { memory.unwatch(key) }
+            return nil
+        }
+        return switch item.answer {
+        case .nothing: request.acceptsNil ? .found(nil) : nil
+        case .failure(let error): .failed(error, isNew: false)
+        }
     }
 
     /// Whether what another caller's loader returned is an answer to this one.
     private func takes(_ value: Value?, _ request: LoadRequest<Value>) -> Bool {
-        guard let value else { return request.takesNothing }
+        guard let value else { return request.acceptsNil }
         return if case .found = request.answer(of: value) { true } else { false }
     }
 
     /// What a caller gets if the loader failed: a valid value that was recorded meanwhile, or an old one, or the error.
-    private func oldValue(
+    private func staleValue(
         insteadOf error: any Error, _ request: LoadRequest<Value>, revalidating: Bool, at now: WallInstant
     ) throws -> Loaded<Value?> {
         let whileRevalidate = revalidating ? request.staleness.whileRevalidate : 0
@@ -110,10 +124,10 @@ extension Store where Value: Sendable {
             {
                 return Loaded(found, .cached)
             }
-            if let old = try oldValue(for: request, within: whileRevalidate, at: now) { return Loaded(old, .staleWhileRevalidate) }
-            if let old = try oldValue(for: request, within: request.staleness.ifError, at: now) { return Loaded(old, .staleIfError) }
+            if let old = try staleValue(for: request, within: whileRevalidate, at: now) { return Loaded(old, .staleWhileRevalidate) }
+            if let old = try staleValue(for: request, within: request.staleness.ifError, at: now) { return Loaded(old, .staleIfError) }
         } catch let other {
-            // The loader's error says more than that no old value could be read.
+            // The loader's error says more than that no stale value could be read.
             report(other)
         }
         throw error

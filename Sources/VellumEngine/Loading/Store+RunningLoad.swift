@@ -13,7 +13,7 @@ extension Store where Value: Sendable {
         // From here on, writes and removals of the key are noticed.
         let version = memory.watch(request.key)
         let answer: LoadAnswer<Value>
-        switch look(request) {
+        switch lookAgain(request) {
         case .answer(let present): answer = present
         case .nothing(let basis): answer = await ask(load, request, Origin(basis: basis, version: version))
         }
@@ -28,13 +28,13 @@ extension Store where Value: Sendable {
 
     // MARK: Looking again
 
-    private enum Look {
+    private enum SecondLook {
         case answer(LoadAnswer<Value>)
         case nothing(WriteCondition.Basis)
     }
 
     /// Another load may have ended between the caller's look and the start of this one. Counts no miss.
-    private func look(_ request: LoadRequest<Value>) -> Look {
+    private func lookAgain(_ request: LoadRequest<Value>) -> SecondLook {
         let (key, now) = (request.key, clock.now())
         do throws(VellumError) {
             if let value = try valueInMemory(forKey: key, now, request.expiration), let answer = request.answer(of: value) {
@@ -52,20 +52,6 @@ extension Store where Value: Sendable {
         } catch {
             // A damaged entry is replaced by the loaded value. A failing disk must not look like an empty one.
             return error.concernsOneEntry ? .nothing(.unreadable) : .answer(.failed(error, isNew: false))
-        }
-    }
-
-    /// The remembered answer for the key, if it still holds and this caller takes it.
-    func rememberedAnswer(for request: LoadRequest<Value>, at now: WallInstant) -> LoadAnswer<Value>? {
-        let key = request.key
-        guard let item = negativeCache.withLock({ $0.item(key) }) else { return nil }
-        guard item.isValid(at: now), memory.isUnchanged(key, since: item.version) else {
-            if negativeCache.withLock({ $0.remove(key, version: item.version) }) { memory.unwatch(key) }
-            return nil
-        }
-        return switch item.answer {
-        case .nothing: request.takesNothing ? .found(nil) : nil
-        case .failure(let error): .failed(error, isNew: false)
         }
     }
 
@@ -89,9 +75,9 @@ extension Store where Value: Sendable {
         do {
             if let answer {
                 try await BlockingPool.run { try self.fill(answer, request.ownExpiration, request, origin) }
-            } else if let absence = request.absence, request.negativeMaxAge > 0 {
+            } else if let tombstone = request.tombstone, request.negativeMaxAge > 0 {
                 let age = Expiration(age: request.negativeMaxAge)
-                try await BlockingPool.run { try self.fill(absence.value, age, request, origin) }
+                try await BlockingPool.run { try self.fill(tombstone.value, age, request, origin) }
             } else {
                 // An expired value must not be served as stale any more.
                 try await BlockingPool.run { try self.removeOld(request, origin) }
@@ -153,7 +139,7 @@ extension Store where Value: Sendable {
             return .init(answer: negative, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
         }
         return switch answer {
-        case .loaded(nil) where request.absence == nil: item(.nothing, for: request.negativeMaxAge)
+        case .loaded(nil) where request.tombstone == nil: item(.nothing, for: request.negativeMaxAge)
         // A cancelled loader says nothing about its source.
         case .failed(let error, isNew: true) where !(error is CancellationError): item(.failure(error), for: request.errorMaxAge)
         case .found, .loaded, .failed: nil

@@ -11,10 +11,10 @@ extension StoreTransaction {
     /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
     mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
         add(.remove, key, to: store) { outcome, _ in
-            guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
+            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             let effects = store.memory.remove(key)
             let wasThere = outcome.wasPresent || !effects.payloads.isEmpty
-            return Settled(didChange: wasThere) {
+            return MemoryUpdate(didChange: wasThere) {
                 store.release(effects)
                 if wasThere { store.didRemove([key], .expired) }
             }

@@ -62,12 +62,12 @@ public import VellumCore
 
 /// What distinguishes an entry from those that were under its key before or after it.
 @usableFromInline package struct EntryVersion: Hashable, Sendable {
-    @usableFromInline package var row: Int64
+    @usableFromInline package var entryID: Int64
     @usableFromInline package var written: WallInstant
     @usableFromInline package var revision: UInt32
 
-    @usableFromInline package init(row: Int64, written: WallInstant, revision: UInt32) {
-        self.row = row
+    @usableFromInline package init(entryID: Int64, written: WallInstant, revision: UInt32) {
+        self.entryID = entryID
         self.written = written
         self.revision = revision
     }

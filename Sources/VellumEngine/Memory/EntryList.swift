@@ -6,16 +6,16 @@ public import VellumCore
 package struct EntryFacts: Sendable {
     /// The last use.
     @usableFromInline package var stamp: UseStamp
-    /// The entry's number on disk; 0 for a memory-only entry.
-    @usableFromInline package var row: Int64
+    /// The entry's id on disk; 0 for a memory-only entry.
+    @usableFromInline package var entryID: Int64
     @usableFromInline package var validity: Validity
     /// Whether the last use has not been written to the disk.
     @usableFromInline package var isDirty: Bool
 
     @inlinable
-    package init(stamp: UseStamp, row: Int64, validity: Validity, isDirty: Bool) {
+    package init(stamp: UseStamp, entryID: Int64, validity: Validity, isDirty: Bool) {
         self.stamp = stamp
-        self.row = row
+        self.entryID = entryID
         self.validity = validity
         self.isDirty = isDirty
     }
@@ -70,7 +70,7 @@ struct EntryList<Payload> {
     mutating func touch(_ slot: Slot, stamp: UseStamp) -> Bool {
         list.moveToFront(slot)
         list[metadataOf: slot].stamp = stamp
-        guard !list[metadataOf: slot].isDirty, list[metadataOf: slot].row != 0 else { return false }
+        guard !list[metadataOf: slot].isDirty, list[metadataOf: slot].entryID != 0 else { return false }
         list[metadataOf: slot].isDirty = true
         dirty.append(slot)
         return dirty.count - firstDirty == 1
@@ -79,10 +79,10 @@ struct EntryList<Payload> {
     /// Inserts the entry at the front and returns the entry it replaced.
     @inlinable
     mutating func insert(_ item: Item, forKey key: EntryKey) -> Item? {
-        if item.metadata.row == 0 { memoryOnlyCount += 1 }
+        if item.metadata.entryID == 0 { memoryOnlyCount += 1 }
         let (slot, old) = list.insert(item, forKey: key)
         if item.metadata.isDirty { dirty.append(slot) }
-        if let old, old.metadata.row == 0 { memoryOnlyCount -= 1 }
+        if let old, old.metadata.entryID == 0 { memoryOnlyCount -= 1 }
         return old
     }
 
@@ -95,7 +95,7 @@ struct EntryList<Payload> {
         list[metadataOf: slot].isDirty = false
         guard var item = list.remove(key) else { return nil }
         item.metadata.isDirty = wasDirty
-        if item.metadata.row == 0 { memoryOnlyCount -= 1 }
+        if item.metadata.entryID == 0 { memoryOnlyCount -= 1 }
         return item
     }
 
@@ -106,8 +106,8 @@ struct EntryList<Payload> {
     @inlinable
     mutating func markMemoryOnly(_ key: EntryKey) -> Bool {
         guard let slot = list.slot(of: key) else { return false }
-        if list[metadataOf: slot].row != 0 {
-            list[metadataOf: slot].row = 0
+        if list[metadataOf: slot].entryID != 0 {
+            list[metadataOf: slot].entryID = 0
             list[metadataOf: slot].isDirty = false
             memoryOnlyCount += 1
         }
@@ -137,7 +137,7 @@ struct EntryList<Payload> {
             firstDirty += 1
             guard list[metadataOf: slot].isDirty else { continue }
             list[metadataOf: slot].isDirty = false
-            touches.append(Touch(row: list[metadataOf: slot].row, stamp: list[metadataOf: slot].stamp))
+            touches.append(Touch(entryID: list[metadataOf: slot].entryID, stamp: list[metadataOf: slot].stamp))
         }
         if firstDirty == dirty.count || firstDirty > max(4096, dirty.count / 2) {
             dirty.removeFirst(firstDirty)
@@ -150,14 +150,14 @@ struct EntryList<Payload> {
     func pendingDirty() -> [Touch] {
         Set(dirty[firstDirty...]).compactMap { slot in
             let facts = list[metadataOf: slot]
-            return facts.isDirty ? Touch(row: facts.row, stamp: facts.stamp) : nil
+            return facts.isDirty ? Touch(entryID: facts.entryID, stamp: facts.stamp) : nil
         }
     }
 
     /// Stops the process if the counts are inconsistent. For tests. O(n).
     func checkInvariants() {
         list.checkInvariants()
-        let memoryOnly = list.newest(.max).count { $0.item.metadata.row == 0 }
+        let memoryOnly = list.newest(.max).count { $0.item.metadata.entryID == 0 }
         precondition(memoryOnly == memoryOnlyCount, "\(memoryOnly) entries are memory-only, not \(memoryOnlyCount).")
     }
 }
@@ -166,14 +166,24 @@ extension EntryList: Sendable where Payload: Sendable {}
 
 extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     @inlinable
-    package init(payload: Payload, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, isDirty: Bool) {
-        self.init(payload: payload, cost: cost, metadata: EntryFacts(stamp: stamp, row: row, validity: validity, isDirty: isDirty))
+    package init(
+        payload: Payload, cost: Int, stamp: UseStamp = .never, entryID: Int64, validity: Validity = .forever, isDirty: Bool = false
+    ) {
+        self.init(payload: payload, cost: cost, metadata: EntryFacts(stamp: stamp, entryID: entryID, validity: validity, isDirty: isDirty))
     }
 
     @inlinable package var stamp: UseStamp { metadata.stamp }
-    @inlinable package var row: Int64 { metadata.row }
+    @inlinable package var entryID: Int64 { metadata.entryID }
     @inlinable package var validity: Validity { metadata.validity }
     @inlinable package var isDirty: Bool { metadata.isDirty }
+
+    /// Returns the entry with a later use, which has yet to be written to the disk.
+    @inlinable
+    func used(_ stamp: UseStamp) -> Self {
+        var used = self
+        (used.metadata.stamp, used.metadata.isDirty) = (stamp, true)
+        return used
+    }
 
     /// Whether the entry is valid now for a reader with this expiration.
     @usableFromInline package func isValid(at now: WallInstant, _ key: EntryKey, under expiration: Expiration = .never) -> Bool {

@@ -50,12 +50,12 @@ extension MemoryCache {
             state.keysByHash = KeysByHash(state.list.list.keys.lazy.compactMap { $0 })
         }
         for hash in hashes {
-            state.generations[Self.stripe(of: hash)] &+= 1  // Invalidates tickets of readers that may have read the old value.
+            state.versions.invalidateTickets(Self.stripe(of: hash))
             guard let found = state.keysByHash?.key(hash) else { continue }
             if found.isShared { return forgetEverything(&state, &forgotten) }
             guard let key = found.key, let item = state.list.remove(key) else { continue }
             // The key may still refer to the same entry with new contents, so its last use is kept.
-            if item.row != 0, item.isDirty { state.recency.add(row: item.row, stamp: item.stamp) }
+            if item.entryID != 0, item.isDirty { state.recency.add(entryID: item.entryID, stamp: item.stamp) }
             forgotten.append(item.payload)
         }
     }
@@ -71,9 +71,19 @@ extension MemoryCache {
         }
     }
 
+    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the key's current version.
+    func watch(_ key: EntryKey) -> UInt64 { state.withLock { $0.versions.watch(key) } }
+
+    func unwatch(_ key: EntryKey) { state.withLock { $0.versions.unwatch(key) } }
+
+    /// Whether no caller wrote or removed the watched key since it had that version.
+    func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
+        state.withLock { $0.versions.isUnchanged(key, since: version) }
+    }
+
     private func forgetEverything(_ state: inout State, _ forgotten: inout [Payload]) {
-        for stripe in state.generations.indices { state.generations[stripe] &+= 1 }
-        for use in state.list.pendingDirty() { state.recency.add(row: use.row, stamp: use.stamp) }
+        state.versions.invalidateTickets()
+        for use in state.list.pendingDirty() { state.recency.add(entryID: use.entryID, stamp: use.stamp) }
         forgotten += state.list.removeAll()
         state.keysByHash = nil
     }

@@ -4,10 +4,10 @@ public import VellumCore
 
 extension MemoryCache {
     /// Returns the last use of an entry, if memory knows it.
-    @usableFromInline package func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? {
+    @usableFromInline package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? {
         state.withLock { state in
-            if let item = state.list.peek(key), item.row == row { return item.stamp }
-            return state.recency.stamp(row: row)
+            if let item = state.list.peek(key), item.entryID == entryID { return item.stamp }
+            return state.recency.stamp(entryID: entryID)
         }
     }
 
@@ -22,7 +22,7 @@ extension MemoryCache {
         var (uses, isMore) = ([Touch](), true)
         while uses.count < limit, isMore {
             let left = limit - uses.count
-            let sorted = state.withLock { $0.recency.drain() }.sorted { $0.row > $1.row }
+            let sorted = state.withLock { $0.recency.drain() }.sorted { $0.entryID > $1.entryID }
             let taken: [Touch]
             (taken, isMore) = state.withLock { state in
                 if !sorted.isEmpty { state.recency.enqueue(sorted) }
@@ -43,7 +43,7 @@ extension MemoryCache {
     /// Returns all touches that may not be on disk yet, without taking them. O(touches).
     @usableFromInline package func pendingTouches() -> [Touch] {
         let (present, others) = state.withLock { ($0.list.pendingDirty(), $0.recency) }
-        return present + others.all.map { Touch(row: $0.key, stamp: $0.value) }
+        return present + others.all.map { Touch(entryID: $0.key, stamp: $0.value) }
     }
 
     /// An upper bound of the number of touches to take.

@@ -15,11 +15,8 @@ public import VellumCore
     /// An entry in memory with its metadata.
     @usableFromInline package typealias Item = LRUList<EntryKey, Payload, EntryFacts>.Item
 
-    /// Shows that no write of a key has happened since a reader missed it.
-    @usableFromInline package struct FillTicket: Sendable {
-        @usableFromInline let stripe: Int
-        @usableFromInline let generation: UInt64
-    }
+    /// Shows that no write of a key has happened since a reader missed it; `nil` while another process writes the key.
+    @usableFromInline package typealias FillTicket = WriteVersions<EntryKey>.Ticket?
 
     /// Work to do outside the lock: payloads to release, and keys of entries that are now neither in memory nor on disk.
     @usableFromInline package struct DeferredEffects: Sendable {
@@ -36,9 +33,6 @@ public import VellumCore
     }
 
     @usableFromInline let state: Locked<State>
-    /// Held during a transaction on entries, and taken before the lock of `state`. The value is the revision of the last entry stored that
-    /// way.
-    let revisions = Locked<UInt32>(0)
     /// The changes by other processes; `nil` if there can be none.
     let feed: ArchiveChanges?
     @usableFromInline let generation: Generation?
@@ -54,14 +48,9 @@ public import VellumCore
         @usableFromInline var list = EntryList<Payload>()
         @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var hits = 0
-        // A write increments the generation of its key's stripe, so that an older read does not replace the value. Two keys of one stripe
-        // can only prevent each other's fills.
-        @usableFromInline var generations = ContiguousArray<UInt64>(repeating: 0, count: 64)
+        @usableFromInline var versions = WriteVersions<EntryKey>()
         // Touches of entries that are not in the list and may not be on disk yet.
         @usableFromInline var recency = RecencyBuffer()
-
-        // Keys whose writes and removals are watched. Usually empty.
-        @usableFromInline var watches = WatchedKeys()
 
         // The generation up to which changes by other processes were followed, and the table needed for that after the first change.
         @usableFromInline var lastSeenGeneration: UInt64
@@ -116,10 +105,9 @@ public import VellumCore
     /// Returns a ticket for a reader that missed the key and is about to read the disk.
     @usableFromInline package func ticket(forMissed key: EntryKey) -> FillTicket {
         withFreshState { state in
-            let stripe = Self.stripe(of: key)
             // While another process writes the key, the disk may return either value.
-            if let feed, feed.isChanging(key.sharedHash) { return FillTicket(stripe: stripe, generation: .max) }
-            return FillTicket(stripe: stripe, generation: state.generations[stripe])
+            if let feed, feed.isChanging(key.sharedHash) { return nil }
+            return state.versions.ticket(Self.stripe(of: key))
         }
     }
 
@@ -151,53 +139,41 @@ public import VellumCore
         state.withLock { $0.nextStamp(at: now) }
     }
 
-    /// Stores a value that was just written to the disk. Drops the old value instead if the new one is too large, or another process may
+    /// Stores an entry that was just written to the disk. Drops the old entry instead if the new one is too large, or another process may
     /// already have overwritten it.
     ///
     /// - Parameter change: The commit of the write, if other processes can see it.
     @inlinable
-    package func store(
-        _ payload: Payload, forKey key: EntryKey, cost: Int, stamp: UseStamp, row: Int64, validity: Validity, wasPresent: Bool,
-        change: OwnChange? = nil
-    ) -> DeferredEffects {
+    package func store(_ item: Item, forKey key: EntryKey, change: OwnChange? = nil) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
-            state.generations[Self.stripe(of: key)] &+= 1
-            if !state.watches.isEmpty { state.watches.didWrite(key) }
+            state.versions.recordWrite(of: key, Self.stripe(of: key))
             if !isFresh(state), change?.previous != state.lastSeenGeneration { catchUp(&state, &effects.payloads) }
             guard take(change, in: &state) else {
-                effects.payloads.append(payload)
-                if row == 0 { effects.lostKeys.append(key) }
+                effects.payloads.append(item.payload)
+                if item.entryID == 0 { effects.lostKeys.append(key) }
                 if let old = state.list.remove(key) { effects.payloads.append(old.payload) }
                 return effects
             }
-            // The first stamp of a new row is stored in the row; that of an existing row must be written.
-            let isDirty = wasPresent && row != 0
-            let item = Item(
-                payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isDirty: isDirty)
-            if isDirty { state.recency.remove(row: row) }
+            if item.isDirty { state.recency.remove(entryID: item.entryID) }
             put(item, key, in: &state, &effects)
             return effects
         }
     }
 
-    /// Stores a value that was just read from the disk, unless the key was written in the meantime. Affects the eviction order.
+    /// Stores an entry that was just read from the disk, as used now, unless the key was written in the meantime. Affects the eviction order.
     @inlinable
-    package func fill(
-        _ payload: Payload, forKey key: EntryKey, cost: Int, row: Int64, validity: Validity, ticket: FillTicket, at now: WallInstant
-    ) -> DeferredEffects {
+    package func fill(_ entry: Item, forKey key: EntryKey, ticket: FillTicket, at now: WallInstant) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
-            let stamp = state.nextStamp(at: now)
-            guard state.generations[ticket.stripe] == ticket.generation, cost <= state.capacity.bytes else {
+            let item = entry.used(state.nextStamp(at: now))
+            guard let ticket, state.versions.isCurrent(ticket), item.cost <= state.capacity.bytes else {
                 effects.notifiesDisk = !state.recency.hasWaiting
-                state.recency.add(row: row, stamp: stamp)
-                effects.payloads.append(payload)
+                state.recency.add(entryID: item.entryID, stamp: item.stamp)
+                effects.payloads.append(item.payload)
                 return effects
             }
-            state.recency.remove(row: row)
-            let item = Item(
-                payload: payload, cost: cost, stamp: stamp, row: row, validity: validity, isDirty: true)
+            state.recency.remove(entryID: item.entryID)
             put(item, key, in: &state, &effects)
             effects.isUrgent = state.recency.count > State.mostPending
             return effects
@@ -222,8 +198,11 @@ public import VellumCore
         state.withLock { state in
             var effects = DeferredEffects()
             _ = take(change, in: &state)
-            state.generations[Self.stripe(of: key)] &+= 1
-            if isWrite, !state.watches.isEmpty { state.watches.didWrite(key) }
+            if isWrite {
+                state.versions.recordWrite(of: key, Self.stripe(of: key))
+            } else {
+                state.versions.invalidateTickets(Self.stripe(of: key))
+            }
             if let item = state.list.remove(key) { effects.payloads.append(item.payload) }
             return effects
         }
@@ -234,8 +213,8 @@ public import VellumCore
         state.withLock { state in
             var effects = DeferredEffects()
             for entry in entries {
-                state.generations[Self.stripe(of: entry.key)] &+= 1  // Invalidates tickets of readers that may have read it.
-                guard state.list.peek(entry.key)?.row == entry.row, let item = state.list.remove(entry.key) else { continue }
+                state.versions.invalidateTickets(Self.stripe(of: entry.key))
+                guard state.list.peek(entry.key)?.entryID == entry.id, let item = state.list.remove(entry.key) else { continue }
                 effects.payloads.append(item.payload)
             }
             return effects
@@ -250,8 +229,7 @@ public import VellumCore
     @usableFromInline package func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         state.withLock { state in
             _ = take(change, in: &state)
-            if isWrite { state.watches.didWriteAll() }
-            for stripe in state.generations.indices { state.generations[stripe] &+= 1 }
+            if isWrite { state.versions.recordWriteOfAll() } else { state.versions.invalidateTickets() }
             state.recency.removeAll()
             var effects = DeferredEffects()
             effects.payloads = state.list.removeAll()
@@ -265,7 +243,7 @@ public import VellumCore
         guard !keys.isEmpty else { return [] }
         return state.withLock { state in
             keys.filter { key in
-                state.generations[Self.stripe(of: key)] &+= 1  // Invalidates tickets of readers that may have read it.
+                state.versions.invalidateTickets(Self.stripe(of: key))
                 return !state.list.markMemoryOnly(key)
             }
         }
@@ -275,9 +253,9 @@ public import VellumCore
     func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
         state.withLock { state in
             entries.compactMap { entry in
-                state.generations[Self.stripe(of: entry.key)] &+= 1
+                state.versions.invalidateTickets(Self.stripe(of: entry.key))
                 guard let present = state.list.peek(entry.key) else { return entry.key }
-                if present.row == entry.row { _ = state.list.markMemoryOnly(entry.key) }
+                if present.entryID == entry.id { _ = state.list.markMemoryOnly(entry.key) }
                 return nil
             }
         }
@@ -313,7 +291,7 @@ public import VellumCore
         guard item.cost <= state.capacity.bytes else {
             if let old = state.list.remove(key) { effects.payloads.append(old.payload) }
             if item.isDirty {
-                state.recency.add(row: item.row, stamp: item.stamp)
+                state.recency.add(entryID: item.entryID, stamp: item.stamp)
                 effects.notifiesDisk = !hadUses
             }
             return
@@ -336,10 +314,10 @@ public import VellumCore
         guard let key = state.list.oldestKey, let item = state.list.remove(key) else { return false }
         effects.payloads.append(item.payload)
         effects.evictions += 1
-        if item.row == 0 {
+        if item.entryID == 0 {
             effects.lostKeys.append(key)
         } else if item.isDirty {
-            state.recency.add(row: item.row, stamp: item.stamp)
+            state.recency.add(entryID: item.entryID, stamp: item.stamp)
         }
         return true
     }
@@ -348,7 +326,7 @@ public import VellumCore
     static func stripe(of key: EntryKey) -> Int { stripe(of: key.sharedHash) }
 
     @inlinable
-    static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & 63) }
+    static func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
 
     /// Stops the process if the list is inconsistent. For tests. O(n).
     @usableFromInline package func checkInvariants() {

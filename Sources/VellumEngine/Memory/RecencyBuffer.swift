@@ -28,25 +28,25 @@ struct RecencyBuffer: Sendable {
 
     /// Adds a touch.
     @inlinable
-    mutating func add(row: Int64, stamp: UseStamp) {
-        guard stamp >= self.stamp(row: row) ?? .never else { return }
-        waiting[row] = stamp
-        if !leaving.isEmpty { leaving[row] = nil }
+    mutating func add(entryID: Int64, stamp: UseStamp) {
+        guard stamp >= self.stamp(entryID: entryID) ?? .never else { return }
+        waiting[entryID] = stamp
+        if !leaving.isEmpty { leaving[entryID] = nil }
     }
 
     /// Drops the touch of an entry, because memory holds a later one.
     @inlinable
-    mutating func remove(row: Int64) {
+    mutating func remove(entryID: Int64) {
         // Usually both are empty, and the check is cheaper than a removal.
-        if !waiting.isEmpty { waiting[row] = nil }
-        if !leaving.isEmpty { leaving[row] = nil }
+        if !waiting.isEmpty { waiting[entryID] = nil }
+        if !leaving.isEmpty { leaving[entryID] = nil }
     }
 
     mutating func removeAll() { self = RecencyBuffer() }
 
     /// Returns the last touch of the entry that may not be committed yet.
     @inlinable
-    func stamp(row: Int64) -> UseStamp? { waiting[row] ?? (leaving.isEmpty ? nil : leaving[row]) }
+    func stamp(entryID: Int64) -> UseStamp? { waiting[entryID] ?? (leaving.isEmpty ? nil : leaving[entryID]) }
 
     /// All touches that may not be committed yet.
     var all: [Int64: UseStamp] { waiting.merging(leaving) { max($0, $1) } }
@@ -57,7 +57,7 @@ struct RecencyBuffer: Sendable {
     /// ``enqueue(_:)``.
     mutating func drain() -> [Touch] {
         guard untaken.isEmpty, !waiting.isEmpty else { return [] }
-        let uses = waiting.map { Touch(row: $0.key, stamp: $0.value) }
+        let uses = waiting.map { Touch(entryID: $0.key, stamp: $0.value) }
         if leaving.isEmpty { leaving = waiting } else { leaving.merge(waiting) { max($0, $1) } }
         waiting = [:]
         return uses
@@ -72,7 +72,7 @@ struct RecencyBuffer: Sendable {
     mutating func take(_ limit: Int) -> [Touch] {
         var uses: [Touch] = []
         while uses.count < limit, let use = untaken.popLast() {
-            if leaving[use.row] == use.stamp { uses.append(use) }
+            if leaving[use.entryID] == use.stamp { uses.append(use) }
         }
         taken += uses
         return uses
@@ -80,15 +80,15 @@ struct RecencyBuffer: Sendable {
 
     /// Records touches that are taken directly from the list of entries.
     mutating func take(_ uses: [Touch]) {
-        for use in uses { leaving[use.row] = max(use.stamp, leaving[use.row] ?? .never) }
+        for use in uses { leaving[use.entryID] = max(use.stamp, leaving[use.entryID] ?? .never) }
         taken += uses
     }
 
     /// Ends a batch: its touches are committed, or waiting again.
     mutating func finish(written: Bool) {
-        for use in taken where leaving[use.row] == use.stamp {
-            leaving[use.row] = nil
-            if !written { waiting[use.row] = use.stamp }
+        for use in taken where leaving[use.entryID] == use.stamp {
+            leaving[use.entryID] = nil
+            if !written { waiting[use.entryID] = use.stamp }
         }
         taken = []
         if leaving.isEmpty { leaving = [:] }  // Releases the capacity of the dictionary.

@@ -16,11 +16,11 @@ extension ArchiveReader {
     ) throws(SQLiteError) -> QueryAnswer? {
         let extent = try extent(of: shape)
         guard let query = planning(extent.coverage) else { return nil }
-        let rows = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
+        let entryIDs = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
         let unindexed = extent.unindexedRows > 0 ? try IndexTables.unindexed(of: id, on: connection) : []
-        let (entries, looked) = try entries(of: rows[...], limit)
+        let (entries, looked) = try entries(of: entryIDs[...], limit)
         return QueryAnswer(
-            rows: rows, uncovered: unindexed.map { $0.id },
+            entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
             undecodable: unindexed.filter { $0.kind == .undecodable }.map { $0.id },
             unbuilt: extent.unbuilt, entries: entries, looked: looked)
     }
@@ -35,42 +35,44 @@ extension ArchiveReader {
 
     // MARK: Entries
 
-    /// The entries of the first rows, as far as `limit` allows, and how many rows were read for them.
-    func entries(of rows: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
+    /// The first entries, as far as `limit` allows, and how many ids were looked up for them.
+    func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
+        try clearedThrough()
         let read = try prepared(&readByID, EntryTable.readByID(id))
         var entries: [StoredEntry] = []
         var (bytes, looked) = (0, 0)
-        for row in rows.prefix(limit.entries) where bytes < limit.bytes {
+        for entryID in entryIDs.prefix(limit.entries) where bytes < limit.bytes {
             looked += 1
-            read.bind(row, at: 1)
+            defer { read.reset() }
+            read.bind(entryID, at: 1)
             if try read.step() {
-                entries.append(stored(EntryRow(read)))
+                entries.append(try stored(EntryRow(read)))
                 bytes += entries.last?.entry.bytes.count ?? 0
             }
-            read.reset()
         }
         return (entries, looked)
     }
 
-    func entries(after row: Int64, through last: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
+    func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
+        try clearedThrough()
         let read = try prepared(query: EntryTable.between(id))
         defer { read.reset() }
-        read.bind(row, at: 1)
+        read.bind(entryID, at: 1)
         read.bind(last, at: 2)
         var entries: [StoredEntry] = []
         var bytes = 0
         while entries.count < limit.entries, bytes < limit.bytes, try read.step() {
-            entries.append(stored(EntryRow(read)))
+            entries.append(try stored(EntryRow(read)))
             bytes += entries.last?.entry.bytes.count ?? 0
         }
         return entries
     }
 
-    private func stored(_ row: EntryRow) -> StoredEntry {
+    private func stored(_ row: EntryRow) throws(SQLiteError) -> StoredEntry {
         let (entry, key) = (row.entry, row.keyBytes)
-        return StoredEntry(
-            key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, revision: entry.revision,
-            isIntact: checksum.of(entry, key: key) == entry.revision)
+        let isIntact = checksum.of(entry, key: key) == entry.revision
+        let whole = isIntact ? try withValue(entry) : nil
+        return StoredEntry(key: EntryKey(String(decoding: key, as: UTF8.self)), entry: whole ?? entry, isIntact: whole != nil)
     }
 
     // MARK: Explaining and checking

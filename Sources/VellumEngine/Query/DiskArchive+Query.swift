@@ -13,7 +13,7 @@ extension DiskArchive {
         try query { (archive) throws(SQLiteError) in
             let extent = try archive.extent(of: self.indexShape)
             let isComplete = extent.isUsable && extent.through == .max
-            let total = Int(extent.entries)
+            let total = try archive.totals().entries
             return IndexProgress(indexed: isComplete ? total : min(total, Int(extent.built)), total: total, isComplete: isComplete)
         }
     }
@@ -22,8 +22,8 @@ extension DiskArchive {
         validAt now: WallInstant, reading limit: ReadLimit, _ planning: (IndexCoverage) -> ColumnQuery?
     ) throws(VellumError) -> QueryAnswer? {
         let answer = try query { (archive) throws(SQLiteError) in try archive.answer(self.indexShape, validAt: now, limit, planning) }
-        // Another program may have written what it could not index.
-        if let answer, answer.uncovered.count > answer.undecodable.count { file.scheduleBuilding() }
+        // A process that does not have this index declared writes entries without their places in it.
+        if let answer, answer.unindexed.count > answer.undecodable.count { file.scheduleBuilding() }
         return answer
     }
 
@@ -31,21 +31,21 @@ extension DiskArchive {
         try query { (archive) throws(SQLiteError) in try archive.count(self.indexShape, validAt: now, planning) }
     }
 
-    package func entries(of rows: ArraySlice<Int64>, _ limit: ReadLimit) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
-        try query { (archive) throws(SQLiteError) in try archive.entries(of: rows, limit) }
+    package func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
+        try query { (archive) throws(SQLiteError) in try archive.entries(of: entryIDs, limit) }
     }
 
-    package func entries(after row: Int64, through last: Int64, _ limit: ReadLimit) throws(VellumError) -> [StoredEntry] {
-        try query { (archive) throws(SQLiteError) in try archive.entries(after: row, through: last, limit) }
+    package func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(VellumError) -> [StoredEntry] {
+        try query { (archive) throws(SQLiteError) in try archive.entries(after: entryID, through: last, limit) }
     }
 
-    package func lastRow() throws(VellumError) -> Int64 {
-        try query { (archive) throws(SQLiteError) in try archive.extent(of: nil).lastRow }
+    package func lastEntryID() throws(VellumError) -> Int64 {
+        try query { (archive) throws(SQLiteError) in try archive.lastEntryID() }
     }
 
-    package func indexAgain(_ rows: [Int64]) throws(VellumError) {
+    package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
         try checkOpen()
-        try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(rows, of: number) }
+        try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: number) }
     }
 
     package func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String])? {
@@ -53,14 +53,14 @@ extension DiskArchive {
         return try self.query { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
     }
 
-    /// Reads for a query. Relaxed writes that wait in an open transaction are committed first, so that a query, which may take
-    /// long, need not hold the connection that writes.
+    /// Reads for a query, on a connection that reads: a query may take long, and must not hold the one that writes. Relaxed writes that
+    /// wait in an open transaction are committed first.
     private func query<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         try file.withUsableFile { () throws(SQLiteError) in
             if file.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
-            // What is valid may hang on uses that only the owner knows of yet.
+            // Whether an entry is valid may depend on uses that only memory knows of yet.
             if hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: number) }
         }
-        return try read(body)
+        return try read(onlyCommitted: true, body)
     }
 }

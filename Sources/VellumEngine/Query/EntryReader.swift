@@ -37,14 +37,14 @@ final class EntryReader<Value> {
             store.reportCorrupt(stored.key)
             return nil
         }
-        if let mayMatch, !mayMatch(stored.entry.bytes) { return nil }
-        return decodedValue(of: stored.entry.bytes, stored.key)
+        if let mayMatch, stored.entry.flags == 0, !mayMatch(stored.entry.bytes) { return nil }
+        return decoded { () throws(VellumError) in try store.decode(stored.entry, of: stored.key) }
     }
 
-    private func decodedValue(of bytes: Data, _ key: EntryKey) -> Value? {
+    private func decoded(_ decode: () throws(VellumError) -> Value) -> Value? {
         do throws(VellumError) {
             decoded += 1
-            return try store.decode(bytes, of: key)
+            return try decode()
         } catch {
             return nil  // `decode` has reported it.
         }
@@ -52,19 +52,19 @@ final class EntryReader<Value> {
 
     private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
         guard let value = try value(of: stored) else { return nil }
-        return QueryItem(value: value, origin: QueryOrigin(key: stored.key, row: stored.entry.row, revision: stored.revision))
+        return QueryItem(value: value, origin: QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision))
     }
 
-    /// Returns the values of entries, then of rows.
+    /// Returns the values of entries, then of those with the ids.
     ///
     /// - Parameters:
-    ///   - entries: The entries of the first rows, from the snapshot in which the rows were found.
-    ///   - rows: The other rows, which are read later.
+    ///   - entries: The first entries, from the snapshot in which the ids were found.
+    ///   - entryIDs: The ids of the others, which are read later.
     ///   - matches: Tests the values that are read later, because they may have changed.
     func values(
-        _ entries: [StoredEntry], then rows: ArraySlice<Int64>, matching matches: @escaping (Value) throws -> Bool
+        _ entries: [StoredEntry], then entryIDs: ArraySlice<Int64>, matching matches: @escaping (Value) throws -> Bool
     ) -> QueryPipeline<Value> {
-        var (entries, rows, isLater) = (entries[...], rows, false)
+        var (entries, entryIDs, isLater) = (entries[...], entryIDs, false)
         return QueryPipeline { () throws(VellumError) in
             while true {
                 while let entry = entries.popFirst() {
@@ -72,29 +72,29 @@ final class EntryReader<Value> {
                     if isLater, try !item.satisfies(matches) { continue }
                     return item
                 }
-                guard !rows.isEmpty else { return nil }
-                let (read, looked) = try self.store.disk.entries(of: rows, self.limit)
-                (entries, rows, isLater) = (read[...], rows.dropFirst(looked), true)
+                guard !entryIDs.isEmpty else { return nil }
+                let (read, looked) = try self.store.disk.entries(of: entryIDs, self.limit)
+                (entries, entryIDs, isLater) = (read[...], entryIDs.dropFirst(looked), true)
             }
         }
     }
 
-    /// Returns the values of a range of rows, or of all rows that exist now, in batches. The batches grow if the caller may stop early.
+    /// Returns the values of a range of entries, or of all that exist now, in batches. The batches grow if the caller may stop early.
     /// Rows that are added later are left out, so that no key is returned twice.
-    func scan(_ rows: UnbuiltRows? = nil) -> QueryPipeline<Value> {
-        var last = rows?.after ?? .min
-        var end = rows?.through
+    func scan(_ range: UnbuiltRows? = nil) -> QueryPipeline<Value> {
+        var last = range?.after ?? .min
+        var end = range?.through
         var batch = isLazy ? min(32, batchSize) : batchSize
         var entries: ArraySlice<StoredEntry> = []
         return QueryPipeline { () throws(VellumError) in
-            let through = if let end { end } else { try self.store.disk.lastRow() }
+            let through = if let end { end } else { try self.store.disk.lastEntryID() }
             end = through
             while true {
                 while let entry = entries.popFirst() {
                     if let item = try self.item(entry) { return item }
                 }
                 let read = try self.store.disk.entries(after: last, through: through, ReadLimit(entries: batch))
-                guard let newest = read.last?.entry.row else { return nil }
+                guard let newest = read.last?.entry.id else { return nil }
                 batch = min(batch * 4, self.batchSize)
                 last = newest
                 entries = read[...]
@@ -104,9 +104,9 @@ final class EntryReader<Value> {
 
     /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value.
     func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(VellumError) {
-        let through = try store.disk.lastRow()
+        let through = try store.disk.lastEntryID()
         var last = Int64.min
-        while case let entries = try store.disk.entries(after: last, through: through, limit), let newest = entries.last?.entry.row {
+        while case let entries = try store.disk.entries(after: last, through: through, limit), let newest = entries.last?.entry.id {
             last = newest
             for entry in entries {
                 guard let value = try value(of: entry) else { continue }
@@ -128,9 +128,9 @@ final class EntryReader<Value> {
                 let value =
                     switch payload {
                     case .value(let value): value as Value?
-                    case .bytes(let bytes): self.decodedValue(of: bytes, key)
+                    case .bytes(let bytes): self.decoded { () throws(VellumError) in try self.store.decode(bytes, of: key) }
                     }
-                if let value { return QueryItem(value: value, origin: QueryOrigin(key: key, row: .max, revision: 0)) }
+                if let value { return QueryItem(value: value, origin: QueryOrigin(key: key, entryID: .max, revision: 0)) }
             }
             return nil
         }

@@ -4,15 +4,12 @@ public import VellumCore
 @usableFromInline package struct StoredEntry: Sendable {
     @usableFromInline package var key: EntryKey
     @usableFromInline package var entry: Entry
-    /// A number that changes with each write of the entry.
-    @usableFromInline package var revision: UInt32
     /// Whether it matches its checksum.
     @usableFromInline package var isIntact: Bool
 
-    @usableFromInline package init(key: EntryKey, entry: Entry, revision: UInt32, isIntact: Bool) {
+    @usableFromInline package init(key: EntryKey, entry: Entry, isIntact: Bool) {
         self.key = key
         self.entry = entry
-        self.revision = revision
         self.isIntact = isIntact
     }
 }
@@ -43,24 +40,24 @@ public import VellumCore
 
 /// The result of a query of the index.
 @usableFromInline package struct QueryAnswer: Sendable {
-    /// The rows that match, in order.
-    @usableFromInline package var rows: [Int64]
-    /// Rows that the index has no values for. They may match.
-    @usableFromInline package var uncovered: [Int64]
-    /// The uncovered rows that could not be decoded when they were last indexed.
+    /// The ids of the entries that match, in order.
+    @usableFromInline package var entryIDs: [Int64]
+    /// Entries that are in the index's list of those without a place in it. They may match.
+    @usableFromInline package var unindexed: [Int64]
+    /// The unindexed entries that could not be decoded when they were last indexed.
     @usableFromInline package var undecodable: [Int64]
-    /// The rows that are not indexed yet.
+    /// The entries that are not indexed yet.
     @usableFromInline package var unbuilt: UnbuiltRows?
-    /// The entries of the first rows, from the same snapshot.
+    /// The first entries, from the same snapshot.
     @usableFromInline package var entries: [StoredEntry]
-    /// How many rows `entries` covers, including rows whose entry was not found.
+    /// How many ids `entries` covers, including those without an entry.
     @usableFromInline package var looked: Int
 
     @usableFromInline package init(
-        rows: [Int64], uncovered: [Int64], undecodable: [Int64], unbuilt: UnbuiltRows?, entries: [StoredEntry], looked: Int
+        entryIDs: [Int64], unindexed: [Int64], undecodable: [Int64], unbuilt: UnbuiltRows?, entries: [StoredEntry], looked: Int
     ) {
-        self.rows = rows
-        self.uncovered = uncovered
+        self.entryIDs = entryIDs
+        self.unindexed = unindexed
         self.undecodable = undecodable
         self.unbuilt = unbuilt
         self.entries = entries
@@ -68,7 +65,7 @@ public import VellumCore
     }
 }
 
-/// A range of rows that are not indexed yet.
+/// A range of entries that are not indexed yet.
 @usableFromInline package struct UnbuiltRows: Hashable, Sendable {
     @usableFromInline package var after: Int64
     @usableFromInline package var through: Int64

@@ -40,7 +40,7 @@ final class QueryExecution<Value> {
     /// How many objects were decoded so far.
     var decoded: Int { source.reader.decoded }
     /// How many objects were read that the index does not cover.
-    var uncovered: Int { source.uncovered }
+    var readOutsideIndex: Int { source.readOutsideIndex }
     /// The query of the index; `nil` if the archive was scanned.
     var indexQuery: ColumnQuery? { source.indexQuery }
     /// The steps that were executed on decoded values.

@@ -9,8 +9,8 @@ struct QueryItem<Value> {
 /// The entry of a value.
 struct QueryOrigin: Hashable, Sendable {
     var key: EntryKey
-    /// The row of the entry, in the order in which keys were first recorded. Entries that are only in memory are last.
-    var row: Int64
+    /// The id of the entry, in the order in which keys were first recorded. Entries that are only in memory are last.
+    var entryID: Int64
     var revision: UInt32
 }
 
@@ -76,11 +76,11 @@ struct QueryPipeline<Value> {
         }
     }
 
-    /// Returns the values of all other rows.
-    func without(_ rows: Set<Int64>) -> QueryPipeline {
+    /// Returns the values of all other entries.
+    func without(_ entryIDs: Set<Int64>) -> QueryPipeline {
         QueryPipeline { () throws(VellumError) in
             while let item = try self.next() {
-                if !rows.contains(item.origin.row) { return item }
+                if !entryIDs.contains(item.origin.entryID) { return item }
             }
             return nil
         }
@@ -105,12 +105,12 @@ struct QueryPipeline<Value> {
     ///
     /// - Parameters:
     ///   - count: How many of the first values are needed; `nil` for all. At most twice as many are held in memory.
-    ///   - breaksTiesByRow: Whether equal values are in the order of their rows, and not in that of the pipeline.
-    func sorted(by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByRow: Bool = false) -> QueryPipeline {
+    ///   - breaksTiesByEntryID: Whether equal values are in the order of their ids, and not in that of the pipeline.
+    func sorted(by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByEntryID: Bool = false) -> QueryPipeline {
         var sorted: ArraySlice<Item>?
         return QueryPipeline { () throws(VellumError) in
             if sorted == nil {
-                var first = FirstItems(Precedence(orderings: orderings, breaksTiesByRow: breaksTiesByRow), count: count)
+                var first = FirstItems(Precedence(orderings: orderings, breaksTiesByEntryID: breaksTiesByEntryID), count: count)
                 while let item = try self.next() { try first.add(item) }
                 sorted = try first.sorted()[...]
             }
@@ -165,10 +165,10 @@ private struct FirstItems<Value> {
     }
 }
 
-/// The order of items. Equal items are in the order of arrival or of their rows.
+/// The order of items. Equal items are in the order of arrival or of their ids.
 private struct Precedence<Value> {
     var orderings: [Ordering<Value>]
-    var breaksTiesByRow: Bool
+    var breaksTiesByEntryID: Bool
 
     func puts(
         _ left: (item: QueryItem<Value>, number: Int), before right: (item: QueryItem<Value>, number: Int)
@@ -181,8 +181,8 @@ private struct Precedence<Value> {
         } catch {
             throw .failedQuery(error)
         }
-        let (leftRow, rightRow) = (left.item.origin.row, right.item.origin.row)
-        return breaksTiesByRow && leftRow != rightRow ? leftRow < rightRow : left.number < right.number
+        let (leftID, rightID) = (left.item.origin.entryID, right.item.origin.entryID)
+        return breaksTiesByEntryID && leftID != rightID ? leftID < rightID : left.number < right.number
     }
 }
 
@@ -191,7 +191,7 @@ extension QueryDescription {
     package func results(of values: [Value]) throws(VellumError) -> [Value] {
         var left = values[...]
         let all = QueryPipeline<Value> { () throws(VellumError) in
-            left.popFirst().map { QueryItem(value: $0, origin: QueryOrigin(key: "", row: 0, revision: 0)) }
+            left.popFirst().map { QueryItem(value: $0, origin: QueryOrigin(key: "", entryID: 0, revision: 0)) }
         }
         let pipeline = all.executing(steps)
         var results: [Value] = []

@@ -46,7 +46,7 @@ struct QueryPrinter {
         } else {
             sql += "columns_\(archive) c"
         }
-        if now != nil { sql += " JOIN entries_\(archive) e ON e.id = \(rows).id" }
+        if now != nil { sql += " JOIN entries e ON e.id = \(rows).id" }
 
         sql += " WHERE "
         if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
@@ -76,7 +76,7 @@ struct QueryPrinter {
 
     /// Whether entry `e` was used within its idle age, in two parts. The first `?` is the end of the slack, the second is now.
     private var isUsed: (String, String) {
-        let used = "max(e.stamp, coalesce((SELECT u.stamp FROM touches_\(archive) u WHERE u.id = e.id), 0)) >> 20"
+        let used = "max(e.stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = e.id), 0)) >> 20"
         return ("max(e.written, iif((\(used)) <= ?", ", \(used), 0)) + e.idle > ?")
     }
 

@@ -9,13 +9,13 @@ final class QuerySource<Value> {
     private let store: Store<Value>
     private let query: QueryDescription<Value>
     private let isLazy: Bool
-    /// The filters that were pushed down, as a closure of values.
+    /// The filters before the first offset or limit, as a closure of values.
     private let matches: (Value) throws -> Bool
 
     let plan: QueryPlan<Value>
     let reader: EntryReader<Value>
     /// How many objects were read that the index does not cover.
-    private(set) var uncovered = 0
+    private(set) var readOutsideIndex = 0
     /// The query of the index; `nil` if the archive was scanned.
     private(set) var indexQuery: ColumnQuery?
 
@@ -57,14 +57,14 @@ final class QuerySource<Value> {
             return plan.pushed
         }
         guard let answer else { return false }
-        values.reserveCapacity(answer.rows.count)
+        values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
             if let value = try reader.value(of: entry) { values.append(value) }
         }
-        let rest = reader.values([], then: answer.rows.dropFirst(answer.looked), matching: matches)
+        let rest = reader.values([], then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
         while let item = try rest.next() { values.append(item.value) }
         // If some could not be decoded, the limit allows others.
-        guard values.count == answer.rows.count || plan.pushed.limit == nil else {
+        guard values.count == answer.entryIDs.count || plan.pushed.limit == nil else {
             values.removeAll()
             return false
         }
@@ -93,7 +93,7 @@ final class QuerySource<Value> {
         // The index covers a part. The other values are filtered and merged.
         let rest = others.followed(by: reader.values(memoryOnly)).filtered(matches)
         return rows.pipeline.followed(by: rest)
-            .sorted(by: plan.orderings, keeping: plan.pushed.end, breaksTiesByRow: true)
+            .sorted(by: plan.orderings, keeping: plan.pushed.end, breaksTiesByEntryID: true)
             .window(skip: plan.pushed.offset, limit: plan.pushed.limit)
             .executing(plan.residual)
     }
@@ -123,10 +123,11 @@ final class QuerySource<Value> {
         }
         guard let answer else { return nil }
 
-        var pipeline = reader.values(answer.entries, then: answer.rows.dropFirst(answer.looked), matching: matches)
-        if answer.rows.count == query.limit {
+        var pipeline = reader.values(answer.entries, then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
+        if answer.entryIDs.count == query.limit {
             // There may be more rows. They are needed if the limit was not the caller's, or if some entries cannot be decoded.
-            pipeline = pipeline.followed(by: later { () throws(VellumError) in try self.allRows(but: answer.rows, offset: query.offset) })
+            pipeline = pipeline.followed(
+                by: later { () throws(VellumError) in try self.allRows(but: answer.entryIDs, offset: query.offset) })
             pipeline = pipeline.window(skip: 0, limit: isEverything ? plan.pushed.limit : query.limit)
         }
         guard !isEverything else { return IndexedRows(pipeline: pipeline, others: nil) }
@@ -141,12 +142,12 @@ final class QuerySource<Value> {
         let undecodable = Set(answer.undecodable)
         var decodable: [Int64] = []
         var isReindexed = false
-        let unindexedRows = reader.values([], then: answer.uncovered[...], matching: matches)
+        let unindexedRows = reader.values([], then: answer.unindexed[...], matching: matches)
         let rest = answer.unbuilt.map { unindexedRows.followed(by: reader.scan($0)) } ?? unindexedRows
         return QueryPipeline { () throws(VellumError) in
             if let item = try rest.next() {
-                self.uncovered += 1
-                if undecodable.contains(item.origin.row) { decodable.append(item.origin.row) }
+                self.readOutsideIndex += 1
+                if undecodable.contains(item.origin.entryID) { decodable.append(item.origin.entryID) }
                 return item
             }
             if !decodable.isEmpty, !isReindexed {
@@ -168,7 +169,7 @@ final class QuerySource<Value> {
             // Another program has dropped the index, which also provided the order.
             return reader.scan().without(seen).filtered(matches).sorted(by: plan.orderings, keeping: nil)
         }
-        let found = reader.values([], then: answer.rows.filter { !seen.contains($0) }[...], matching: matches)
+        let found = reader.values([], then: answer.entryIDs.filter { !seen.contains($0) }[...], matching: matches)
         return found.followed(by: others(answer).without(seen).filtered(matches))
     }
 

@@ -7,14 +7,6 @@ internal import VellumCore
     internal import CSQLite
 #endif
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Waits while another process holds a lock, for a maximum time. The first retries come after microseconds, because most locks are short.
 ///
 /// SQLite's own `sqlite3_busy_timeout` sleeps for 1 to 100 milliseconds between retries, which leaves a contended lock unused for most of

@@ -45,6 +45,8 @@ final class Connection {
         let configured = vellum_sqlite_treat_as_data(UnsafeMutableRawPointer(handle), isDefensive ? 1 : 0)
         guard configured == SQLITE_OK else { throw SQLiteError(code: configured, message: "The connection could not be configured.") }
         for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
+        var chunk = Int32(Self.chunk)
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk)
         sqlite3_create_function_v2(
             handle, Self.beginsFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
             { context, _, arguments in
@@ -95,7 +97,7 @@ final class Connection {
     }
 
     /// How many rows the last statement changed.
-    var changes: Int64 { sqlite3_changes64(handle) }
+    var changesCount: Int64 { sqlite3_changes64(handle) }
 
     /// Whether SQLite refuses to write, because of the file's permissions or its header. Valid after the first read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
@@ -142,13 +144,20 @@ final class Connection {
     /// - Parameter timeout: How long to wait at most, in milliseconds.
     /// - Throws: ``SQLiteError``; busy if a reader keeps its snapshot.
     func restartLog(timeout milliseconds: Int64 = 40) throws(SQLiteError) {
+        try copyAllOfLog(SQLITE_CHECKPOINT_RESTART, timeout: milliseconds)
+    }
+
+    /// Copies the rest of the log, as ``restartLog(timeout:)`` does, and makes the file of the log empty.
+    func truncateLog() throws(SQLiteError) { try copyAllOfLog(SQLITE_CHECKPOINT_TRUNCATE, timeout: 40) }
+
+    private func copyAllOfLog(_ mode: Int32, timeout milliseconds: Int64) throws(SQLiteError) {
         busyHandler.milliseconds = milliseconds
         defer { busyHandler.milliseconds = Self.longestWait }
         let end = CoarseClock.milliseconds + milliseconds
-        var code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+        var code = sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
         while code == SQLITE_BUSY, CoarseClock.milliseconds < end {
             BusyRetry.milliseconds(0.1)
-            code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+            code = sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
         }
         guard code == SQLITE_OK else { throw lastError(code) }
         frames.pointee = 0
@@ -183,6 +192,39 @@ final class Connection {
         #endif
         let code = methods.pointee.xSync(file, flags)
         guard code == SQLITE_OK else { throw SQLiteError(code: code, message: "The log could not be synced.") }
+    }
+
+    /// In what steps the file grows. Every connection of every process truncates it to a multiple of this (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+    /// SQLITE_FCNTL_CHUNK_SIZE).
+    static let chunk = 1 << 16
+
+    /// Extends the database file to so many bytes now, so that copying the log into it needs no more space later.
+    ///
+    /// - Throws: ``SQLiteError`` if the disk is full.
+    func extendFile(to bytes: Int64) throws(SQLiteError) {
+        var size = sqlite3_int64(bytes)
+        try Self.check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size))
+    }
+
+    /// Extends the log file to so many bytes, so that a transaction has room in it after it was restarted.
+    ///
+    /// - Throws: ``SQLiteError`` if the disk is full.
+    func extendLog(to bytes: Int64) throws(SQLiteError) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+        guard let file, let methods = file.pointee.pMethods else { return }
+        var (chunk, size) = (Int32(Self.chunk), sqlite3_int64(bytes))
+        _ = methods.pointee.xFileControl(file, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
+        let code = methods.pointee.xFileControl(file, SQLITE_FCNTL_SIZE_HINT, &size)
+        chunk = 0
+        _ = methods.pointee.xFileControl(file, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
+        try Self.check(code)
+    }
+
+    private static func check(_ code: Int32) throws(SQLiteError) {
+        // A file system without this call writes as it always did.
+        guard code != SQLITE_OK, code != SQLITE_NOTFOUND else { return }
+        throw SQLiteError(code: code & 0xFF == SQLITE_IOERR ? SQLITE_FULL : code, message: "The file could not be extended.")
     }
 
     /// Keeps SQLite from deleting the log when the connection closes, because the file at its path may belong to another database.

@@ -20,6 +20,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     static let foundDamaged = SQLiteError(code: corrupt, message: "Damage was found when the file was last open.")
 
     static let misuse = SQLITE_MISUSE
+    static let cannotOpenCode = SQLITE_CANTOPEN
+
+    static let full = SQLiteError(code: SQLITE_FULL, message: "The disk is full.")
 
     static let busy = SQLiteError(code: SQLITE_BUSY, message: "Another process is opening the file.")
 
@@ -38,6 +41,8 @@ struct SQLiteError: Error, CustomStringConvertible {
     static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
 
     var isFull: Bool { primaryCode == SQLITE_FULL }
+
+    var isOfDevice: Bool { primaryCode == SQLITE_IOERR }
 
     var primaryCode: Int32 { code & 0xFF }
 
@@ -69,7 +74,7 @@ struct SQLiteError: Error, CustomStringConvertible {
 
 extension VellumError {
     static let vanished = VellumError(
-        .vanished, "The file was deleted, replaced or renamed while it was open. Open the archive again.")
+        .vanished, "The file was deleted, replaced or renamed while it was open. Open the archive again: it uses what is at the path then.")
     static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
 
     /// Creates the public error for an SQLite error.
@@ -99,7 +104,11 @@ extension VellumError {
             self.init(.busy, "Another process locked the file for too long. Try again.", sqliteCode: error.code, cause: error)
         case SQLITE_NOTADB:
             self.init(
-                .notADatabase, "The file is not a database. It was not changed; choose another path.", sqliteCode: error.code, cause: error)
+                .notADatabase,
+                """
+                The file is not a database. It was not changed. If it is the archive's own file, restore it from a backup or move it away; \
+                otherwise choose another path.
+                """, sqliteCode: error.code, cause: error)
         case SQLITE_CORRUPT:
             self.init(
                 .damagedFile, "Parts of the file cannot be read. Close and open it again: readable entries are copied to a new file.",

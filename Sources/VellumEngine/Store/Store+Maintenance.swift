@@ -12,12 +12,12 @@ extension Store {
     package func removeUnused(since date: Date) throws(VellumError) -> Int {
         let stamp = UseStamp(startOf: WallInstant(date))
         var removed = 0
-        while case let keys = try disk.removeUnused(before: stamp, limit: 256), !keys.isEmpty {
-            removed += keys.count
-            for key in keys { release(memory.remove(key)) }
-            didRemove(keys, .unused)
+        while case let entries = try disk.removeUnused(before: stamp, limit: 256), !entries.isEmpty {
+            removed += entries.count
+            release(memory.remove(entries))
+            didRemove(entries.map(\.key), .unused)
         }
-        let memoryOnly = memory.newest(.max).filter { $0.item.row == 0 && $0.item.stamp < stamp }.map(\.key)
+        let memoryOnly = memory.newest(.max).filter { $0.item.entryID == 0 && $0.item.stamp < stamp }.map(\.key)
         for key in memoryOnly { release(memory.remove(key)) }
         didRemove(memoryOnly, .unused)
         return removed + memoryOnly.count
@@ -35,7 +35,7 @@ extension Store {
     /// - Complexity: O(policies of the store).
     /// - Throws: ``VellumError`` if the disk fails. The policy then applies while this process has the store open.
     package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(VellumError) {
-        try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow))
+        try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow, as: "staleWindow"))
     }
 
     /// Evicts entries from memory until it holds at most `size`. Entries on disk stay there.
@@ -53,7 +53,7 @@ extension Store {
         statistics.disk = try disk.totals()
         statistics.memory = memory.totals()
         statistics.memoryHits = memory.hits
-        owner.counters.withLock { counters in
+        state.counters.withLock { counters in
             statistics.diskHits = counters.diskHits
             statistics.misses = counters.misses
             statistics.memoryEvictions = counters.memoryEvictions
@@ -88,6 +88,6 @@ extension Store {
 
     /// Reports to observers a failure that was not thrown to any caller.
     package func report(_ error: VellumError) {
-        owner.archiveDidReport(.failure(error))
+        state.archiveDidReport(.failure(error))
     }
 }

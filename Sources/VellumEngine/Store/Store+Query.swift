@@ -61,7 +61,7 @@ extension Store {
         while try execution.next() != nil { explanation.results += 1 }
         explanation.duration = clock.now - start
         explanation.decodedObjects = execution.decoded
-        explanation.unindexedObjects = execution.uncovered
+        explanation.unindexedObjects = execution.readOutsideIndex
         explanation.remaining = execution.remaining.map(\.description)
         if let query = execution.indexQuery, let description = try disk.describe(query) {
             (explanation.statement, explanation.access) = description
@@ -84,13 +84,13 @@ extension Store {
     /// The valid memory-only values, least recently used first.
     func memoryOnlyValues(at now: WallInstant) -> [(key: EntryKey, payload: CachedForm<Value>)] {
         guard memory.memoryOnlyCount > 0 else { return [] }
-        return memory.newest(.max).reversed().filter { $0.item.row == 0 && $0.item.isValid(at: now, $0.key) }.map {
+        return memory.newest(.max).reversed().filter { $0.item.entryID == 0 && $0.item.isValid(at: now, $0.key) }.map {
             ($0.key, $0.item.payload)
         }
     }
 
     func reportCorrupt(_ key: EntryKey) {
-        owner.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
+        state.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
     }
 }
 
@@ -106,12 +106,12 @@ extension QueryDescription {
 /// seen either before or after it.
 package final class QueryCursor<Value> {
     private let execution: QueryExecution<Value>
-    private let count: Int
+    private let batchSize: Int
 
-    /// - Parameter count: The largest number of values in a batch.
-    package init(_ query: QueryDescription<Value>, in store: Store<Value>, atOnce count: Int) {
-        execution = QueryExecution(query, in: store, isLazy: true, batchSize: count)
-        self.count = count
+    /// - Parameter batchSize: The largest number of values in a batch.
+    package init(_ query: QueryDescription<Value>, in store: Store<Value>, batchSize: Int) {
+        execution = QueryExecution(query, in: store, isLazy: true, batchSize: batchSize)
+        self.batchSize = batchSize
     }
 
     /// Returns the next batch of values; empty at the end.
@@ -121,7 +121,7 @@ package final class QueryCursor<Value> {
     package func next(isCancelled: @escaping () -> Bool = { false }) throws(VellumError) -> [Value] {
         execution.source.reader.isCancelled = isCancelled
         var values: [Value] = []
-        while values.count < count, let item = try execution.next() { values.append(item.value) }
+        while values.count < batchSize, let item = try execution.next() { values.append(item.value) }
         return values
     }
 }

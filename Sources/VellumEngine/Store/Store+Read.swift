@@ -70,12 +70,11 @@ extension Store {
     func take(
         _ entry: Entry, forKey key: EntryKey, _ ticket: MemoryCache<CachedForm<Value>>.FillTicket, at now: WallInstant
     ) throws(VellumError) -> Value {
-        let value = try decode(entry.bytes, of: key)
-        owner.counters.withLock { $0.diskHits += 1 }
-        release(
-            memory.fill(
-                cachedForm(value, entry.bytes), forKey: key, cost: entry.bytes.count, row: entry.row, validity: entry.validity,
-                ticket: ticket, at: now))
+        let value = try decode(entry, of: key)
+        state.counters.withLock { $0.diskHits += 1 }
+        let item = MemoryCache.Item(
+            payload: cachedForm(value, entry.bytes), cost: entry.bytes.count, entryID: entry.id, validity: entry.validity)
+        release(memory.fill(item, forKey: key, ticket: ticket, at: now))
         return value
     }
 
@@ -92,7 +91,7 @@ extension Store {
     {
         let now = clock.now()
         let inMemory = memory.peek(key)
-        if let inMemory, inMemory.row == 0 {
+        if let inMemory, inMemory.entryID == 0 {
             guard inMemory.isValid(at: now, key, under: expiration) else { return nil }
             return EntryMetadata(
                 size: DataSize(bytes: inMemory.cost), written: inMemory.validity.written, lastUse: inMemory.stamp,
@@ -120,7 +119,7 @@ extension Store {
     /// from the disk.
     @usableFromInline
     func lastUse(of entry: Entry, _ key: EntryKey) throws(VellumError) -> UseStamp {
-        if entry.validity.isOwn { return max(entry.lastUse, memory.latestUse(ofKey: key, row: entry.row) ?? .never) }
+        if entry.validity.isOwn { return max(entry.lastUse, memory.lastUse(ofKey: key, entryID: entry.id) ?? .never) }
         return try disk.lastUse(ofKey: key) ?? .never
     }
 
@@ -137,7 +136,7 @@ extension Store {
         let now = clock.now()
         let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration)
         guard memory.memoryOnlyCount > 0 else { return onDisk }
-        let memoryOnly = memory.newest(.max).filter { $0.item.row == 0 && $0.item.isValid(at: now, $0.key, under: expiration) }
+        let memoryOnly = memory.newest(.max).filter { $0.item.entryID == 0 && $0.item.isValid(at: now, $0.key, under: expiration) }
         let all = onDisk + memoryOnly.map { ListedKey(key: $0.key, lastUse: $0.item.stamp, bytes: $0.item.cost) }
         return Array(all.sorted { $0.lastUse > $1.lastUse }.prefix(limit))
     }
@@ -171,7 +170,7 @@ extension Store {
         case nil: break
         }
         guard let entry = try entryOnDisk(forKey: key) else { return nil }
-        return try decode(entry.bytes, of: key)
+        return try decode(entry, of: key)
     }
 
     /// Returns how many entries are stored, including expired entries that were not removed yet and entries that cannot be decoded.
@@ -184,7 +183,7 @@ extension Store {
     // MARK: Steps
 
     @usableFromInline
-    func countMiss() { owner.counters.withLock { $0.misses += 1 } }
+    func countMiss() { state.counters.withLock { $0.misses += 1 } }
 
     /// Replaces bytes in memory with the decoded value, after the caching policy was changed to keep values.
     @usableFromInline
@@ -192,6 +191,13 @@ extension Store {
         memory.exchange(key) { present in
             if case .bytes(bytes) = present { .value(value) } else { nil }
         }
+    }
+
+    /// Decodes an entry that was read from the disk.
+    @inlinable
+    func decode(_ entry: Entry, of key: EntryKey) throws(VellumError) -> Value {
+        guard entry.flags == 0 else { throw undecodable(key, VellumError.newerEntry) }
+        return try decode(entry.bytes, of: key)
     }
 
     @inlinable
@@ -206,7 +212,7 @@ extension Store {
     @usableFromInline
     func undecodable(_ key: EntryKey, _ cause: any Error) -> VellumError {
         let error = VellumError.undecodable(Value.self, cause)
-        owner.archiveDidReport(.damagedEntry(key: key.normalized, error))
+        state.archiveDidReport(.damagedEntry(key: key.normalized, error))
         return error
     }
 
@@ -221,18 +227,26 @@ extension Store {
         do throws(VellumError) {
             return try disk.entry(forKey: key)
         } catch {
-            if error.code == .damagedEntry { owner.archiveDidReport(.damagedEntry(key: key.normalized, error)) }
+            if error.code == .damagedEntry { state.archiveDidReport(.damagedEntry(key: key.normalized, error)) }
             throw error
         }
     }
 }
 
 extension VellumError {
+    @usableFromInline static var newerEntry: VellumError {
+        VellumError(
+            .notDecodable, "An entry was written by a newer version of the package, in a form that this one does not read. Update it.")
+    }
+
     static func undecodable(_ type: Any.Type, _ cause: any Error) -> VellumError {
         if let cause = cause as? VellumError, cause.code == .notDecodable { return cause }
         return VellumError(
             .notDecodable,
-            "The stored bytes cannot be decoded as \(type). The type may have changed; record the object again or delete it.",
+            """
+            A stored object cannot be decoded as \(type): \(codingReason(cause)). If the type has changed, let its init(from:) read the old \
+            form too; or record the object again, or delete it.
+            """,
             cause: cause)
     }
 

@@ -58,24 +58,27 @@ extension Store {
     @usableFromInline struct Step {
         /// Takes the write's position in the order of use, when the transaction commits.
         @usableFromInline var stamp: () -> UseStamp
-        /// Updates memory after the commit, inside the disk's lock. Returns the work to do outside every lock.
-        @usableFromInline var settle: (WriteOutcome, UseStamp) -> Settled
+        /// Updates memory when the write is committed, or in the batch of relaxed writes, under the writer's lock.
+        @usableFromInline var updateMemory: (WriteOutcome, UseStamp) -> MemoryUpdate
 
         @inlinable
-        init(stamp: @escaping () -> UseStamp, settle: @escaping (WriteOutcome, UseStamp) -> Settled) {
+        init(stamp: @escaping () -> UseStamp, updateMemory: @escaping (WriteOutcome, UseStamp) -> MemoryUpdate) {
             self.stamp = stamp
-            self.settle = settle
+            self.updateMemory = updateMemory
         }
     }
 
-    @usableFromInline struct Settled {
+    /// What a write did to its store's memory.
+    @usableFromInline struct MemoryUpdate {
+        /// Whether the write changed something, in memory or on disk.
         @usableFromInline var didChange: Bool
-        @usableFromInline var afterwards: () -> Void
+        /// Releases values and sends events. To be called outside every lock.
+        @usableFromInline var deferredEffects: () -> Void
 
         @inlinable
-        init(didChange: Bool, afterwards: @escaping () -> Void) {
+        init(didChange: Bool, deferredEffects: @escaping () -> Void) {
             self.didChange = didChange
-            self.afterwards = afterwards
+            self.deferredEffects = deferredEffects
         }
     }
 
@@ -98,22 +101,24 @@ extension Store {
         let bytes = try store.encode(value)
         if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) { try store.refuseTooLarge(bytes) }
         let now = store.clock.now()
-        if onlyIfAbsent, let present = store.memory.peek(key), present.row == 0, present.isValid(at: now, key) { return }
+        if onlyIfAbsent, let present = store.memory.peek(key), present.entryID == 0, present.isValid(at: now, key) { return }
 
         let entry = Entry(
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
-        let change: ArchiveWrite.Change = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
+        let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let cachedForm = store.cachedForm(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
 
         defer { writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes }
-        add(change, key, to: store, at: now) { outcome, stamp in
-            guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
-            let effects = store.memory.store(
-                cachedForm, forKey: key, cost: cost, stamp: stamp, row: outcome.entryID, validity: validity, wasPresent: outcome.wasPresent,
-                change: outcome.change)
+        add(operation, key, to: store, at: now) { outcome, stamp in
+            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
+            // The first use of a new entry is stored with it; that of an existing one is yet to be written.
+            let item = MemoryCache.Item(
+                payload: cachedForm, cost: cost, stamp: stamp, entryID: outcome.entryID, validity: validity,
+                isDirty: outcome.wasPresent && outcome.entryID != 0)
+            let effects = store.memory.store(item, forKey: key, change: outcome.change)
             let lost = store.memory.markMemoryOnly(outcome.evicted)
-            return Settled(didChange: true) {
+            return MemoryUpdate(didChange: true) {
                 store.release(effects)
                 store.didRemove(lost, .evicted)
                 if store.events.isObserved { store.events.send(.recorded(key: key.normalized)) }
@@ -128,16 +133,16 @@ extension Store {
 
     /// Adds a removal of a query's result, if it is unchanged at the commit.
     mutating func remove<Value>(_ origin: QueryOrigin, in store: Store<Value>) {
-        let isOnDisk = origin.row > 0 && origin.row < .max
-        remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.row, revision: origin.revision) : .remove, in: store)
+        let isOnDisk = origin.entryID > 0 && origin.entryID < .max
+        remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.entryID, revision: origin.revision) : .remove, in: store)
     }
 
-    private mutating func remove<Value>(_ key: EntryKey, _ change: ArchiveWrite.Change, in store: Store<Value>) {
-        add(change, key, to: store) { outcome, _ in
-            guard !outcome.wasDeclined else { return Settled(didChange: false) {} }
+    private mutating func remove<Value>(_ key: EntryKey, _ operation: ArchiveWrite.Operation, in store: Store<Value>) {
+        add(operation, key, to: store) { outcome, _ in
+            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
             let wasThere = outcome.wasPresent || !effects.payloads.isEmpty
-            return Settled(didChange: wasThere) {
+            return MemoryUpdate(didChange: wasThere) {
                 store.release(effects)
                 if wasThere { store.didRemove([key], .explicit) }
             }
@@ -148,7 +153,7 @@ extension Store {
     @usableFromInline package mutating func removeAll<Value>(in store: Store<Value>) {
         add(.removeAll, "", to: store) { outcome, _ in
             let effects = store.memory.removeAll(isWrite: true, change: outcome.change)
-            return Settled(didChange: true) {
+            return MemoryUpdate(didChange: true) {
                 store.release(effects)
                 store.events.send(.removedAll)
             }
@@ -167,28 +172,28 @@ extension Store {
 
     @discardableResult
     @usableFromInline
-    mutating func carryOut() throws(VellumError) -> [Settled] {
+    mutating func carryOut() throws(VellumError) -> [MemoryUpdate] {
         guard let diskArchive = writes.first?.archive else { return [] }
         for index in writes.indices { writes[index].stamp = steps[index].stamp() }
-        var settled: [Settled] = []
+        var updates: [MemoryUpdate] = []
         // Also runs if the writes are committed but the sync failed: memory has the new values already.
-        defer { for step in settled { step.afterwards() } }
+        defer { for update in updates { update.deferredEffects() } }
         try diskArchive.commit(writes, durability: durability) { outcomes in
-            settled.reserveCapacity(outcomes.count)
-            for index in steps.indices { settled.append(steps[index].settle(outcomes[index], writes[index].stamp)) }
+            updates.reserveCapacity(outcomes.count)
+            for index in steps.indices { updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp)) }
         }
-        // Writes that were lost with a shared transaction and retried were settled twice.
-        return Array(settled.suffix(steps.count))
+        // Relaxed writes that were lost with their batch and tried again have updated memory twice.
+        return Array(updates.suffix(steps.count))
     }
 
     @inlinable
     mutating func add<Value>(
-        _ change: ArchiveWrite.Change, _ key: EntryKey, to store: Store<Value>, at now: WallInstant? = nil,
-        _ settle: @escaping (WriteOutcome, UseStamp) -> Settled
+        _ operation: ArchiveWrite.Operation, _ key: EntryKey, to store: Store<Value>, at now: WallInstant? = nil,
+        _ updateMemory: @escaping (WriteOutcome, UseStamp) -> MemoryUpdate
     ) {
-        writes.append(ArchiveWrite(archive: store.disk, key: key, change: change, stamp: .never))
+        writes.append(ArchiveWrite(archive: store.disk, key: key, operation: operation, stamp: .never))
         // A removal does not affect the eviction order.
-        steps.append(Step(stamp: { now.map(store.memory.stamp) ?? .never }, settle: settle))
+        steps.append(Step(stamp: { now.map(store.memory.stamp) ?? .never }, updateMemory: updateMemory))
         durability = max(durability, store.durability)
     }
 }
@@ -219,14 +224,14 @@ extension Store {
     @usableFromInline
     func release(_ effects: MemoryCache<CachedForm<Value>>.DeferredEffects) {
         if effects.notifiesDisk || effects.isUrgent { disk.touchesArePending(isUrgent: effects.isUrgent) }
-        if effects.evictions > 0 { owner.counters.withLock { $0.memoryEvictions += effects.evictions } }
+        if effects.evictions > 0 { state.counters.withLock { $0.memoryEvictions += effects.evictions } }
         didRemove(effects.lostKeys, .evicted)
     }
 
     @usableFromInline
     func didRemove(_ keys: [EntryKey], _ cause: RemovalCause) {
         guard !keys.isEmpty else { return }
-        owner.counters.withLock { $0.removals[cause, default: 0] += keys.count }
+        state.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key: key.normalized, cause)) }
     }
@@ -259,7 +264,7 @@ extension VellumError {
         if let cause = cause as? VellumError, cause.code == .notEncodable { return cause }
         return VellumError(
             .notEncodable,
-            "An object of type \(type) cannot be encoded: its encoding threw the error that is the cause. The old object is still there.",
+            "An object of type \(type) cannot be encoded: \(codingReason(cause)). The old object is still there.",
             cause: cause)
     }
 }

@@ -24,7 +24,7 @@ public import VellumCore
     /// The declared index of the values; `nil` if there is none.
     @usableFromInline let catalog: IndexCatalog<Value>?
     private let policy: Locked<CachePolicy<Value>>
-    @usableFromInline let owner: StoreState<Value>
+    @usableFromInline let state: StoreState<Value>
     /// The loads that are running.
     let loads = LoadCoordinator<EntryKey, LoadAnswer<Value>>()
     /// Cached failures of loaders, and cached `nil` results.
@@ -36,7 +36,7 @@ public import VellumCore
     @usableFromInline package let durability: Durability
     /// The events of the store.
     @inlinable
-    package var events: EventHub<StoreEvent> { owner.events }
+    package var events: EventHub<StoreEvent> { state.events }
 
     /// Creates a store over an archive.
     ///
@@ -44,37 +44,33 @@ public import VellumCore
     ///   - disk: The archive on disk. Only one store may own it.
     ///   - codec: Encodes and decodes values, on the threads of the callers.
     ///   - memory: The limit of memory.
-    ///   - policy: Whether memory keeps values or bytes; `.values` requires a `Sendable` type.
-    ///   - catalog: The index of the values. The archive must have the same index declared.
-    ///   - durability: What an acknowledged write survives.
+    ///   - options: What memory keeps, the index of the values, which the archive must have declared, and the durability.
     ///   - clock: The source of the time.
-    @usableFromInline package init(
-        disk: DiskArchive,
-        codec: any Codec<Value>,
-        memory: Capacity,
-        caching policy: CachePolicy<Value> = .bytes,
-        indexing catalog: IndexCatalog<Value>? = nil,
-        durability: Durability = .crashSafe,
-        clock: WallClock = .system
+    package init(
+        disk: DiskArchive, codec: any Codec<Value>, memory: Capacity, _ options: StoreOptions<Value>, clock: WallClock = .system
     ) {
         self.memory = MemoryCache(capacity: memory, following: disk.changes)
-        let catalog = catalog.flatMap { $0.isEmpty ? nil : $0 }
+        let catalog = options.indexing.flatMap { $0.isEmpty ? nil : $0 }
         self.catalog = catalog
-        owner = StoreState(memory: self.memory, codec: codec, catalog: catalog)
+        state = StoreState(memory: self.memory, codec: codec, catalog: catalog)
         self.disk = disk
         self.codec = codec
-        self.policy = Locked(policy)
-        self.durability = durability
+        policy = Locked(options.caching)
+        durability = options.durability
         self.clock = clock
-        disk.attach(to: owner)
+        disk.attach(to: state)
     }
 
     deinit {
-        // No touches can be taken once the owner is gone. They are not taken here, because the disk may be taking some now and must be the
+        // A lock may have been held by another thread at the fork.
+        guard forkGuard.isThisProcess else { return }
+        // No touches can be taken once the state is gone. They are not taken here, because the disk may be taking some now and must be the
         // only taker.
-        let uses = memory.pendingTouches().sorted { $0.row < $1.row }
-        for start in stride(from: 0, to: uses.count, by: 4096) { disk.record(uses: Array(uses[start..<min(start + 4096, uses.count)])) }
-        // Released here and not with the owner, which the disk may be calling inside a lock.
+        let touches = memory.pendingTouches().sorted { $0.entryID < $1.entryID }
+        for start in stride(from: 0, to: touches.count, by: 4096) {
+            disk.write(Array(touches[start..<min(start + 4096, touches.count)]))
+        }
+        // Released here and not with the state, which the disk may be calling inside a lock.
         _ = memory.removeAll()
         events.finish()
     }
@@ -106,7 +102,7 @@ public import VellumCore
         let lost = memory.markMemoryOnly(evicted)
         guard capacity.bytes < before.bytes else { return didRemove(lost, .evicted) }
         let left = try disk.totals()
-        owner.archiveDidReport(
+        state.archiveDidReport(
             .limitLowered(
                 LimitChange(
                     from: DataSize(bytes: before.bytes), to: DataSize(bytes: capacity.bytes),

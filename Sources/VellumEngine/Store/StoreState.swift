@@ -29,10 +29,10 @@ final class StoreState<Value>: DiskArchiveDelegate {
     }
 
     @usableFromInline
-    func latestUse(ofKey key: EntryKey, row: Int64) -> UseStamp? { memory.latestUse(ofKey: key, row: row) }
+    func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { memory.lastUse(ofKey: key, entryID: entryID) }
 
     @usableFromInline
-    func uses(areLaterThan stamp: UseStamp) { memory.raiseStamp(to: stamp) }
+    func raiseStamp(to stamp: UseStamp) { memory.raiseStamp(to: stamp) }
 
     @usableFromInline
     func takeTouches(limit: Int) -> [Touch] { memory.takeTouches(limit: limit) }
@@ -90,6 +90,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome {
         guard let catalog else { return .noPlace }
         do {
+            guard entry.flags == 0 else { throw VellumError.newerEntry }
             return catalog.values(of: try codec.decode(entry.bytes)).map(IndexedOutcome.values) ?? .noPlace
         } catch {
             archiveDidReport(.damagedEntry(key: key.normalized, .undecodable(Value.self, error)))

@@ -11,6 +11,9 @@ import ScriptedDisk
 final class FaultScenario {
     enum Name: String, CaseIterable { case main, safe, small }
 
+    /// From which size on values get files of their own.
+    private static let largeValue = 4096
+
     /// The limit of entries of the archive `small`.
     private static let room = 6
 
@@ -64,6 +67,8 @@ final class FaultScenario {
 
     /// Checks the contents once the disk works again.
     func checkRecovery() {
+        // A read in the background that fails now, and is looked into when the disk works again, would look like damage until the next opening.
+        file?.waitForMaintenance()
         script.heal()
         let before = thrown
         let whileOpen = problems.count
@@ -91,6 +96,7 @@ final class FaultScenario {
         for _ in 0..<2 where stores.count < 3 {
             attempt("open") { () throws(VellumError) in
                 let file = try DatabaseFile.open(at: self.folder.file("Archives.sqlite"), clock: self.clock.wallClock)
+                file.largeValue = Self.largeValue
                 self.file = file
                 for name in Name.allCases where self.stores[name] == nil {
                     self.stores[name] = try file.store(
@@ -108,9 +114,11 @@ final class FaultScenario {
     }
 
     private func fillLog() {
+        file?.largeValue = .max
+        defer { file?.largeValue = Self.largeValue }
         for round in 0..<3 {
             for index in 0..<4 { record(.main, "long\(index)", length: 200_000 + round) }
-            file?.waitForHousekeeping()
+            file?.waitForMaintenance()
         }
     }
 
@@ -129,10 +137,10 @@ final class FaultScenario {
 
     private func close() {
         attempt("close") { () throws(VellumError) in try self.file?.close() }
-        letGo()
+        release()
     }
 
-    private func letGo() {
+    private func release() {
         stores = [:]
         file = nil
     }
@@ -140,7 +148,7 @@ final class FaultScenario {
     /// Releases everything, even if closing fails, and reopens the file.
     private func reopen() {
         attempt("close") { () throws(VellumError) in try self.file?.close() }
-        letGo()
+        release()
         open()
         guard stores.count == 3 else { return problem("it does not open on a disk that works: \(codes)") }
         do {

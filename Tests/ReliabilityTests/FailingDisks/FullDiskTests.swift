@@ -1,7 +1,11 @@
 import Foundation
+import MiniCache
+import Shallows
+import ShallowsSQLite
 import Testing
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// P33: a real file system without a free block.
 @Suite(.timeLimit(.minutes(60)))
@@ -51,6 +55,139 @@ struct FullDiskTests {
         #expect(try open(volume).count() == count - count / 2 + count / 4)
     }
 
+    /// How a store that has filled its disk is emptied.
+    enum Emptying: CaseIterable {
+        case each, all, eachInAFreshProcess, allInAFreshProcess
+    }
+
+    /// R2: nothing else writes to the volume, and nothing was emptied before.
+    @Test(arguments: [4, 16, 64], Emptying.allCases)
+    func aStoreThatFilledItsDiskCanBeEmptied(_ megabytes: Int, _ emptying: Emptying) throws {
+        guard let volume = try SmallVolume(megabytes: megabytes) else { return }
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        var store = try open(volume, limit: .unlimited)
+        let length = megabytes * 300
+        let count = fill(store, length)
+        if emptying == .eachInAFreshProcess || emptying == .allInAFreshProcess {
+            try file.close()
+            store = try open(volume, limit: .unlimited)
+        }
+        for number in stride(from: 0, to: count, by: 7) { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, length)) }
+        switch emptying {
+        case .each, .eachInAFreshProcess: for number in 0..<count { #expect(try store.remove(EntryKey("\(number)"))) }
+        case .all, .allInAFreshProcess: try store.removeAll()
+        }
+        #expect(try store.count() == 0)
+        try store.record(value(1, length), forKey: "again")
+        let open = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        // In the background, when no reader needs the pages any more.
+        while try open.fileSize().bytes > 4 << 20 { open.waitForMaintenance() }
+        try open.close()
+    }
+
+    @Test(arguments: [4, 16], Emptying.allCases)
+    func aDiskFullOfLargeValuesCanBeEmptied(_ megabytes: Int, _ emptying: Emptying) throws {
+        guard let volume = try SmallVolume(megabytes: megabytes) else { return }
+        var file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        file.largeValue = 10_000
+        var store = try open(volume, limit: .unlimited)
+        let count = fill(store, 30_000)
+        #expect(count > megabytes * 20)
+        if emptying == .eachInAFreshProcess || emptying == .allInAFreshProcess {
+            try file.close()
+            file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+            file.largeValue = 10_000
+            store = try open(volume, limit: .unlimited)
+        }
+        for number in stride(from: 0, to: count, by: 7) { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 30_000)) }
+        switch emptying {
+        case .each, .eachInAFreshProcess: for number in 0..<count { #expect(try store.remove(EntryKey("\(number)"))) }
+        case .all, .allInAFreshProcess: try store.removeAll()
+        }
+        // Their files are removed first, if that has not been done in the background.
+        for number in 0..<count / 2 { try store.record(value(number, 30_000), forKey: EntryKey("again \(number)")) }
+        #expect(try store.count() == count / 2)
+        try file.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: volume.file("Archives.sqlite-values").path).count == count / 2)
+    }
+
+    @Test(arguments: [4, 16, 64])
+    func aStoreThatFilledItsDiskEvictsForWhatIsRecorded(_ megabytes: Int) throws {
+        guard let volume = try SmallVolume(megabytes: megabytes) else { return }
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        let store = try open(volume, limit: .unlimited)
+        let length = megabytes * 300
+        let count = fill(store, length)
+        let half = DataSize(bytes: count * length / 2)
+        try store.reconfigure(memory: Capacity(1.byte), disk: Capacity(half), caching: .bytes)
+        for number in 0..<count { try store.record(value(number, length), forKey: EntryKey("new \(number)")) }
+        #expect(try store.value(forKey: EntryKey("new \(count - 1)")) == value(count - 1, length))
+        try file.close()
+    }
+
+    @Test(arguments: [4, 16])
+    func aCacheThatFilledItsDiskCanBeEmptied(_ megabytes: Int) throws {
+        guard let volume = try SmallVolume(megabytes: megabytes) else { return }
+        let manager = MiniCacheManager(name: "Caches", directory: volume.url)
+        let cache: MiniCache<Int, Data> = manager.cache(
+            cacheName: "Data", cacheVersion: .custom("1"), maxAge: .days(1), diskLimit: .unlimited)
+        var count = 0
+        #expect(throws: MiniCacheError.self) {
+            while true {
+                try cache.set(value(count, megabytes * 300), forKey: count)
+                count += 1
+            }
+        }
+        for number in 0..<count / 2 { #expect(try cache.removeValue(forKey: number)) }
+        try cache.removeAll()
+        try cache.set(value(1, 100), forKey: 1)
+        #expect(try cache.keys() == [1])
+        try manager.close()
+    }
+
+    @Test(arguments: [4, 16])
+    func aStorageThatFilledItsDiskCanBeEmptied(_ megabytes: Int) async throws {
+        guard let volume = try SmallVolume(megabytes: megabytes) else { return }
+        let storage = SQLiteStorage<Data>(fileURL: volume.file("Storage.sqlite"))
+        var count = 0
+        do {
+            while true {
+                try await storage.set(value(count, megabytes * 300), forKey: Filename(rawValue: "\(count)"))
+                count += 1
+            }
+        } catch {
+            #expect("\(error)".contains("diskFull"))
+        }
+        for number in 0..<count / 2 { try await storage.remove(forKey: Filename(rawValue: "\(number)")) }
+        try await storage.removeAll()
+        try await storage.set(value(1, 100), forKey: "one")
+        #expect(try await storage.retrieve(forKey: "one") == value(1, 100))
+        try await storage.close()
+    }
+
+    /// After the store was closed, so that there is no log, others leave less than the log would like to have.
+    @Test func aDeletionNeedsNoMoreOfTheLogThanItWrites() throws {
+        guard let volume = try SmallVolume(megabytes: 8) else { return }
+        do {
+            let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+            let store = try open(volume)
+            for number in 0..<300 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
+            try file.close()
+        }
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        let store = try open(volume)
+        #expect(try store.count() == 300)
+        // Opens the log, and leaves 128 KB.
+        try volume.fill()
+        let filler = try FileHandle(forWritingTo: volume.file("filler"))
+        try filler.truncate(atOffset: try filler.seekToEnd() - 1 << 17)
+        try filler.close()
+        #expect(try store.remove("7"))
+        #expect(throws: VellumError.self) { try store.record(value(1, 3_000_000), forKey: "large") }
+        #expect(try store.remove("8"))
+        try file.close()
+    }
+
     /// Deleted entries leave room in the file, and the log need not grow: it is emptied and restarted.
     @Test func withoutAFreeBlockEntriesCanStillBeDeletedAndReplaced() throws {
         // Room for the longest possible log beside the entries: its length depends on when a thread is scheduled.
@@ -58,7 +195,7 @@ struct FullDiskTests {
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
         for number in 0..<300 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
-        file.waitForHousekeeping()
+        file.waitForMaintenance()
         try file.close()
         let again = try open(volume)
         // The log is long enough for what follows, and fewer pages become free than are returned to the file system: whether they are
@@ -81,7 +218,9 @@ struct FullDiskTests {
             for number in 0..<100 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
             try volume.fill()
             for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
-            let error = #expect(throws: VellumError.self) { for number in 0..<100 { try store.record(value(number, 30_000), forKey: "x") } }
+            let error = #expect(throws: VellumError.self) {
+                for number in 1...100 { try store.record(value(number, 30_000 * number), forKey: "x") }
+            }
             #expect(error?.code == .diskFull)
             do throws(VellumError) { try store.close() } catch { #expect(error.code == .diskFull) }
         }

@@ -3,6 +3,7 @@ import ScriptedDisk
 import Testing
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// C6: a system reports a failed write-back once, and the next sync may succeed although data is missing. So no sync is trusted after a
 /// failed one.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// C11: permissions do not prevent root from writing, but a read-only volume does.
 @Suite(.timeLimit(.minutes(60)))

@@ -3,6 +3,7 @@ import ScriptedDisk
 import Testing
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// C5: SQLite reports a failed read of the device as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), but the file is not damaged.
 @Suite(.timeLimit(.minutes(60)))

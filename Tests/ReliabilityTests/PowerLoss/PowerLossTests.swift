@@ -66,7 +66,11 @@ struct PowerLossTests {
         _ cut: PowerCut, _ moment: DiskMoment, _ day: RecordedDay, _ promise: RecordedDay.Promise, withGarbage: Bool
     ) throws -> Int? {
         let folder = try FastFolder()
-        for (name, bytes) in cut.image(of: moment) { try bytes.write(to: folder.file(name)) }
+        for (name, bytes) in cut.image(of: moment) {
+            let file = folder.file(name)
+            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try bytes.write(to: file)
+        }
         if withGarbage { try Data(repeating: 0xA5, count: 32768).write(to: folder.file("Archives.sqlite-shm")) }
         do {
             let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))

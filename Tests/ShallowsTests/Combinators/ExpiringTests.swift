@@ -64,7 +64,7 @@ struct ExpiringTests {
         #expect(try await memory.retrieve(forKey: "a") == 2)
     }
 
-    /// P20: a duration that is none.
+    /// P20: an invalid duration.
     @Test func aNegativeAgeIsAnErrorOfEveryOperationAndLosesNothing() async throws {
         let memory = MemoryStorage<String, Data>(storage: ["a": Data([1])])
         let storage = memory.asStorage().expiring(after: .seconds(-1), clock: clock.wallClock)

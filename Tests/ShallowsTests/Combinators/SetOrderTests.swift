@@ -35,6 +35,34 @@ struct SetOrderTests {
         #expect(front.contents.count == 201 && front.contents == back.contents)
     }
 
+    /// A storage of the user's may take any time: a task must not be blocked for it, even if a thread that waits got there first.
+    @Test
+    func aSyncSetInATaskFailsWhileAThreadSetsTheKey() async throws {
+        let back = Scripted("back").answering(.set, .held)
+        let sync = MemoryStorage<String, Int>().asStorage().combined(with: back.asStorage()).makeSyncStorage()
+        async let onThread: Void = onThread { try sync.set(1, forKey: "a") }
+        await until { !back.held.isEmpty }
+        let refused = await Task { Result { try sync.set(2, forKey: "a") } }.value
+        #expect(throws: ShallowsError.self) { try refused.get() }
+        back.release()
+        try await onThread
+        #expect(back.contents["a"] == 1)
+    }
+
+    @Test
+    func aSetWaitsForNoOtherKey() async throws {
+        let back = Scripted("back").answering(.set, .held)
+        let storage = MemoryStorage<String, Int>().asStorage().combined(with: back.asStorage())
+        let sync = storage.makeSyncStorage()
+        async let onThread: Void = onThread { try sync.set(1, forKey: "a") }
+        await until { !back.held.isEmpty }
+        // Some of them share what keeps the sets of one key in order.
+        for number in 0..<500 { try await storage.set(number, forKey: "\(number)") }
+        back.release()
+        try await onThread
+        #expect(back.contents.count == 501)
+    }
+
     @Test
     func anUpdateInsideAnUpdateOfTheSameKeyIsRefusedRatherThanHung() throws {
         let memory = MemoryStorage<String, Int>(storage: ["a": 1])

@@ -11,7 +11,7 @@ struct WriteVersionsTests {
     @Test
     mutating func aTicketIsCurrentUntilItsStripeIsWritten() throws {
         let (ticket, other) = (try #require(versions.ticket(3)), try #require(versions.ticket(4)))
-        versions.recordWrite(3)
+        versions.invalidateTickets(3)
         #expect(!versions.isCurrent(ticket) && versions.isCurrent(other))
         versions.recordWriteOfAll()
         #expect(!versions.isCurrent(other))

@@ -10,7 +10,7 @@ struct FileErrorTests {
             (ENOSPC, "Free some space, then try again."), (EROFS, "The volume is read-only: choose another one."),
             (ENOENT, "Create the folder, or correct the path."),
             (EISDIR, "A folder is in the place of the file: remove it, or correct the path."),
-            (ENOTDIR, "A file is in the place of a folder: remove it, or correct the path."), (EIO, "Check the disk."),
+            (ENOTDIR, "A folder is needed there, and it or a folder above it is a file. Choose another path."), (EIO, "Check the disk."),
         ] as [(Int32, String)])
     func theDescriptionContainsThePathTheReasonAndAdvice(code: Int32, advice: String) {
         let error = FileError(.creating, code, "/var/cache/app")

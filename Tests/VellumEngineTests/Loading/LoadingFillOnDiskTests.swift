@@ -5,14 +5,14 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// What was loaded is written to the file only where nobody wrote or removed anything meanwhile.
+/// A loaded value is written to the file only if the key was not written or removed during the load.
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingFillOnDiskTests {
     let setup: Setup
 
     init() throws { setup = try Setup() }
 
-    /// Loads "a", with a step while the loader runs.
+    /// Loads "a" and runs a step during the load.
     private func load(_ store: Store<Data>, while step: @escaping @Sendable () throws -> Void) async throws {
         let value = try await store.value(forKey: "a") {
             try step()
@@ -21,21 +21,21 @@ struct LoadingFillOnDiskTests {
         #expect(value == Data("loaded".utf8))
     }
 
-    /// What the file holds, whatever memory remembers.
+    /// The value in the file, whatever memory holds.
     private func stored(_ store: Store<Data>) throws -> String? {
         store.trimMemory(to: 0)
         return try store.value(forKey: "a").map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test(arguments: [Durability.relaxed, .crashSafe, .powerSafe])
-    func whatIsLoadedLiesInTheFile(_ durability: Durability) async throws {
+    func loadedValuesAreInTheFile(_ durability: Durability) async throws {
         let store = try setup.store(durability: durability)
         try await load(store) {}
         #expect(try stored(store) == "loaded")
     }
 
     @Test(arguments: [Durability.relaxed, .crashSafe])
-    func aValueRemovedWhileItsLoaderRunsIsNotBroughtBack(_ durability: Durability) async throws {
+    func aValueRemovedDuringItsLoadStaysRemoved(_ durability: Durability) async throws {
         let store = try setup.store(durability: durability)
         try await load(store) { try store.remove("a") }
         #expect(try stored(store) == nil)
@@ -44,13 +44,13 @@ struct LoadingFillOnDiskTests {
     }
 
     @Test(arguments: [Durability.relaxed, .crashSafe])
-    func aValueOverwrittenWhileItsLoaderRunsStays(_ durability: Durability) async throws {
+    func aValueRecordedDuringTheLoadIsKept(_ durability: Durability) async throws {
         let store = try setup.store(durability: durability)
         try await load(store) { try store.record(Data("newer".utf8), forKey: "a") }
         #expect(try stored(store) == "newer")
     }
 
-    @Test func anExpiredValueIsReplacedAlsoWhenItIsEvictedMeanwhile() async throws {
+    @Test func anExpiredValueIsReplacedEvenIfItIsEvictedDuringTheLoad() async throws {
         let store = try setup.store(disk: 100)
         try store.record(Data("old".utf8), forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
@@ -58,12 +58,12 @@ struct LoadingFillOnDiskTests {
         #expect(try stored(store) == "loaded")
     }
 
-    /// As far as the file can tell: another connection writes the row.
-    @Test func whatAnotherProcessWroteMeanwhileStays() async throws {
+    /// Stands for another process: another connection writes the row.
+    @Test func aValueWrittenByAnotherProcessDuringTheLoadIsKept() async throws {
         let store = try setup.store()
         let other = try RawDatabase(setup.url)
         try store.record(Data("theirs".utf8), forKey: "a")
-        try other.execute("CREATE TEMP TABLE theirs AS SELECT * FROM entries_1")
+        try other.execute("CREATE TEMP TABLE theirs AS SELECT * FROM entries")
         try store.record(Data("old".utf8), forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
         let value = try await store.value(forKey: "a") { Data("loaded".utf8) }
@@ -74,31 +74,31 @@ struct LoadingFillOnDiskTests {
         setup.clock.advance(by: .seconds(2))
         let gate = Gate(other)
         try await load(store) {
-            // What expired may have been swept up already: an update would find nothing.
-            try gate.database.execute("INSERT OR REPLACE INTO entries_1 SELECT * FROM theirs")
+            // The expired entry may have been swept already, so an update would find nothing.
+            try gate.database.execute("INSERT OR REPLACE INTO entries SELECT * FROM theirs")
         }
         #expect(try stored(store) == "theirs")
         #expect(try store.statistics().failures == 0)
     }
 
-    /// Unchecked because the connection is protected by its one user: the loader, for whose end the test waits.
+    /// Unchecked because the connection is protected by having one user: the loader, whose end the test awaits.
     private final class Gate: @unchecked Sendable {
         let database: RawDatabase
         init(_ database: RawDatabase) { self.database = database }
     }
 
-    @Test func nothingThatWasLoadedIsLostWithTheProcess() async throws {
+    @Test func loadedValuesSurviveTheProcess() async throws {
         try await load(try setup.store()) {}
         try setup.close()
         #expect(try stored(try setup.store()) == "loaded")
     }
 }
 
-/// The same from many tasks, over a real file.
+/// The same from many tasks.
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingFillConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
-    func whatWasRemovedStaysRemovedWhileManyLoadIt(_ durability: Durability) async throws {
+    func aRemovedValueStaysRemovedWhileManyTasksLoadIt(_ durability: Durability) async throws {
         let setup = try Setup()
         let store = try setup.store(durability: durability)
         let version = Version()

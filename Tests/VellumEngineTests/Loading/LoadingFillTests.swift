@@ -5,8 +5,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// What was loaded is recorded only where nobody wrote or removed anything meanwhile (P18), and an entry that merely left
-/// stops nothing (P24).
+/// A loaded value is recorded only if the key was not written or removed during the load (P18). An entry that expires or is evicted does
+/// not stop it (P24).
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingFillTests {
     let setup: LoadingSetup
@@ -15,12 +15,12 @@ struct LoadingFillTests {
 
     init() throws { setup = try LoadingSetup() }
 
-    /// Loads the key, with a step while the loader runs, and checks that whoever waited gets what was loaded.
+    /// Loads the key, runs a step during the load, and checks that the caller gets the loaded value.
     private func load(_ key: EntryKey = "a", while step: () throws -> Void) async throws {
         let ask = Task { [store, source] in
             try await store.value(forKey: key) { try await source.load() }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         try step()
         source.answer("loaded")
         #expect(try await ask.value == "loaded")
@@ -28,12 +28,12 @@ struct LoadingFillTests {
 
     // MARK: P18
 
-    @Test func aValueRemovedWhileItsLoaderRunsIsNotBroughtBack() async throws {
+    @Test func aValueRemovedDuringItsLoadStaysRemoved() async throws {
         try await load { try store.remove("a") }
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func aValueRecordedAndRemovedWhileItsLoaderRunsIsNotBroughtBack() async throws {
+    @Test func aValueRecordedAndRemovedDuringItsLoadStaysRemoved() async throws {
         try await load {
             try store.record("short", forKey: "a")
             try store.remove("a")
@@ -41,14 +41,14 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func aValueOverwrittenWhileItsLoaderRunsIsNotOverwrittenByIt() async throws {
+    @Test func aValueRecordedDuringTheLoadIsNotOverwritten() async throws {
         try await load { try store.record("newer", forKey: "a") }
         #expect(try store.value(forKey: "a") == "newer")
         store.trimMemory(to: 0)
         #expect(try store.value(forKey: "a") == "newer")
     }
 
-    @Test func aValueThatExpiredAfterItWasRecordedMeanwhileIsStillAWrite() async throws {
+    @Test func aValueRecordedDuringTheLoadCountsAsAWriteEvenIfItHasExpired() async throws {
         try await load {
             try store.record("newer", forKey: "a", expiration: .after(.seconds(1)))
             setup.clock.advance(by: .seconds(2))
@@ -56,17 +56,17 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func nothingIsBroughtBackAfterEverythingWasRemoved() async throws {
+    @Test func nothingIsRecordedAfterEverythingWasRemoved() async throws {
         try await load { try store.removeAll() }
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func aTransactionThatRemovesOrRecordsTheKeyCounts() async throws {
+    @Test func aTransactionThatWritesTheKeyCounts() async throws {
         for isRemoval in [true, false] {
             let setup = try LoadingSetup()
             let source = Source()
             let ask = Task { try await setup.store.value(forKey: "a") { try await source.load() } }
-            await source.wasAsked()
+            await source.waitUntilCalled()
             var transaction = StoreTransaction()
             if isRemoval {
                 transaction.remove("a", in: setup.store)
@@ -80,7 +80,7 @@ struct LoadingFillTests {
         }
     }
 
-    @Test func aTransactionThatIsNeverCommittedStopsNothing() async throws {
+    @Test func aTransactionThatIsNeverCommittedDoesNotStopTheFill() async throws {
         try await load {
             var transaction = StoreTransaction()
             transaction.remove("a", in: store)
@@ -89,7 +89,7 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    @Test func aWriteThatFailedStopsNothing() async throws {
+    @Test func aFailedWriteDoesNotStopTheFill() async throws {
         try await load {
             setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
             #expect(throws: VellumError.self) { try store.record("newer", forKey: "a") }
@@ -98,7 +98,7 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    @Test func whatHappensToAnotherKeyStopsNothing() async throws {
+    @Test func aWriteOfAnotherKeyDoesNotStopTheFill() async throws {
         try await load {
             for number in 0..<200 { try store.record("x", forKey: EntryKey("\(number)")) }
             for number in 0..<200 { try store.remove(EntryKey("\(number)")) }
@@ -106,12 +106,12 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    /// Also in the last moment: the write is asked about inside the lock under which it happens.
+    /// Even at the last moment: the condition is checked inside the lock of the write.
     @Test func aRemovalJustBeforeTheFillIsCommittedCounts() async throws {
         let ask = Task { [store, source] in
             try await store.value(forKey: "a") { try await source.load() }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         // The codec runs between the loader and the write.
         let codec = setup.codec
         source.answer("loaded")
@@ -121,7 +121,7 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func aLoaderThatRecordsItsKeyItselfIsNotOverwritten() async throws {
+    @Test func aValueThatTheLoaderRecordsItselfIsNotOverwritten() async throws {
         let value = try await store.value(forKey: "a") { [store] in
             try store.record("by itself", forKey: "a")
             return "returned"
@@ -132,12 +132,12 @@ struct LoadingFillTests {
 
     // MARK: Another process
 
-    @Test func whatAnotherProcessWroteMeanwhileIsNotOverwritten() async throws {
+    @Test func aValueOfAnotherProcessIsNotOverwritten() async throws {
         try await load { try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(Array("\"theirs\"".utf8), "a") }
         #expect(try store.value(forKey: "a") == "theirs")
     }
 
-    @Test func whatAnotherProcessWroteAndHasExpiredIsReplaced() async throws {
+    @Test func anExpiredValueOfAnotherProcessIsReplaced() async throws {
         try await load {
             try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(
                 Array("\"theirs\"".utf8), "a", expires: setup.clock.now)
@@ -147,20 +147,20 @@ struct LoadingFillTests {
 
     // MARK: P24
 
-    @Test func anEntryThatExpiresWhileItsLoaderRunsStopsNothing() async throws {
+    @Test func anEntryThatExpiresDuringTheLoadDoesNotStopTheFill() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(10)))
         setup.clock.advance(by: .seconds(9))
         let ask = Task { [store, source] in
             try await store.value(forKey: "b") { try await source.load() }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         setup.clock.advance(by: .seconds(60))
         source.answer("loaded")
         #expect(try await ask.value == "loaded")
         #expect(try await store.value(forKey: "a") { "anew" } == "anew")
     }
 
-    @Test func anExpiredEntryThatIsSweptWhileItsLoaderRunsStopsNothing() async throws {
+    @Test func anEntryThatIsSweptDuringTheLoadDoesNotStopTheFill() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(10)))
         setup.clock.advance(by: .seconds(60))
         try await load {
@@ -170,20 +170,20 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    @Test func whatIsRemovedForNotBeingUsedStopsNothing() async throws {
+    @Test func anEntryRemovedAsUnusedDoesNotStopTheFill() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(10)))
         setup.clock.advance(by: .seconds(60))
         try await load { try store.removeUnused(since: setup.clock.now.date) }
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    @Test func anEntryThatIsEvictedWhileItsLoaderRunsStopsNothing() async throws {
+    @Test func anEntryThatIsEvictedDuringTheLoadDoesNotStopTheFill() async throws {
         let setup = try LoadingSetup(memory: 100, disk: 100)
         let source = Source()
         try setup.store.record("old", forKey: "a", expiration: .after(.seconds(10)))
         setup.clock.advance(by: .seconds(60))
         let ask = Task { try await setup.store.value(forKey: "a") { try await source.load() } }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         try setup.store.record(String(repeating: "x", count: 90), forKey: "b")
         source.answer("loaded")
         #expect(try await ask.value == "loaded")
@@ -192,7 +192,7 @@ struct LoadingFillTests {
 
     // MARK: Watching
 
-    @Test func whenNothingIsLoadedNoKeyIsWatched() async throws {
+    @Test func noKeyIsWatchedWithoutALoad() async throws {
         for number in 0..<10 { _ = try await store.value(forKey: EntryKey("\(number)")) { "x" } }
         for number in 10..<20 {
             await #expect(throws: Outage.self) {
@@ -200,9 +200,9 @@ struct LoadingFillTests {
             }
         }
         let ask = Task { [store, source] in
-            try await store.value(forKey: "a") { try await source.loadStubbornly() }
+            try await store.value(forKey: "a") { try await source.loadIgnoringCancellation() }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         ask.cancel()
         _ = await ask.result
         source.answer("too late")
@@ -212,5 +212,5 @@ struct LoadingFillTests {
 }
 
 extension MemoryCache {
-    var isWatchingNothing: Bool { state.withLock { $0.watches.isEmpty } }
+    var isWatchingNothing: Bool { state.withLock { !$0.versions.isWatching } }
 }

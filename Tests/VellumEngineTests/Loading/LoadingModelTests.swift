@@ -9,15 +9,15 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingModelTests {
     @Test(arguments: UInt64(0)..<60)
-    func aRandomScheduleGoesAsTheModelSays(_ seed: UInt64) async throws {
+    func aRandomScheduleMatchesTheModel(_ seed: UInt64) async throws {
         var schedule = try Schedule(seed: seed)
         for _ in 0..<120 { try await schedule.step() }
         try await schedule.finish()
     }
 }
 
-/// Sources that answer by number, when they are told to.
-private final class Desk: Sendable {
+/// Loaders that are answered by number.
+private final class ManualSources: Sendable {
     private let open = Locked<[Int: CheckedContinuation<String?, any Error>]>([:])
 
     func load(_ number: Int) async throws -> String? {
@@ -49,8 +49,8 @@ private struct Schedule {
         var takesStaleIfError: Bool
     }
 
-    struct Flight {
-        /// The number by which the desk knows it.
+    struct RunningLoad {
+        /// Its number in ``ManualSources``.
         var number: Int
         var waiters: [Waiter]
         var isKept: Bool
@@ -59,15 +59,15 @@ private struct Schedule {
 
     let seed: UInt64
     let setup: LoadingSetup
-    let desk = Desk()
+    let sources = ManualSources()
     var random: SeededGenerator
     var now = 0
     var held: [EntryKey: Held] = [:]
-    var flights: [EntryKey: Flight] = [:]
+    var loads: [EntryKey: RunningLoad] = [:]
     var next = 0
 
     static let keys: [EntryKey] = ["a", "b", "c"]
-    /// How long values are valid, and for how long after that they are still taken, in seconds.
+    /// How long values are valid, and for how long after that they are still accepted, in seconds.
     static let (age, staleWindow) = (10, 15)
 
     init(seed: UInt64) throws {
@@ -98,7 +98,7 @@ private struct Schedule {
     }
 
     mutating func finish() async throws {
-        for key in Self.keys where flights[key] != nil { try await answer(key) }
+        for key in Self.keys where loads[key] != nil { try await answer(key) }
         try compare()
         setup.store.loads.checkInvariants()
         #expect(setup.store.memory.isWatchingNothing, "seed \(seed)")
@@ -109,14 +109,14 @@ private struct Schedule {
             let expected = held[key].flatMap { now < $0.end ? $0.value : nil }
             #expect(try setup.store.value(forKey: key) == expected, "seed \(seed), at \(now)")
         }
-        #expect(setup.store.loads.count == flights.count, "seed \(seed)")
+        #expect(setup.store.loads.count == loads.count, "seed \(seed)")
     }
 
     // MARK: Steps
 
     private mutating func ask(_ key: EntryKey) async throws {
         next += 1
-        let (number, store, desk) = (next, setup.store, desk)
+        let (number, store, sources) = (next, setup.store, sources)
         let (takesStale, takesStaleIfError, isKept) = (chance(3), chance(3), chance(4))
         let options = LoadOptions(
             expiration: .after(.seconds(Self.age)), onLastWaiterCancelled: isKept ? .finish : .cancel)
@@ -125,38 +125,38 @@ private struct Schedule {
                 key, staleWhileRevalidate: .seconds(takesStale ? Self.staleWindow : 0),
                 staleIfError: .seconds(takesStaleIfError ? Self.staleWindow : 0),
                 options: options
-            ) { try await desk.load(number) }
+            ) { try await sources.load(number) }
         }
         if let held = held[key], now < held.end {
             #expect(try await task.value == Loaded(held.value, .cached), "seed \(seed)")
         } else if takesStale, let held = held[key], now < held.end + Self.staleWindow {
             #expect(try await task.value == Loaded(held.value, .staleWhileRevalidate), "seed \(seed)")
-            guard flights[key] == nil else { return }
-            flights[key] = Flight(number: number, waiters: [], isKept: true)
-            while !desk.isOpen(number) { await Task.yield() }
+            guard loads[key] == nil else { return }
+            loads[key] = RunningLoad(number: number, waiters: [], isKept: true)
+            while !sources.isOpen(number) { await Task.yield() }
         } else {
-            let isFirst = flights[key] == nil
-            if isFirst { flights[key] = Flight(number: number, waiters: [], isKept: false) }
-            flights[key]?.waiters.append(Waiter(task: task, takesStaleIfError: takesStaleIfError))
-            if isKept { flights[key]?.isKept = true }
-            let waiters = flights.values.reduce(0) { $0 + $1.waiters.count }
-            while store.loads.waiterCount != waiters || isFirst && !desk.isOpen(number) { await Task.yield() }
+            let isFirst = loads[key] == nil
+            if isFirst { loads[key] = RunningLoad(number: number, waiters: [], isKept: false) }
+            loads[key]?.waiters.append(Waiter(task: task, takesStaleIfError: takesStaleIfError))
+            if isKept { loads[key]?.isKept = true }
+            let waiters = loads.values.reduce(0) { $0 + $1.waiters.count }
+            while store.loads.waiterCount != waiters || isFirst && !sources.isOpen(number) { await Task.yield() }
         }
     }
 
     private mutating func answer(_ key: EntryKey) async throws {
-        guard let flight = flights.removeValue(forKey: key) else { return }
+        guard let load = loads.removeValue(forKey: key) else { return }
         let value = chance(4) ? nil : "loaded \(next)"
         if chance(4) {
-            desk.answer(flight.number, .failure(Outage()))
-            await landing()
-            for waiter in flight.waiters { try await check(waiter, failed: key) }
+            sources.answer(load.number, .failure(Outage()))
+            await waitUntilIdle()
+            for waiter in load.waiters { try await check(waiter, failed: key) }
             return
         }
-        desk.answer(flight.number, .success(value))
-        for waiter in flight.waiters { #expect(try await waiter.task.value == Loaded(value, .loaded), "seed \(seed)") }
-        await landing()
-        guard !flight.isOvertaken else { return }
+        sources.answer(load.number, .success(value))
+        for waiter in load.waiters { #expect(try await waiter.task.value == Loaded(value, .loaded), "seed \(seed)") }
+        await waitUntilIdle()
+        guard !load.isOvertaken else { return }
         held[key] = value.map { Held(value: $0, end: now + Self.age) }
     }
 
@@ -170,40 +170,40 @@ private struct Schedule {
     }
 
     private mutating func cancel(_ key: EntryKey) async throws {
-        guard var flight = flights[key], !flight.waiters.isEmpty else { return }
-        let waiter = flight.waiters.remove(at: .random(in: 0..<flight.waiters.count, using: &random))
+        guard var load = loads[key], !load.waiters.isEmpty else { return }
+        let waiter = load.waiters.remove(at: .random(in: 0..<load.waiters.count, using: &random))
         waiter.task.cancel()
         await #expect(throws: CancellationError.self, "seed \(seed)") { try await waiter.task.value }
-        flights[key] = flight.waiters.isEmpty && !flight.isKept ? nil : flight
-        while flights[key] == nil, desk.isOpen(flight.number) { await Task.yield() }
-        await landing()
+        loads[key] = load.waiters.isEmpty && !load.isKept ? nil : load
+        while loads[key] == nil, sources.isOpen(load.number) { await Task.yield() }
+        await waitUntilIdle()
     }
 
-    /// Waits until only those loads are under way that the model knows of.
-    private func landing() async {
-        while setup.store.loads.count != flights.count { await Task.yield() }
+    /// Waits until the running loads are those of the model.
+    private func waitUntilIdle() async {
+        while setup.store.loads.count != loads.count { await Task.yield() }
     }
 
     private mutating func record(_ key: EntryKey) throws {
         next += 1
         try setup.store.record("recorded \(next)", forKey: key, expiration: .after(.seconds(Self.age)))
         held[key] = Held(value: "recorded \(next)", end: now + Self.age)
-        flights[key]?.isOvertaken = true
+        loads[key]?.isOvertaken = true
     }
 
     private mutating func remove(_ key: EntryKey) throws {
         try setup.store.remove(key)
         held[key] = nil
-        flights[key]?.isOvertaken = true
+        loads[key]?.isOvertaken = true
     }
 
     private mutating func removeAll() throws {
         try setup.store.removeAll()
         held = [:]
-        for key in flights.keys { flights[key]?.isOvertaken = true }
+        for key in loads.keys { loads[key]?.isOvertaken = true }
     }
 
-    /// What is past its age leaves, and stops no load.
+    /// Removes an expired entry, which does not stop a load.
     private mutating func sweep(_ key: EntryKey) throws {
         guard let old = held[key], now >= old.end else { return }
         try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).write(key, .remove)

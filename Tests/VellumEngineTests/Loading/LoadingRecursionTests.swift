@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// P46: a loader that asks the store it loads for.
+/// P46: a loader that calls its own store.
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingRecursionTests {
     let store: Store<String>
@@ -34,7 +34,7 @@ struct LoadingRecursionTests {
         #expect(try store.value(forKey: "b") == "cb")
     }
 
-    @Test func aLoaderThatAsksForItsOwnKeyGetsAnErrorAndNoDeadlock() async throws {
+    @Test func aLoaderThatLoadsItsOwnKeyGetsAnError() async throws {
         #expect(
             await isRecursive {
                 try await store.value(forKey: "a") { [store] in try await store.value(forKey: "a") { "never" } }
@@ -42,7 +42,7 @@ struct LoadingRecursionTests {
         #expect(try await store.value(forKey: "a") { "well" } == "well")
     }
 
-    @Test func theErrorComesAlsoByWayOfOtherKeysStoresAndChildTasks() async throws {
+    @Test func recursionIsDetectedThroughOtherKeysStoresAndChildTasks() async throws {
         #expect(
             await isRecursive {
                 try await store.value(forKey: "a") { [store, other] in
@@ -56,7 +56,7 @@ struct LoadingRecursionTests {
             })
     }
 
-    @Test func aLoaderThatCatchesTheErrorGoesOn() async throws {
+    @Test func aLoaderMayCatchTheRecursionError() async throws {
         let value = try await store.value(forKey: "a") { [store] in
             do {
                 return try await store.value(forKey: "a") { "never" }
@@ -67,7 +67,7 @@ struct LoadingRecursionTests {
         #expect(value == "recovered")
     }
 
-    @Test func loadersThatAskForEachOthersKeysDoNotWaitForEver() async throws {
+    @Test func loadersThatLoadEachOthersKeysDoNotDeadlock() async throws {
         let (inA, inB) = (Source(), Source())
         let store = store
         let a = Task {
@@ -82,18 +82,18 @@ struct LoadingRecursionTests {
                 return try await store.value(forKey: "a") { "a for b" } + "b"
             }
         }
-        await inA.wasAsked()
-        await inB.wasAsked()
+        await inA.waitUntilCalled()
+        await inB.waitUntilCalled()
         inA.answer("")
         inB.answer("")
-        // Whichever closes the circle is told; its error goes on to the other, by way of the loader.
+        // The call that closes the cycle gets the error; the loader passes it on to the other.
         let (first, second) = (await isRecursive { try await a.value }, await isRecursive { try await b.value })
         #expect(first && second)
         #expect(store.loads.count == 0)
     }
 
-    /// A task that outlives the loader it was started in is in no loader any more.
-    @Test func whatALoaderLeavesBehindMayAskForItsKey() async throws {
+    /// A task that outlives the loader that started it no longer belongs to it.
+    @Test func aTaskThatOutlivesItsLoaderMayLoadTheKey() async throws {
         let left = Locked<Task<String, any Error>?>(nil)
         let gate = Source()
         let store = store
@@ -104,15 +104,15 @@ struct LoadingRecursionTests {
                 return try await store.value(forKey: "a") { "afterwards" }
             }
             left.withLock { $0 = task }
-            return "expires at once"
+            return "expires immediately"
         }
-        await gate.wasAsked()
+        await gate.waitUntilCalled()
         gate.answer("")
         #expect(try await left.withLock { $0 }?.value == "afterwards")
     }
 
-    /// A wait that is over closes no circle.
-    @Test func whatALoaderLeavesBehindMayAskForWhoWaitedForIt() async throws {
+    /// A wait that has ended closes no cycle.
+    @Test func aTaskThatOutlivesItsLoaderMayLoadTheKeyOfAFormerWaiter() async throws {
         let setup = try LoadingSetup()
         let (store, gate, slow) = (setup.store, Source(), Source())
         let left = Locked<Task<String, any Error>?>(nil)
@@ -127,16 +127,16 @@ struct LoadingRecursionTests {
             }
             return try await a + slow.load()
         }
-        await gate.wasAsked()
-        await slow.wasAsked()
+        await gate.waitUntilCalled()
+        await slow.waitUntilCalled()
         gate.answer("")
-        await setup.waiters(2)
+        await setup.waitForWaiters(2)
         slow.answer("b")
         #expect(try await b == "ab")
         #expect(try await left.withLock { $0 }?.value == "ab")
     }
 
-    @Test func aLoaderThatGetsTheOldValueOfItsOwnKeyDoesNotWait() async throws {
+    @Test func aLoaderMayReadTheStaleValueOfItsOwnKey() async throws {
         let setup = try LoadingSetup()
         let (store, clock) = (setup.store, setup.clock)
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))

@@ -4,7 +4,7 @@ import Testing
 @testable import VellumEngine
 import VellumTestSupport
 
-/// A store of strings over tiers in memory, with everything in between at hand.
+/// A store of strings in a temporary file, with its clock, its codec and injected faults.
 struct LoadingSetup: Sendable {
     let clock = ManualClock()
     let disk: DiskArchive
@@ -17,24 +17,26 @@ struct LoadingSetup: Sendable {
         faults = ArchiveFaults(in: folder)
         disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
             .archive(named: "archive", capacity: Capacity(limit), interceptedBy: faults)
+        var options = StoreOptions<String>()
+        options.caching = .values
         store = Store(
-            disk: disk, codec: codec, memory: try Capacity(memory), caching: .values, clock: clock.wallClock)
-        // What expires stays in the file: nothing here may depend on when it is swept.
+            disk: disk, codec: codec, memory: try Capacity(memory), options, clock: clock.wallClock)
+        // Expired entries stay in the file, so that no test depends on when they are swept.
         try store.setRetention(.never, staleWindow: .seconds(86_400))
     }
 
     /// Waits until so many tasks wait for a load.
-    func waiters(_ count: Int) async {
+    func waitForWaiters(_ count: Int) async {
         while store.loads.waiterCount != count { await Task.yield() }
     }
 
-    /// Waits until nothing is being loaded.
-    func landing() async {
+    /// Waits until no load is running.
+    func waitUntilIdle() async {
         while store.loads.count != 0 { await Task.yield() }
     }
 }
 
-/// A source that answers when it is told to, and counts how often it was asked.
+/// A loader whose results the test provides, and which counts its calls.
 final class Source: Sendable {
     private struct State {
         var asked = 0
@@ -52,14 +54,14 @@ final class Source: Sendable {
     func load() async throws -> String {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let heard = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                     state.asked += 1
                     state.open.append(continuation)
-                    let heard = state.arrivals.filter { $0.0 <= state.asked }.map(\.1)
+                    let ready = state.arrivals.filter { $0.0 <= state.asked }.map(\.1)
                     state.arrivals.removeAll { $0.0 <= state.asked }
-                    return heard
+                    return ready
                 }
-                for listener in heard { listener.resume() }
+                for listener in ready { listener.resume() }
             }
         } onCancel: {
             state.withLock { $0.cancelled += 1 }
@@ -67,22 +69,22 @@ final class Source: Sendable {
         }
     }
 
-    /// Like ``load()``, but deaf to being cancelled.
-    func loadStubbornly() async throws -> String {
+    /// Like ``load()``, but ignores cancellation.
+    func loadIgnoringCancellation() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
-            let heard = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 state.asked += 1
                 state.open.append(continuation)
-                let heard = state.arrivals.filter { $0.0 <= state.asked }.map(\.1)
+                let ready = state.arrivals.filter { $0.0 <= state.asked }.map(\.1)
                 state.arrivals.removeAll { $0.0 <= state.asked }
-                return heard
+                return ready
             }
-            for listener in heard { listener.resume() }
+            for listener in ready { listener.resume() }
         }
     }
 
-    /// Returns when the source was asked so many times.
-    func wasAsked(_ count: Int = 1) async {
+    /// Returns once the source was called so many times.
+    func waitUntilCalled(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if state.asked < count { state.arrivals.append((count, continuation)) }
@@ -92,7 +94,7 @@ final class Source: Sendable {
         }
     }
 
-    /// Answers everyone who asked.
+    /// Answers every pending call.
     func answer(_ result: Result<String, any Error>) {
         let open = state.withLock { state in
             defer { state.open = [] }
@@ -106,7 +108,7 @@ final class Source: Sendable {
 
 struct Outage: Error, Equatable {}
 
-/// Counts.
+/// A counter.
 final class Counter: Sendable {
     private let count = Locked(0)
 
@@ -128,7 +130,7 @@ extension Store where Value: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let stale = (staleWhileRevalidate, staleIfError)
-        let answer = try await loading(key, expiration, stale, options, takesNothing: false, load)
+        let answer = try await loading(key, expiration, stale, options, acceptsNil: false, load)
         return try #require(answer.value)
     }
 
@@ -137,7 +139,7 @@ extension Store where Value: Sendable {
         forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
-        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, takesNothing: true, load).value
+        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load).value
     }
 
     func load(
@@ -145,7 +147,7 @@ extension Store where Value: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
         let stale = (staleWhileRevalidate, staleIfError)
-        let answer = try await loading(key, expiration, stale, options, takesNothing: false, load)
+        let answer = try await loading(key, expiration, stale, options, acceptsNil: false, load)
         return Loaded(try #require(answer.value), answer.source)
     }
 
@@ -154,17 +156,17 @@ extension Store where Value: Sendable {
         _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, takesNothing: true, load)
+        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load)
     }
 
     private func loading(
-        _ key: EntryKey, _ expiration: Expiration, _ stale: (Duration, Duration), _ options: LoadOptions, takesNothing: Bool,
+        _ key: EntryKey, _ expiration: Expiration, _ stale: (Duration, Duration), _ options: LoadOptions, acceptsNil: Bool,
         _ load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let isStaleTaken = stale.0 != .zero || stale.1 != .zero
         let staleness = try Staleness(whileRevalidate: stale.0, ifError: stale.1)
         var request = try LoadRequest<Value>(key: key, under: expiration, staleness: staleness, options: options, load: load)
-        request.takesNothing = takesNothing
+        request.acceptsNil = acceptsNil
         if !isStaleTaken, let value = try hit(forKey: key, under: expiration) { return Loaded(value, .cached) }
         return try await self.load(request, hasLooked: !isStaleTaken)
     }

@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Many tasks at once, on the few threads that there are (P25).
+/// Many concurrent tasks on a few threads (P25).
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingStampedeConcurrencyTests {
     let setup: LoadingSetup
@@ -14,8 +14,8 @@ struct LoadingStampedeConcurrencyTests {
 
     init() throws { setup = try LoadingSetup() }
 
-    /// Fails when the loads' lock is taken away.
-    @Test func aThousandTasksThatWantOneKeyRunItsLoaderOnce() async throws {
+    /// Fails without the lock of the loads.
+    @Test func aThousandTasksRunOneLoaderForOneKey() async throws {
         let (store, counter, source) = (store, counter, Source())
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1000 {
@@ -26,7 +26,7 @@ struct LoadingStampedeConcurrencyTests {
                     }
                 }
             }
-            await setup.waiters(1000)
+            await setup.waitForWaiters(1000)
             source.answer("loaded")
             for try await value in group { #expect(value == "loaded") }
         }
@@ -35,8 +35,8 @@ struct LoadingStampedeConcurrencyTests {
         store.loads.checkInvariants()
     }
 
-    /// Without waiting for all to be there: who comes late finds what the others loaded.
-    @Test func tasksThatComeAndGoAsTheyLikeRunEachLoaderOnce() async throws {
+    /// Without waiting for all to be started: a late caller finds the loaded value.
+    @Test func tasksThatStartAtDifferentTimesRunEachLoaderOnce() async throws {
         let (store, counter) = (store, counter)
         await withTaskGroup { group in
             for number in 0..<10_000 {
@@ -58,7 +58,7 @@ struct LoadingStampedeConcurrencyTests {
         #expect(counter.value == 50)
     }
 
-    @Test func aThousandRefreshesAreOne() async throws {
+    @Test func aThousandReadersStartOneRefresh() async throws {
         let (store, counter, source) = (store, counter, Source())
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(1))
@@ -73,21 +73,21 @@ struct LoadingStampedeConcurrencyTests {
             }
             for try await value in group { #expect(value == "old") }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         source.answer("new")
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(counter.value == 1)
         #expect(try store.value(forKey: "a") == "new")
     }
 
-    @Test func ofAThousandTasksTheHalfThatIsCancelledTakesNobodyAlong() async throws {
+    @Test func cancellingHalfOfAThousandTasksDoesNotAffectTheOthers() async throws {
         let (store, source) = (store, Source())
         let tasks = (0..<1000).map { _ in
             Task { try await store.value(forKey: "a") { try await source.load() } }
         }
-        await setup.waiters(1000)
+        await setup.waitForWaiters(1000)
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
-        await setup.waiters(500)
+        await setup.waitForWaiters(500)
         source.answer("loaded")
         for (number, task) in tasks.enumerated() {
             if number % 2 == 0 {
@@ -99,9 +99,9 @@ struct LoadingStampedeConcurrencyTests {
         #expect(source.cancelled == 0)
     }
 
-    /// Whoever changes the source and then removes the entry never meets the old value again.
+    /// After a change of the source and a removal of the entry, the old value is never read again.
     @Test(arguments: UInt64(0)..<4)
-    func whatWasRemovedStaysRemovedWhileManyLoadIt(_ seed: UInt64) async throws {
+    func aRemovedValueStaysRemovedWhileManyTasksLoadIt(_ seed: UInt64) async throws {
         let (store, version) = (store, Counter())
         let keys: [EntryKey] = ["a", "b"]
         await withTaskGroup { group in
@@ -138,15 +138,15 @@ struct LoadingStampedeConcurrencyTests {
                 }
             }
         }
-        await setup.landing()
+        await setup.waitUntilIdle()
         while !store.memory.isWatchingNothing { await Task.yield() }
         store.loads.checkInvariants()
         store.memory.checkInvariants()
     }
 
-    /// Loaders that ask for one another's keys at random: every wait ends, in a value or in word of a circle.
+    /// Loaders that load one another's keys at random: every wait ends, with a value or a recursion error.
     @Test(arguments: UInt64(0)..<8)
-    func loadersThatAskForOneAnotherNeverStandStill(_ seed: UInt64) async throws {
+    func loadersThatLoadOneAnothersKeysNeverDeadlock(_ seed: UInt64) async throws {
         let store = store
         await withTaskGroup { group in
             for worker in UInt64(0)..<50 {
@@ -161,7 +161,7 @@ struct LoadingStampedeConcurrencyTests {
         let key = EntryKey("\(Int.random(in: 0..<6, using: &random))")
         let rest = random
         do {
-            // It expires at once, so that every request is a load.
+            // It expires immediately, so that every request is a load.
             _ = try await store.value(forKey: key, under: .after(.zero)) {
                 await Task.yield()
                 if depth > 0, await !ask(store, rest, depth: depth - 1) { throw Outage() }

@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// One loader for all who want a key, and what becomes of them when some go or it fails.
+/// One loader per key: shared results, failures and cancellation.
 @Suite(.timeLimit(.minutes(60)))
 struct LoadingTests {
     let setup: LoadingSetup
@@ -14,7 +14,7 @@ struct LoadingTests {
 
     init() throws { setup = try LoadingSetup() }
 
-    /// A task that wants the key.
+    /// A task that loads the key.
     private func ask(_ key: EntryKey = "a", options: LoadOptions = LoadOptions()) -> Task<String, any Error> {
         Task { [store, source] in
             try await store.value(forKey: key, options: options) { try await source.load() }
@@ -23,15 +23,15 @@ struct LoadingTests {
 
     // MARK: One loader
 
-    /// A load that misses looks at the disk before it asks for the loader, and once more inside the load.
+    /// A load that misses reads the disk before it calls the loader, and once more inside the load.
     @Test(arguments: [Duration.zero, .seconds(60)])
-    func aLoadThatMissesLooksTwiceAtTheDiskAndCountsOneMiss(_ stale: Duration) async throws {
+    func aMissReadsTheDiskTwiceAndCountsOnce(_ stale: Duration) async throws {
         _ = try await store.value(forKey: "a", staleWhileRevalidate: stale) { "loaded" }
         #expect(setup.faults.calls.count { $0 == .entry("a") } == 2)
         #expect(try store.statistics().misses == 1)
     }
 
-    @Test func aMissIsLoadedAndRecordedAndIsAHitFromThenOn() async throws {
+    @Test func aMissIsLoadedAndRecorded() async throws {
         let first = try await store.load("a") { "loaded" }
         #expect(first == Loaded("loaded", .loaded))
         #expect(try store.value(forKey: "a") == "loaded")
@@ -46,10 +46,10 @@ struct LoadingTests {
         #expect(try await store.load("a") { "loaded" } == Loaded("there", .cached))
     }
 
-    @Test func whoAsksWhileTheLoaderRunsWaitsForTheSameAnswer() async throws {
+    @Test func aCallerDuringALoadWaitsForItsResult() async throws {
         let asks = (0..<10).map { _ in ask() }
-        await source.wasAsked()
-        await setup.waiters(10)
+        await source.waitUntilCalled()
+        await setup.waitForWaiters(10)
         source.answer("loaded")
         for ask in asks { #expect(try await ask.value == "loaded") }
         #expect(source.asked == 1)
@@ -57,33 +57,33 @@ struct LoadingTests {
 
     @Test func differentKeysDoNotWaitForOneAnother() async throws {
         let slow = ask("slow")
-        await source.wasAsked()
+        await source.waitUntilCalled()
         #expect(try await store.value(forKey: "quick") { "loaded" } == "loaded")
         source.answer("slow")
         #expect(try await slow.value == "slow")
     }
 
-    @Test func aFlightThatIsStartedWhenAnotherHasJustLandedFindsItsValue() async throws {
-        // Between a reader's look at the disk and its boarding, another flight lands.
+    @Test func aLoadThatStartsJustAfterAnotherFindsItsValue() async throws {
+        // Another load ends between the caller's read of the disk and its own load.
         setup.faults.interrupt { [store, faults = setup.faults] call in
             guard case .entry = call else { return }
             faults.interrupt(nil)
-            do { try store.record("landed", forKey: "a") } catch { Issue.record(error) }
+            do { try store.record("other", forKey: "a") } catch { Issue.record(error) }
         }
-        #expect(try await store.load("a") { "loaded" } == Loaded("landed", .cached))
+        #expect(try await store.load("a") { "loaded" } == Loaded("other", .cached))
     }
 
-    @Test func aFlightFindsAlsoWhatLivesInMemoryAlone() async throws {
+    @Test func aLoadFindsAMemoryOnlyValue() async throws {
         let setup = try LoadingSetup(disk: 5)
         setup.faults.interrupt { [store = setup.store, faults = setup.faults] call in
             guard case .entry = call else { return }
             faults.interrupt(nil)
-            do { try store.record("landed", forKey: "a") } catch { Issue.record(error) }
+            do { try store.record("other", forKey: "a") } catch { Issue.record(error) }
         }
-        #expect(try await setup.store.load("a") { "loaded" } == Loaded("landed", .cached))
+        #expect(try await setup.store.load("a") { "loaded" } == Loaded("other", .cached))
     }
 
-    @Test func theLoadedValueHasTheAgeOfItsOwnThatWasAskedFor() async throws {
+    @Test func theLoadedValueHasTheExpirationOfTheOptions() async throws {
         let options = LoadOptions(expiration: .after(.seconds(10)))
         _ = try await store.value(forKey: "a", options: options) { "one" }
         setup.clock.advance(by: .seconds(9))
@@ -92,14 +92,14 @@ struct LoadingTests {
         #expect(try await store.value(forKey: "a", options: options) { "two" } == "two")
     }
 
-    @Test func eachReaderJudgesByItsOwnAge() async throws {
+    @Test func eachReaderAppliesItsOwnAge() async throws {
         _ = try await store.value(forKey: "a") { "one" }
         setup.clock.advance(by: .seconds(10))
         #expect(try await store.value(forKey: "a", under: .after(.seconds(60))) { "two" } == "one")
         #expect(try await store.value(forKey: "a", under: .after(.seconds(5))) { "two" } == "two")
     }
 
-    @Test func theLoaderHasTheTaskLocalValuesOfWhoAskedFirst() async throws {
+    @Test func theLoaderHasTheTaskLocalValuesOfTheFirstCaller() async throws {
         enum Local { @TaskLocal static var name = "none" }
         let value = try await Local.$name.withValue("mine") { try await store.value(forKey: "a") { Local.name } }
         #expect(value == "mine")
@@ -107,17 +107,17 @@ struct LoadingTests {
 
     // MARK: Errors
 
-    @Test func anErrorReachesAllWhoWaitAndIsNotRemembered() async throws {
+    @Test func anErrorReachesEveryWaiterAndIsNotCached() async throws {
         let asks = (0..<10).map { _ in ask() }
-        await source.wasAsked()
-        await setup.waiters(10)
+        await source.waitUntilCalled()
+        await setup.waitForWaiters(10)
         source.answer(.failure(Outage()))
         for ask in asks { await #expect(throws: Outage.self) { try await ask.value } }
         #expect(source.asked == 1)
         #expect(try await store.value(forKey: "a") { "well again" } == "well again")
     }
 
-    @Test func anErrorIsRememberedForAsLongAsAsked() async throws {
+    @Test func anErrorIsCachedForTheErrorMaxAge() async throws {
         let counter = Counter()
         @Sendable func fail() async throws -> String {
             counter.increment()
@@ -132,7 +132,7 @@ struct LoadingTests {
         #expect(try await store.value(forKey: "a") { "well again" } == "well again")
     }
 
-    @Test func aRememberedErrorIsForgottenWhenTheKeyIsWrittenOrRemoved() async throws {
+    @Test func aCachedErrorIsDroppedWhenTheKeyIsWrittenOrRemoved() async throws {
         let options = LoadOptions(errorMaxAge: .seconds(10))
         for forget in [
             { try store.remove("a") },
@@ -149,13 +149,13 @@ struct LoadingTests {
         }
     }
 
-    @Test func aFailingDiskIsNoMissAndRunsNoLoader() async throws {
+    @Test func aFailingDiskIsNotAMissAndRunsNoLoader() async throws {
         setup.faults.fail(.read, with: VellumError(.inputOutput, "Broken."))
         let error = await #expect(throws: VellumError.self) { try await store.value(forKey: "a") { "loaded" } }
         #expect(error?.code == .inputOutput)
     }
 
-    @Test func anEntryThatCannotBeReadIsReportedAndLoadedAnew() async throws {
+    @Test func anUndecodableEntryIsReportedAndLoadedAgain() async throws {
         try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(Array("no JSON".utf8), "a")
         let events = store.events.events()
         #expect(try await store.load("a") { "loaded" } == Loaded("loaded", .loaded))
@@ -180,7 +180,7 @@ struct LoadingTests {
 
     // MARK: Recording
 
-    @Test func aValueThatIsTooLargeIsGivenToAllAndReported() async throws {
+    @Test func aTooLargeValueIsReturnedToEveryWaiterAndReported() async throws {
         let setup = try LoadingSetup(memory: 100, disk: 100)
         let events = setup.store.events.events()
         let value = String(repeating: "x", count: 500)
@@ -191,7 +191,7 @@ struct LoadingTests {
         #expect(try setup.store.value(forKey: "a") == nil)
     }
 
-    @Test func aDiskThatIsFullSpoilsNoAnswerAndIsReported() async throws {
+    @Test func aFullDiskIsReportedAndTheValueIsReturned() async throws {
         let events = store.events.events()
         setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
         #expect(try await store.value(forKey: "a") { "loaded" } == "loaded")
@@ -202,10 +202,10 @@ struct LoadingTests {
 
     // MARK: Cancelling
 
-    @Test func cancellingOneWaiterCancelsNoOther() async throws {
+    @Test func cancellingOneWaiterDoesNotAffectTheOthers() async throws {
         let (first, second) = (ask(), ask())
-        await source.wasAsked()
-        await setup.waiters(2)
+        await source.waitUntilCalled()
+        await setup.waitForWaiters(2)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(source.cancelled == 0)
@@ -214,10 +214,10 @@ struct LoadingTests {
     }
 
     /// P46: a loader that is cancelled.
-    @Test func whenTheLastWaiterGoesTheLoaderIsCancelled() async throws {
+    @Test func cancellingTheLastWaiterCancelsTheLoader() async throws {
         let asks = (0..<3).map { _ in ask() }
-        await source.wasAsked()
-        await setup.waiters(3)
+        await source.waitUntilCalled()
+        await setup.waitForWaiters(3)
         for ask in asks { ask.cancel() }
         for ask in asks { await #expect(throws: CancellationError.self) { try await ask.value } }
         while source.cancelled == 0 { await Task.yield() }
@@ -225,21 +225,21 @@ struct LoadingTests {
         #expect(try await store.value(forKey: "a") { "again" } == "again")
     }
 
-    @Test func aLoaderThatIsToFinishFillsTheCacheWithoutAnyWaiter() async throws {
+    @Test func aLoaderThatKeepsRunningFillsTheCacheWithoutWaiters() async throws {
         let ask = ask(options: LoadOptions(onLastWaiterCancelled: .finish))
-        await source.wasAsked()
+        await source.waitUntilCalled()
         ask.cancel()
         await #expect(throws: CancellationError.self) { try await ask.value }
         source.answer("loaded")
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(source.cancelled == 0)
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    /// P46: a loader that never returns holds only those who want its key, and lets go of those who are cancelled.
-    @Test func aLoaderThatNeverReturnsHoldsNobodyWhoIsCancelled() async throws {
-        let first = Task { [store, source] in try await store.value(forKey: "a") { try await source.loadStubbornly() } }
-        await source.wasAsked()
+    /// P46: a loader that never returns blocks only callers of its key, and releases cancelled ones.
+    @Test func cancelledWaitersOfALoaderThatNeverReturnsAreReleased() async throws {
+        let first = Task { [store, source] in try await store.value(forKey: "a") { try await source.loadIgnoringCancellation() } }
+        await source.waitUntilCalled()
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(try await store.value(forKey: "a") { "another" } == "another")
@@ -247,15 +247,15 @@ struct LoadingTests {
         #expect(try store.value(forKey: "a") == "another")
     }
 
-    @Test func whatAnUnawaitedLoaderReturnsIsNotRecorded() async throws {
+    @Test func theResultOfACancelledLoaderIsNotRecorded() async throws {
         let (counter, source) = (Counter(), source)
         let ask = Task { [store] in
             try await store.value(forKey: "a") {
                 defer { counter.increment() }
-                return try await source.loadStubbornly()
+                return try await source.loadIgnoringCancellation()
             }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         ask.cancel()
         await #expect(throws: CancellationError.self) { try await ask.value }
         source.answer("too late")
@@ -264,7 +264,7 @@ struct LoadingTests {
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func whoIsCancelledAlreadyStartsNothing() async throws {
+    @Test func aCancelledTaskStartsNoLoad() async throws {
         let ask = Task { [store] in
             withUnsafeCurrentTask { $0?.cancel() }
             return try await store.value(forKey: "a") { () async throws -> String in
@@ -275,7 +275,7 @@ struct LoadingTests {
         await #expect(throws: CancellationError.self) { try await ask.value }
     }
 
-    @Test func aHitIsAHitAlsoForWhoIsCancelled() async throws {
+    @Test func aCancelledTaskStillGetsAHit() async throws {
         try store.record("there", forKey: "a")
         let ask = Task { [store] in
             withUnsafeCurrentTask { $0?.cancel() }

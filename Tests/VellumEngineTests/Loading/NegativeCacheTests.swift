@@ -12,13 +12,13 @@ struct NegativeCacheTests {
         .init(answer: .nothing, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
     }
 
-    @Test func anAnswerHoldsForItsTimeAndNotBeforeIt() {
+    @Test func anItemIsValidFromItsCreationToItsEnd() {
         let item = item(for: 10)
         #expect(item.isValid(at: now) && item.isValid(at: now.advanced(byMilliseconds: 9)))
         #expect(!item.isValid(at: now.advanced(byMilliseconds: 10)) && !item.isValid(at: now.advanced(byMilliseconds: -1)))
     }
 
-    @Test func whatIsReplacedIsHandedBackOnce() {
+    @Test func aReplacedItemIsReturnedOnce() {
         var answers = NegativeCache()
         #expect(answers.insert(item(for: 10), forKey: "a") == [])
         #expect(answers.insert(item(for: 10, version: 2), forKey: "a") == ["a"])
@@ -27,7 +27,7 @@ struct NegativeCacheTests {
         #expect(answers.count == 0)
     }
 
-    @Test func thereIsRoomForSoManyAndTheDeadLeaveFirst() {
+    @Test func theNumberOfItemsIsLimitedAndExpiredOnesAreRemovedFirst() {
         var answers = NegativeCache()
         var gone = 0
         for number in 0..<NegativeCache.mostKeys {
@@ -40,37 +40,5 @@ struct NegativeCacheTests {
         for number in 0..<2000 { gone += answers.insert(item(for: 10), forKey: EntryKey("more \(number)")).count }
         #expect(answers.count <= NegativeCache.mostKeys)
         #expect(answers.count + gone == 2000 + NegativeCache.mostKeys / 2 + 1)
-    }
-}
-
-@Suite(.timeLimit(.minutes(60)))
-struct WatchedKeysTests {
-    @Test func aWriteOfAWatchedKeyIsSeenAndNoOther() {
-        var keys = WatchedKeys()
-        let version = keys.watch("a")
-        keys.didWrite("b")
-        #expect(keys.isUnchanged("a", since: version))
-        keys.didWrite("a")
-        #expect(!keys.isUnchanged("a", since: version))
-        #expect(keys.isUnchanged("a", since: keys.watch("a")))
-    }
-
-    @Test func everyKeyIsWrittenWhenAllAre() {
-        var keys = WatchedKeys()
-        let (a, b) = (keys.watch("a"), keys.watch("b"))
-        keys.didWriteAll()
-        #expect(!keys.isUnchanged("a", since: a) && !keys.isUnchanged("b", since: b))
-    }
-
-    @Test func aKeyIsWatchedUntilTheLastStopsAndAnOldVersionNeverComesBack() {
-        var keys = WatchedKeys()
-        let version = keys.watch("a")
-        #expect(keys.watch("a") == version)
-        keys.unwatch("a")
-        #expect(keys.isUnchanged("a", since: version))
-        keys.unwatch("a")
-        #expect(keys.isEmpty)
-        _ = keys.watch("a")
-        #expect(!keys.isUnchanged("a", since: version))
     }
 }

@@ -49,8 +49,7 @@ struct InvalidationTests {
 
     private func put(_ payload: Int, _ key: EntryKey, change: OwnChange? = nil) {
         _ = cache.store(
-            payload, forKey: key, cost: 1, stamp: cache.stamp(at: now), row: Int64(payload), validity: .forever, wasPresent: false,
-            change: change)
+            .init(payload: payload, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(payload)), forKey: key, change: change)
     }
 
     private func value(_ key: EntryKey) -> Int? {
@@ -93,7 +92,7 @@ struct InvalidationTests {
         #expect(value("a") == 5)
         others.change(["a"])
         #expect(value("a") == nil)
-        #expect(cache.pendingTouches().map(\.row) == [5])
+        #expect(cache.pendingTouches().map(\.entryID) == [5])
     }
 
     /// P18: a value read before another process's change is not cached after it.
@@ -101,14 +100,14 @@ struct InvalidationTests {
         let ticket = cache.ticket(forMissed: "a")
         others.change(["a"])
         #expect(value("b") == nil)  // Another reader sees the change first.
-        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        _ = cache.fill(.init(payload: 1, cost: 1, entryID: 1), forKey: "a", ticket: ticket, at: now)
         #expect(value("a") == nil)
     }
 
     @Test func aValueCachedBeforeAForeignChangeIsDropped() {
         let ticket = cache.ticket(forMissed: "a")
         others.change(["a"])
-        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        _ = cache.fill(.init(payload: 1, cost: 1, entryID: 1), forKey: "a", ticket: ticket, at: now)
         #expect(value("a") == nil)
     }
 
@@ -118,8 +117,8 @@ struct InvalidationTests {
         let ticket = cache.ticket(forMissed: "a")
         let other = cache.ticket(forMissed: "b")
         others.finish(announced)
-        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
-        _ = cache.fill(2, forKey: "b", cost: 1, row: 2, validity: .forever, ticket: other, at: now)
+        _ = cache.fill(.init(payload: 1, cost: 1, entryID: 1), forKey: "a", ticket: ticket, at: now)
+        _ = cache.fill(.init(payload: 2, cost: 1, entryID: 2), forKey: "b", ticket: other, at: now)
         #expect(value("a") == nil)
         #expect(value("b") == 2)
     }
@@ -142,7 +141,7 @@ struct InvalidationTests {
 
     @Test func aCacheWithoutAChangePageIsAlwaysFresh() throws {
         let memoryOnly = MemoryCache<Int>(capacity: try Capacity(10))
-        _ = memoryOnly.store(1, forKey: "a", cost: 1, stamp: memoryOnly.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
+        _ = memoryOnly.store(.init(payload: 1, cost: 1, stamp: memoryOnly.stamp(at: now), entryID: 1), forKey: "a")
         #expect(memoryOnly.peek("a")?.payload == 1)
     }
 }

@@ -11,8 +11,7 @@ struct MemoryCacheTests {
     private func put<Payload>(_ payload: Payload, _ key: EntryKey, cost: Int = 1, in cache: MemoryCache<Payload>)
         -> MemoryCache<Payload>.DeferredEffects
     {
-        cache.store(
-            payload, forKey: key, cost: cost, stamp: cache.stamp(at: now), row: 1, validity: .forever, wasPresent: false)
+        cache.store(.init(payload: payload, cost: cost, stamp: cache.stamp(at: now), entryID: 1), forKey: key)
     }
 
     private func isHit<Payload>(_ key: EntryKey, in cache: MemoryCache<Payload>, at instant: WallInstant? = nil) -> Bool {
@@ -84,18 +83,18 @@ struct MemoryCacheTests {
         let ticket = cache.ticket(forMissed: "a")
         _ = put(2, "a", in: cache)
         _ = cache.remove("a")
-        _ = cache.fill(1, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: ticket, at: now)
+        _ = cache.fill(.init(payload: 1, cost: 1, entryID: 1), forKey: "a", ticket: ticket, at: now)
         #expect(cache.peek("a") == nil)
 
         let later = cache.ticket(forMissed: "a")
-        _ = cache.fill(3, forKey: "a", cost: 1, row: 1, validity: .forever, ticket: later, at: now)
+        _ = cache.fill(.init(payload: 3, cost: 1, entryID: 1), forKey: "a", ticket: later, at: now)
         #expect(cache.peek("a")?.payload == 3)
     }
 
     @Test func expiredEntriesAreMisses() throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
         let validity = Validity(written: now, expires: now.advanced(byMilliseconds: 10))
-        _ = cache.store(1, forKey: "a", cost: 5, stamp: cache.stamp(at: now), row: 1, validity: validity, wasPresent: false)
+        _ = cache.store(.init(payload: 1, cost: 5, stamp: cache.stamp(at: now), entryID: 1, validity: validity), forKey: "a")
         #expect(isHit("a", in: cache))
         let end = now.advanced(byMilliseconds: 10)
         #expect(!isHit("a", in: cache, at: end))
@@ -108,9 +107,9 @@ struct MemoryCacheTests {
         #expect(isHit("a", in: cache))
         #expect(cache.pendingTouches().count == 1)
         // An evicted entry keeps its touch.
-        _ = cache.store(2, forKey: "b", cost: 1, stamp: cache.stamp(at: now), row: 2, validity: .forever, wasPresent: false)
-        #expect(cache.latestUse(ofKey: "a", row: 1) != nil)
-        #expect(cache.takeTouches(limit: 10).map(\.row) == [1])
+        _ = cache.store(.init(payload: 2, cost: 1, stamp: cache.stamp(at: now), entryID: 2), forKey: "b")
+        #expect(cache.lastUse(ofKey: "a", entryID: 1) != nil)
+        #expect(cache.takeTouches(limit: 10).map(\.entryID) == [1])
         #expect(cache.takeTouches(limit: 10) == [])
     }
 

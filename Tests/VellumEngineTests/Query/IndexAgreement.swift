@@ -11,7 +11,7 @@ extension Store<Person> {
         return try disk.read { (archive) throws(SQLiteError) in
             var wrong: [String] = []
             for stored in try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)) {
-                let held = try archive.indexed(stored.entry.row, catalog.shape)
+                let held = try archive.indexed(stored.entry.id, catalog.shape)
                 let person = try? JSONDecoder().decode(Person.self, from: stored.entry.bytes)
                 if held != person.flatMap(catalog.values(of:)) { wrong.append(stored.key.normalized) }
             }
@@ -19,7 +19,7 @@ extension Store<Person> {
         }
     }
 
-    func waitForIndex() throws { disk.file.waitForHousekeeping() }
+    func waitForIndex() throws { disk.file.waitForMaintenance() }
 
     func names(_ steps: QueryDescription<Person>.Step...) throws -> [String] { try fetch(QueryDescription(steps)).map(\.name) }
 }

@@ -115,7 +115,7 @@ struct IndexBuildingTests {
         try expectRightAnswers(store, people)
         try setup.close()
         let tables = try RawDatabase(setup.url).int(
-            "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'columns%' OR name LIKE 'elements%' OR name LIKE 'unindexedRows%'")
+            "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'columns%' OR name LIKE 'elements%' OR name LIKE 'unindexed%'")
         #expect(tables == 0)
     }
 

@@ -31,7 +31,7 @@ struct IndexDefectTests {
                 return query
             }
         }
-        #expect(answer?.rows.count == 50)
+        #expect(answer?.entryIDs.count == 50)
         #expect(try store.count(QueryDescription([.filter(Question.age(1))])) == 51)
     }
 
@@ -42,7 +42,7 @@ struct IndexDefectTests {
         #expect(try fetch(store, .filter(Question.age(20)), .limit(3)) == ["person 3", "person 4", "person 5"])
         #expect(try store.first(QueryDescription([.filter(Question.age(20))]))?.name == "person 3")
         #expect(try fetch(store, .filter(Question.age(20)), .sort([Question.byAge()]), .limit(7)).count == 7)
-        let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .limit(3)]), in: store, atOnce: 2)
+        let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .limit(3)]), in: store, batchSize: 2)
         #expect(try cursor.next().map(\.name) + cursor.next().map(\.name) == ["person 3", "person 4", "person 5"])
     }
 
@@ -75,7 +75,7 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record((0..<1000).map { Person("person \($0)", age: 20) })
         let any = Condition<Person>.test(Test { _ in true })
-        let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .filter(any), .limit(600)]), in: store, atOnce: 100)
+        let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .filter(any), .limit(600)]), in: store, batchSize: 100)
         var found = try cursor.next().count
         try RawDatabase(setup.url).execute(
             dropsTables
@@ -88,7 +88,7 @@ struct IndexDefectTests {
     @Test func aLongQueryFindsObjectsThatAreOverwrittenDuringIt() throws {
         let store = try setup.people()
         for person in Person.crowd(200) { try store.record(person, forKey: EntryKey(person.name), expiration: .after(.seconds(86400))) }
-        let cursor = QueryCursor(QueryDescription([.filter(Question.isEvenlyNamed())]), in: store, atOnce: 10)
+        let cursor = QueryCursor(QueryDescription([.filter(Question.isEvenlyNamed())]), in: store, batchSize: 10)
         var names = Set(try cursor.next().map(\.name))
         setup.clock.advance(by: .seconds(3600))
         for person in Person.crowd(200).suffix(100) {
@@ -101,7 +101,7 @@ struct IndexDefectTests {
     @Test func anOverwrittenKeyIsFoundOnce() throws {
         let store = try setup.people()
         try store.record(Person.crowd(300))
-        let cursor = QueryCursor(QueryDescription<Person>(), in: store, atOnce: 20)
+        let cursor = QueryCursor(QueryDescription<Person>(), in: store, batchSize: 20)
         var names = try cursor.next().map(\.name)
         try store.remove("person 3")
         try store.record(Person("person 3"), forKey: "person 3")
@@ -173,7 +173,7 @@ struct IndexDefectTests {
         try store.record(Person("late"), forKey: "late")
         let file = store.disk.file
         while file.openBatch.exists.load(ordering: .acquiring) { sched_yield() }
-        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries_1") == 601)
+        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 601)
         gate.open()
     }
 

@@ -125,7 +125,7 @@ struct QueryVisibilityTests {
     @Test func aDamagedEntryDoesNotHideOthers() throws {
         try setup.people().record(Person.crowd(20))
         try setup.close()
-        try RawDatabase(setup.url).execute("UPDATE entries_1 SET bytes = x'00' WHERE id = 5")
+        try RawDatabase(setup.url).execute("UPDATE entries SET bytes = x'00' WHERE id = (1 << 40) + 5")
         let store = try setup.people()
         #expect(try store.names(.filter(Question.older(than: -1))).count == 19)
         #expect(try store.names().count == 19)
@@ -135,7 +135,8 @@ struct QueryVisibilityTests {
     @Test func aLongQuerySeesEachConcurrentChangeBeforeOrAfterIt() throws {
         let store = try setup.people()
         try store.record(Person.crowd(500))
-        let cursor = QueryCursor(QueryDescription([.filter(Question.older(than: 50)), .sort([Question.byAge()])]), in: store, atOnce: 10)
+        let cursor = QueryCursor(
+            QueryDescription([.filter(Question.older(than: 50)), .sort([Question.byAge()])]), in: store, batchSize: 10)
         var seen = try cursor.next().map(\.name)
         for person in try store.fetch(QueryDescription([.filter(Question.age(88))])) {
             try store.record(Person(person.name, age: 1), forKey: EntryKey(person.name))

@@ -1,6 +1,7 @@
 import Foundation
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// An indexed test type.
 struct Person: Codable, Hashable, Sendable {

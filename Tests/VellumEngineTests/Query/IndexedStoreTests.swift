@@ -47,7 +47,7 @@ struct IndexedStoreTests {
             #expect(try store.count(question) == expected.count)
             #expect(try store.first(question) == expected.first)
             #expect(try store.exists(question) == !expected.isEmpty)
-            let cursor = QueryCursor(question, in: store, atOnce: 7)
+            let cursor = QueryCursor(question, in: store, batchSize: 7)
             var streamed: [Person] = []
             while case let some = try cursor.next(), !some.isEmpty { streamed += some }
             #expect(streamed == expected)

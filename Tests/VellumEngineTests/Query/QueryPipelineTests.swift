@@ -16,7 +16,7 @@ struct QueryPipelineTests {
             QueryPipeline { () throws(VellumError) in
                 self.left.popFirst().map {
                     self.taken += 1
-                    return QueryItem(value: $0, origin: QueryOrigin(key: "", row: Int64($0), revision: 0))
+                    return QueryItem(value: $0, origin: QueryOrigin(key: "", entryID: Int64($0), revision: 0))
                 }
             }
         }

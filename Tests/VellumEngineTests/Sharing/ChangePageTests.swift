@@ -28,7 +28,7 @@ final class ChangePageTests {
         return announced.changes[0]
     }
 
-    private func heard(_ archive: Int64, after old: UInt64, by author: UInt32 = 2) -> ForeignChanges {
+    private func received(_ archive: Int64, after old: UInt64, by author: UInt32 = 2) -> ForeignChanges {
         page.changes(of: archive, after: old, through: page.generation(of: archive).value, notBy: author)
     }
 
@@ -36,38 +36,38 @@ final class ChangePageTests {
         let before = page.generation(of: 3).value
         announce(3, [11, 12])
         announce(4, [13])
-        #expect(heard(3, after: before) == .keys([12, 11]))
-        #expect(heard(3, after: before, by: 1) == .keys([]))
-        #expect(heard(4, after: before) == .keys([13]))
-        #expect(heard(5, after: before) == .keys([]))
+        #expect(received(3, after: before) == .keys([12, 11]))
+        #expect(received(3, after: before, by: 1) == .keys([]))
+        #expect(received(4, after: before) == .keys([13]))
+        #expect(received(5, after: before) == .keys([]))
     }
 
     @Test func archivesThatShareASlotDoNotSeeEachOthersChanges() {
         let before = page.generation(of: 3).value
         announce(3, [11])
         announce(3 + Int64(ChangePage.generations), [12])
-        #expect(heard(3, after: before) == .keys([11]))
+        #expect(received(3, after: before) == .keys([11]))
     }
 
     @Test func aChangeOfEverythingIsReportedAsEverything() {
         let before = page.generation(of: 3).value
         announce(3, [11])
         announce(3, nil)
-        #expect(heard(3, after: before) == .everything)
-        #expect(heard(3, after: before, by: 1) == .keys([]))
+        #expect(received(3, after: before) == .everything)
+        #expect(received(3, after: before, by: 1) == .keys([]))
     }
 
     @Test func changesOfOtherArchivesDoNotDisplaceThoseOfThisOne() {
         let before = page.generation(of: 3).value
-        for number in 0..<(ChangePage.changes - 1) { announce(4, [UInt64(number)]) }
+        for number in 0..<(ChangePage.capacity - 1) { announce(4, [UInt64(number)]) }
         announce(3, [11])
-        #expect(heard(3, after: before) == .keys([11]))
+        #expect(received(3, after: before) == .keys([11]))
     }
 
     @Test func aReaderTooFarBehindDropsEverything() {
         let before = page.generation(of: 3).value
-        for number in 0..<(ChangePage.changes + 1) { announce(3, [UInt64(number)]) }
-        #expect(heard(3, after: before) == .everything)
+        for number in 0..<(ChangePage.capacity + 1) { announce(3, [UInt64(number)]) }
+        #expect(received(3, after: before) == .everything)
     }
 
     @Test func anAnnouncedKeyIsChangingUntilTheChangeIsFinished() {
@@ -106,7 +106,7 @@ final class ChangePageTests {
         page.retire()
         #expect(page.isRetired)
         #expect(page.generation(of: 3).value != before)
-        #expect(heard(3, after: before) == .everything)
+        #expect(received(3, after: before) == .everything)
     }
 
     @Test func aResetPageMakesEveryReaderDropItsCache() {
@@ -114,7 +114,7 @@ final class ChangePageTests {
         let before = page.generation(of: 3).value
         page.reset(first: 5000)
         #expect(page.isIntact)
-        #expect(heard(3, after: before) == .everything)
+        #expect(received(3, after: before) == .everything)
     }
 
     /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the page.
@@ -127,7 +127,7 @@ final class ChangePageTests {
         for _ in 0..<Int.random(in: 1...2000, using: &random) {
             garbage[Int.random(in: 0..<ChangePage.size, using: &random)] = .random(in: .min ... .max, using: &random)
         }
-        if case .keys(let keys) = heard(3, after: before) { #expect(keys.count <= ChangePage.changes, "seed \(seed)") }
+        if case .keys(let keys) = received(3, after: before) { #expect(keys.count <= ChangePage.capacity, "seed \(seed)") }
         _ = page.isChanging(1, of: 3, notBy: 2)
         _ = page.isIntact
         announce(3, [77], by: 9)

@@ -10,8 +10,8 @@ struct SweepMapTests {
 
     @Test func aBlockIsDueWhenItsFirstEntryExpires() {
         var map = SweepMap()
-        map.note(row: 7, end: moment(100))
-        map.note(row: 8, end: moment(50))
+        map.note(entryID: 7, end: moment(100))
+        map.note(entryID: 8, end: moment(50))
         #expect(map.earliest == moment(50))
         #expect(map.takeDue(at: moment(49)) == nil)
         #expect(map.takeDue(at: moment(50)) == 0)
@@ -21,13 +21,13 @@ struct SweepMapTests {
 
     @Test func entriesThatNeverExpireAreNotRecorded() {
         var map = SweepMap()
-        map.note(row: 1, end: .never)
+        map.note(entryID: 1, end: .never)
         #expect(map == SweepMap())
     }
 
     @Test func unknownBlocksAreReadOnce() {
         var map = SweepMap()
-        map.readAnew(through: SweepMap.blockSize * 2)
+        map.readAnew(after: 0, through: SweepMap.blockSize * 2)
         #expect(map.hasUnread)
         #expect((0..<3).map { _ in map.takeDue(at: moment(0)) } == [0, 1, 2])
         #expect(map.takeDue(at: moment(0)) == nil)
@@ -36,7 +36,7 @@ struct SweepMapTests {
 
     @Test func theEarliestDueTimeIsThatOfTheRemainingBlocks() {
         var map = SweepMap()
-        for block in Int64(0)..<10 { map.note(row: block * SweepMap.blockSize, end: moment(100 + block)) }
+        for block in Int64(0)..<10 { map.note(entryID: block * SweepMap.blockSize, end: moment(100 + block)) }
         for block in Int64(0)..<10 {
             #expect(map.earliest == moment(100 + block))
             #expect(map.takeDue(at: moment(100 + block)) == block)

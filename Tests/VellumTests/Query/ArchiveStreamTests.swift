@@ -62,7 +62,7 @@ struct ArchiveStreamTests {
             asked.add()
             return false
         }
-        let cursor = QueryCursor(QueryDescription([.filter(.test(noMatch))]), in: store.store, atOnce: 64)
+        let cursor = QueryCursor(QueryDescription([.filter(.test(noMatch))]), in: store.store, batchSize: 64)
         let error = #expect(throws: VellumError.self) { try cursor.next { asked.value >= 100 } }
         #expect(error?.code == .cancelled)
         #expect(asked.value == 100)

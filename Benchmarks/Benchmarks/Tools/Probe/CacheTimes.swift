@@ -6,14 +6,14 @@ import Samples
 /// The operations of a cache of numbers, for `beside_diskcache.py`, which does the same with python-diskcache: prints the median of each in
 /// nanoseconds.
 enum CacheTimes {
-    static func measure(_ desk: Desk) throws {
+    static func measure(_ workspace: Workspace) throws {
         for scale in [1000, 100_000] {
-            let folder = try desk.folder("scratch/cache-\(scale)-\(UUID().uuidString)")
+            let folder = try workspace.folder("scratch/cache-\(scale)-\(UUID().uuidString)")
             let manager = MiniCacheManager(name: "Numbers", directory: folder)
             let cache: MiniCache<String, Int> = manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(7))
             let operations = 5000
             for index in 0..<scale { try cache.set(index, forKey: "key-\(index)") }
-            // Without what memory holds, so that a get is answered by the disk, as diskcache's are.
+            // With an empty memory cache, so that the disk answers, as in diskcache.
             let scattered = (0..<operations).map { "key-\($0 * 7919 % scale)" }
             try report(scale, "set-new", (0..<operations).map { "new-\($0)" }) { try cache.set(1, forKey: $0) }
             try report(scale, "set-over", scattered) { try cache.set(2, forKey: $0) }
@@ -34,7 +34,7 @@ enum CacheTimes {
         try report(scale, name, keys) { body }
     }
 
-    /// - Parameter prepare: Makes ready for one operation, which it returns. Not measured.
+    /// - Parameter prepare: Prepares an operation and returns it. Not measured.
     private static func report(
         _ scale: Int, _ name: String, _ keys: [String], prepare: () throws -> (String) throws -> Void
     ) throws {

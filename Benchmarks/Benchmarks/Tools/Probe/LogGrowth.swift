@@ -2,12 +2,12 @@ import Foundation
 import Samples
 import Vellum
 
-/// How long the write-ahead log becomes under one reader in a loop and one writer in a loop.
+/// The length of the write-ahead log with one reader and one writer in a loop.
 enum LogGrowth {
-    static func measure(_ desk: Desk) throws {
-        let folder = try desk.folder("log")
+    static func measure(_ workspace: Workspace) throws {
+        let folder = try workspace.folder("log")
         let factory = ArchivesFactory(directory: folder)
-        // So little memory that reads go to the disk.
+        // Too little memory, so that reads go to the disk.
         let store = try factory.store(for: Person.self, memoryLimit: 1.kiloByte, diskLimit: 8.gigaByte)
         try store.record(contentsOf: (0..<entries).map(Person.init))
 
@@ -15,7 +15,7 @@ enum LogGrowth {
         let writer = Worker { number in try store.record(Person(number % (2 * entries))) }
         let reader = Worker { number in _ = try store.access(archiveWithKey: Person.key(number * 7_919 % entries)) }
         var longest = 0.0
-        let end = Date().addingTimeInterval(desk.isQuick ? 3 : 10)
+        let end = Date().addingTimeInterval(workspace.isQuick ? 3 : 10)
         while Date() < end {
             let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
             longest = max(longest, Double(size ?? 0) / 1_048_576)
@@ -24,7 +24,7 @@ enum LogGrowth {
         let (recorded, read) = (writer.stop(), reader.stop())
         try factory.close()
 
-        try desk.write(
+        try workspace.write(
             [
                 Figure(title: "Longest -wal under a reader in a loop and a writer in a loop", value: longest, unit: "MiB", limit: 8),
                 Figure(title: "… a record meanwhile, median of \(recorded.count)", value: recorded.median / 1000, unit: "µs"),

@@ -1,23 +1,27 @@
 import Foundation
 import Samples
 
-/// Measures what needs a process of its own. `Probe fill` first, then the others, each by itself.
+/// Measurements that need their own process. Run `Probe fill` first, then the others, one at a time.
 @main
 enum Probe {
     static func main() async throws {
-        let desk = Desk()
+        let workspace = Workspace()
         switch CommandLine.arguments.dropFirst().first {
-        case "fill": try ResidentMemory.fill(desk)
-        case "resident-memory": try ResidentMemory.measure(desk)
-        case "log": try LogGrowth.measure(desk)
-        case "query-memory": try await QueryMemory.measure(desk)
-        case "cache": try CacheTimes.measure(desk)
-        case "reliability": try Reliability.measure(desk)
+        case "fill": try ResidentMemory.fill(workspace)
+        case "resident-memory": try ResidentMemory.measure(workspace)
+        case "log": try LogGrowth.measure(workspace)
+        case "query-memory": try await QueryMemory.measure(workspace)
+        case "cache": try CacheTimes.measure(workspace)
+        case "reliability": try Reliability.measure(workspace)
         case "read": try StoppedReader.read(Array(CommandLine.arguments.dropFirst(2)))
-        case "stopped-reader": try desk.write(try StoppedReader.measure(desk), named: "3 stopped reader")
+        case "stopped-reader": try workspace.write(try StoppedReader.measure(workspace), named: "3 stopped reader")
+        case "checkpoints": try workspace.write(try CheckpointPauses.measure(workspace), named: "5 checkpoints")
+        case "contention": try workspace.write(try Contention.measure(workspace) + SixWriters.measure(workspace), named: "4 contention")
+        case "flood": try SixWriters.flood(Array(CommandLine.arguments.dropFirst(2)))
+        case "contend": try Contention.contend(Array(CommandLine.arguments.dropFirst(2)))
         case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
-            print("Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader")
+            print("Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention")
             exit(2)
         }
     }

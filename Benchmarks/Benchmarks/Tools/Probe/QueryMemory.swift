@@ -3,9 +3,9 @@ import Foundation
 import Samples
 import Vellum
 
-/// How much memory a process has that looks at every object of a large archive for a few of them, each way in one of its own.
+/// The memory of a process whose query examines every object of a large archive and finds a few. Each variant runs in its own process.
 enum QueryMemory {
-    /// The ways, in the order of the report.
+    /// The variants, in the order of the report.
     private enum Way: String, CaseIterable {
         case open, fetch, stream, byHand
 
@@ -19,11 +19,11 @@ enum QueryMemory {
         }
     }
 
-    /// Fills the archive in this process and measures each way in a child of its own.
-    static func measure(_ desk: Desk) async throws {
-        if CommandLine.arguments.count > 2, let way = Way(rawValue: CommandLine.arguments[2]) { return try await run(way, desk) }
-        let (factory, store) = try open(desk)
-        let count = count(desk)
+    /// Fills the archive in this process and measures each variant in a child process.
+    static func measure(_ workspace: Workspace) async throws {
+        if CommandLine.arguments.count > 2, let way = Way(rawValue: CommandLine.arguments[2]) { return try await run(way, workspace) }
+        let (factory, store) = try open(workspace)
+        let count = count(workspace)
         if try store.count() < count {
             for start in stride(from: 0, to: count, by: 4000) {
                 try store.record(contentsOf: (start..<min(start + 4000, count)).map(Person.init))
@@ -34,10 +34,10 @@ enum QueryMemory {
             let title = way == .open ? "\(way.title) of \(count / 1000) k" : way.title
             return Figure(title: title, value: try peak(of: way), unit: "MB", limit: [.fetch, .stream].contains(way) ? 64 : nil)
         }
-        try desk.write(figures, named: "3 query memory")
+        try workspace.write(figures, named: "3 query memory")
     }
 
-    /// What a child says at its end.
+    /// The output of a child.
     private static func peak(of way: Way) throws -> Double {
         let child = Process()
         child.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -51,26 +51,26 @@ enum QueryMemory {
         return peak
     }
 
-    private static func run(_ way: Way, _ desk: Desk) async throws {
-        let (factory, store) = try open(desk)
-        let part = "Example 77"  // Of a thousand names, eleven.
+    private static func run(_ way: Way, _ workspace: Workspace) async throws {
+        let (factory, store) = try open(workspace)
+        let part = "Example 77"  // Eleven of a thousand names.
         var found = 0
         switch way {
         case .open: found = try store.count()
         case .fetch: found = try store.fetch(where: #Predicate { $0.name.contains(part) }).count
         case .stream: for try await _ in store.stream(where: #Predicate { $0.name.contains(part) }) { found += 1 }
-        case .byHand: found = try everyRow(desk).filter { $0.name.contains(part) }.count
+        case .byHand: found = try everyRow(workspace).filter { $0.name.contains(part) }.count
         }
         guard found > 0 else { throw CocoaError(.fileNoSuchFile) }
         print(ResidentMemory.status("VmHWM"), terminator: "")
         try factory.close()
     }
 
-    private static func everyRow(_ desk: Desk) throws -> [Person] {
+    private static func everyRow(_ workspace: Workspace) throws -> [Person] {
         var database, statement: OpaquePointer?
-        let path = try desk.folder("query-memory").appendingPathComponent("Archives.sqlite").path
+        let path = try workspace.folder("query-memory").appendingPathComponent("Archives.sqlite").path
         guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK,
-            sqlite3_prepare_v2(database, "SELECT bytes FROM entries_1", -1, &statement, nil) == SQLITE_OK
+            sqlite3_prepare_v2(database, "SELECT bytes FROM entries", -1, &statement, nil) == SQLITE_OK
         else { throw CocoaError(.fileReadUnknown) }
         defer {
             sqlite3_finalize(statement)
@@ -85,10 +85,10 @@ enum QueryMemory {
         return people
     }
 
-    private static func count(_ desk: Desk) -> Int { desk.isQuick ? 20_000 : 100_000 }
+    private static func count(_ workspace: Workspace) -> Int { workspace.isQuick ? 20_000 : 100_000 }
 
-    private static func open(_ desk: Desk) throws -> (factory: ArchivesFactory, store: ArchiveStore<Person>) {
-        let factory = ArchivesFactory(directory: try desk.folder("query-memory"))
+    private static func open(_ workspace: Workspace) throws -> (factory: ArchivesFactory, store: ArchiveStore<Person>) {
+        let factory = ArchivesFactory(directory: try workspace.folder("query-memory"))
         return (factory, try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 8.gigaByte))
     }
 }

@@ -2,13 +2,13 @@ import Dispatch
 import Samples
 import Synchronization
 
-/// A thread that does one thing over and over, and how long it took each time.
+/// A thread that repeats an operation and measures each one.
 final class Worker: Sendable {
     private let isOver = Atomic(false)
     private let done = DispatchSemaphore(value: 0)
     private let samples = Mutex<[Double]>([])
 
-    /// Begins at once. What `body` throws ends the program: a measurement with failures says nothing.
+    /// Starts immediately. An error of `body` ends the program, because the measurement is void then.
     init(_ body: @escaping @Sendable (_ number: Int) throws -> Void) {
         DispatchQueue(label: "vellum.benchmarks.worker").async { [self] in
             var taken: [Double] = []
@@ -27,10 +27,13 @@ final class Worker: Sendable {
         }
     }
 
-    /// Ends the thread and tells what it took.
-    func stop() -> Distribution {
+    /// Ends the thread and returns the times.
+    func stop() -> Distribution { Distribution(stopInOrder()) }
+
+    /// Ends the thread and returns the times in the order of the operations, in nanoseconds.
+    func stopInOrder() -> [Double] {
         isOver.store(true, ordering: .releasing)
         done.wait()
-        return Distribution(samples.withLock { $0 })
+        return samples.withLock { $0 }
     }
 }

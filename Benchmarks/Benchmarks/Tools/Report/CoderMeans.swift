@@ -1,13 +1,13 @@
 import Foundation
 import Samples
 
-/// How much faster the first coder is than each other one, in the geometric mean of all subjects.
+/// The speedup of the first coder over each other one, as the geometric mean of all subjects.
 enum CoderMeans {
     private static let widths = [48, 12, 12, 12, 0]
-    /// How many times as fast as this side the first is to be, both ways together, and of how many comparisons that is said.
+    /// The smallest speedup allowed over this side, encoding and decoding together, and the number of comparisons that it requires.
     private static let promise = (side: "JSON", times: 4.0, comparisons: 12)
 
-    /// - Returns: What was promised of them.
+    /// - Returns: Their limits.
     static func print(_ outcomes: [Outcome]) -> [Limit] {
         let (encoding, decoding) = (outcomes.filter { $0.work == .coderEncode }, outcomes.filter { $0.work == .coderDecode })
         let both = encoding + decoding
@@ -18,7 +18,7 @@ enum CoderMeans {
         for side in sides.dropFirst() {
             let mean = mean(both, of: side.name)
             var verdict = ""
-            // The promise is of all subjects; a run of some of them says nothing about it.
+            // The limit applies to the mean of all subjects, not of some.
             if side.name == promise.side, both.count == promise.comparisons {
                 let isMet = mean >= promise.times
                 verdict = "≥ \(Line.number(promise.times)) \(isMet ? "met" : "NOT MET")"

@@ -4,7 +4,7 @@ import Samples
 enum ComparisonTable {
     private static let widths = [24, 26, 10, 10, 10, 8, 9, 10, 0]
 
-    /// - Returns: What was promised of it.
+    /// - Returns: Its limits.
     static func print(_ outcome: Outcome) -> [Limit] {
         guard let first = outcome.sides.first else { return [] }
         let title = "\(outcome.subject), \(outcome.scale)"
@@ -47,7 +47,7 @@ enum ComparisonTable {
         return limits
     }
 
-    /// A line for the bytes that each side makes of one object.
+    /// A line for the encoded size of one object on each side.
     private static func printBytes(of outcome: Outcome, _ title: String) -> [Limit] {
         guard let first = outcome.sides.first, let ours = first.bytes else { return [] }
         var limits: [Limit] = []
@@ -60,7 +60,7 @@ enum ComparisonTable {
         return limits
     }
 
-    /// A line for two sides of which neither is the first.
+    /// A line for the ratio of two sides other than the first.
     private static func print(_ ratio: Outcome.Ratio, of outcome: Outcome, _ title: String) -> [Limit] {
         let medians = [ratio.ours, ratio.theirs].map { Distribution(outcome.side($0)?.samples ?? []).median }
         let value = medians[0] / medians[1]
@@ -68,7 +68,7 @@ enum ComparisonTable {
         return print(line, title, of: outcome, value, ratio.limit, Line.number)
     }
 
-    /// A line for what something adds, to the first side and to another, or by itself.
+    /// A line for the cost that a feature adds, to the first side and to another, or by itself.
     private static func print(_ increment: Outcome.Increment, of outcome: Outcome, _ title: String) -> [Limit] {
         let ours = outcome.difference(increment.ours)
         guard !increment.theirs.isEmpty else {
@@ -81,7 +81,7 @@ enum ComparisonTable {
         return print(line, title, of: outcome, ratio, increment.limit, Line.number)
     }
 
-    /// A line below the sides, and what was promised of the value in it.
+    /// A line below the sides, with the limit of its value.
     private static func print(
         _ line: String, _ title: String, of outcome: Outcome, _ value: Double, _ limit: Double?, _ format: (Double) -> String
     ) -> [Limit] {

@@ -1,10 +1,10 @@
 import Samples
 
-/// The numbers that stand for themselves.
+/// The table of the figures.
 enum FigureTable {
     private static let widths = [88, 14, 0]
 
-    /// - Returns: What was promised of them.
+    /// - Returns: Their limits.
     static func print(_ figures: [Figure]) -> [Limit] {
         guard !figures.isEmpty else { return [] }
         Swift.print("\nProcesses of their own")

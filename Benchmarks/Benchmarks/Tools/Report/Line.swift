@@ -1,11 +1,11 @@
-/// A line of a table, and how numbers are written in it.
+/// A line of a table, and its number format.
 enum Line {
-    /// The first column begins its line, the others end where the widths say.
+    /// The first column is aligned to the left, the others to the right.
     static func print(_ cells: [String], _ widths: [Int]) {
         var line = "  "
         for (index, (cell, width)) in zip(cells, widths).enumerated() {
             let room = String(repeating: " ", count: max(0, width - cell.count))
-            // Words stand at the left of their column, numbers at the right.
+            // Words are aligned to the left, numbers to the right.
             let isWords = index == 0 || width == 0 || (index == 1 && widths.count > 3)
             line += (isWords ? cell + room : room + cell) + "  "
         }
@@ -21,7 +21,7 @@ enum Line {
         }
     }
 
-    /// Three digits, as many as are told apart from noise.
+    /// Three significant digits: more would be noise.
     static func number(_ value: Double) -> String {
         guard value.isFinite else { return "–" }
         let places = abs(value) < 10 ? 2 : abs(value) < 100 ? 1 : 0

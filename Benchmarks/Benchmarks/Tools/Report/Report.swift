@@ -1,11 +1,11 @@
 import Samples
 
-/// Prints everything that a run measured as one table.
+/// Prints all measurements of a run as one table.
 @main
 enum Report {
     static func main() throws {
-        let desk = Desk()
-        let outcomes = try desk.outcomes()
+        let workspace = Workspace()
+        let outcomes = try workspace.outcomes()
         var limits: [Limit] = []
         for work in Work.allCases {
             let rows = outcomes.filter { $0.work == work }.sorted { $0.order < $1.order }
@@ -14,13 +14,13 @@ enum Report {
             for outcome in rows { limits += ComparisonTable.print(outcome) }
         }
         limits += CoderMeans.print(outcomes)
-        limits += FigureTable.print(try desk.figures())
+        limits += FigureTable.print(try workspace.figures())
         print("\nLimits: \(limits.count { $0.isMet }) of \(limits.count) met.")
         for limit in limits where !limit.isMet { print("  not met: \(limit.title)") }
     }
 }
 
-/// Something promised, and whether it is so.
+/// A limit, and whether it is met.
 struct Limit {
     var title: String
     var isMet: Bool

@@ -9,14 +9,14 @@ enum BulkComparison<Value: Subject> {
             work: .bulk, subject: Value.title, scale: scale,
             sides: [("Vellum", nil), ("same statements", 1.3), ("leanest table", nil), ("GRDB", nil)],
             batch: 1000, rounds: 200, seconds: 8
-        ) { desk in
-            let shelf = State<Value>(desk: desk, count: scale.rawValue)
-            let (folder, copy) = (try shelf.folder(.vellum), try shelf.path(.vellum, "same"))
+        ) { workspace in
+            let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
+            let (folder, copy) = (try fixture.folder(.vellum), try fixture.path(.vellum, "same"))
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Value.self, memoryLimit: 16.megaByte, diskLimit: .everything)
             let same = try SameSchema<Value>(copy, .crashSafe)
-            let lean = try LeanTable<Value>(try shelf.path(.lean), .crashSafe)
-            let peer = try Peer<Value>(try shelf.path(.grdb), .crashSafe)
+            let lean = try LeanTable<Value>(try fixture.path(.lean), .crashSafe)
+            let peer = try Peer<Value>(try fixture.path(.grdb), .crashSafe)
 
             let fresh = Scatter.fresh()
             var values: [Value] = []

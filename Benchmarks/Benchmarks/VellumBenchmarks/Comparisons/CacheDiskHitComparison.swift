@@ -2,15 +2,15 @@ import Benchmark
 import Samples
 import Vellum
 
-/// `cache[key]` that the disk answers, beside an archive and a table by hand.
+/// `cache[key]` that the disk answers, compared with an archive and a hand-written table.
 enum CacheDiskHitComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .cacheDiskHit, subject: User.title, scale: scale,
             sides: [("MiniCache", nil), ("an archive", nil), ("leanest table", nil)]
-        ) { desk in
-            let side = try CacheSide(desk, .cacheDiskHit, scale, memory: 1.kiloByte)
-            let path = try State<User>(desk: desk, count: scale.rawValue).path(.lean, "cache")
+        ) { workspace in
+            let side = try CacheSide(workspace, .cacheDiskHit, scale, memory: 1.kiloByte)
+            let path = try StoreFixture<User>(workspace: workspace, count: scale.rawValue).path(.lean, "cache")
             let lean = try LeanReader<User>(path)
             let keys = CacheSide.keys(scale)
             var key = ""

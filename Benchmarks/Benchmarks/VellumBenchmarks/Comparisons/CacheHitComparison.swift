@@ -2,7 +2,7 @@ import Benchmark
 import Samples
 import Vellum
 
-/// `cache[key]` that memory answers, beside an archive.
+/// `cache[key]` that memory answers, compared with an archive.
 enum CacheHitComparison {
     static let batch = 1000
 
@@ -10,8 +10,8 @@ enum CacheHitComparison {
         Comparison(
             work: .cacheHit, subject: User.title, scale: scale,
             sides: [("MiniCache", nil), ("an archive", 1.5), ("locked Dictionary", nil)], batch: batch, rounds: 10_000, seconds: 3
-        ) { desk in
-            let side = try CacheSide(desk, .cacheHit, scale, memory: .everything)
+        ) { workspace in
+            let side = try CacheSide(workspace, .cacheHit, scale, memory: .everything)
             let dictionary = LockedBox<[String: User]>([:])
             for index in 0..<scale.rawValue {
                 let user = User.make(index)
@@ -34,7 +34,7 @@ enum CacheHitComparison {
     }
 }
 
-/// The way through single-flight, where nothing must be loaded, beside `cache[key]`.
+/// `value(forKey:orLoad:)` on a hit, compared with `cache[key]`.
 enum CacheLoadComparison {
     private static let batch = 1000
 
@@ -42,8 +42,8 @@ enum CacheLoadComparison {
         Comparison(
             work: .cacheLoad, subject: User.title, scale: scale,
             sides: [("MiniCache, orLoad", nil), ("MiniCache, subscript", 2)], batch: batch, rounds: 10_000, seconds: 3
-        ) { desk in
-            let side = try CacheSide(desk, .cacheLoad, scale, memory: .everything)
+        ) { workspace in
+            let side = try CacheSide(workspace, .cacheLoad, scale, memory: .everything)
             let cache = side.cache
             let keys = CacheSide.keys(scale)
             var start = 0
@@ -51,7 +51,7 @@ enum CacheLoadComparison {
                 turns: [
                     Turn {
                         let batch = keys[start..<start + batch]
-                        // On this thread, because nothing waits: so the allocations are counted, too.
+                        // On this thread, because nothing waits, so that allocations are counted.
                         guard #available(macOS 26, *) else { return }
                         let task = Task.immediate {
                             for key in batch { blackHole(try await cache.value(forKey: key) { throw CancellationError() }) }

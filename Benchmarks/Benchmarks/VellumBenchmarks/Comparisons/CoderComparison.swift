@@ -4,9 +4,9 @@ import Foundation
 import Samples
 import SwiftProtobuf
 
-/// One object to bytes or back, by each coder. All coders are made once and used again.
+/// Encoding or decoding one object with each coder. All coders are created once and reused.
 ///
-/// Protobuf codes messages, which hold the same as the struct. That is what its user would have instead of the struct, so making one of
+/// Protobuf codes messages with the same fields as the struct. Its users have the message instead of the struct, so converting one to
 /// the other is not measured.
 enum CoderComparison<Value: Coded> {
     private static var limit: Double { 1 / 2.5 }
@@ -43,7 +43,7 @@ enum CoderComparison<Value: Coded> {
         return encoder
     }
 
-    /// The turn of one coder, and how many bytes it makes of an object.
+    /// The turn of one coder, and the encoded size of an object.
     private static func turn<Object: Equatable>(
         _ work: Work, _ objects: [Object], _ window: Window, encode: @escaping (Object) throws -> Data,
         decode: @escaping (Data) throws -> Object
@@ -58,7 +58,7 @@ enum CoderComparison<Value: Coded> {
     }
 }
 
-/// Which objects all sides code in this round: other ones in every round, until all had their turn.
+/// The objects that all sides code in this round: different ones in each round, until all were used.
 private final class Window {
     private(set) var range: Range<Int>
 

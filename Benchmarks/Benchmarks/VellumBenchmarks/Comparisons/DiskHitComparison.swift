@@ -3,24 +3,24 @@ import Foundation
 import Samples
 import Vellum
 
-/// A read that memory cannot answer: one row by its key, and one decode.
+/// A read from the disk: one row by its key, and one decode.
 enum DiskHitComparison<Value: Subject> {
-    /// - Parameter memory: So much that a few values have room and leave again before they are asked for a second time.
+    /// - Parameter memory: Room for a few values, which are evicted before they are read again.
     static func make(_ scale: Scale, memory: DataSize = 1.kiloByte, rounds: Int = 10_000) -> Comparison {
         let hasFiles = scale != .million
         return Comparison(
             work: .diskHit, subject: Value.title, scale: scale,
             sides: [("Vellum", nil), ("point read", 1.5), ("GRDB", nil)] + (hasFiles ? [("a file each", nil)] : []),
             rounds: rounds
-        ) { desk in
-            let shelf = State<Value>(desk: desk, count: scale.rawValue)
-            // A copy for the other: what Vellum writes down of uses would make its connection read its pages anew.
-            let (folder, copy) = (try shelf.folder(.vellum), try shelf.path(.vellum, "same"))
+        ) { workspace in
+            let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
+            // The other side has a copy: when Vellum writes touches, another connection to the same file would read its pages again.
+            let (folder, copy) = (try fixture.folder(.vellum), try fixture.path(.vellum, "same"))
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Value.self, memoryLimit: memory, diskLimit: .everything)
             let same = try SameSchemaReader<Value>(copy)
-            let peer = try Peer<Value>(try shelf.path(.grdb), .crashSafe)
-            let files = hasFiles ? Files<Value>(try shelf.folder(.files)) : nil
+            let peer = try Peer<Value>(try fixture.path(.grdb), .crashSafe)
+            let files = hasFiles ? Files<Value>(try fixture.folder(.files)) : nil
 
             var key = ""
             func found(_ value: Value?) throws {
@@ -33,7 +33,7 @@ enum DiskHitComparison<Value: Subject> {
             ]
             if let files { turns.append(Turn { try found(try files.value(key)) }) }
             return Course(turns: turns) { round in
-                // A stride that shares no factor with the count meets every entry before any a second time.
+                // A stride that is coprime to the count visits every entry once before it repeats.
                 key = Value.key(round * 7_919 % scale.rawValue)
             } end: {
                 try factory.close()

@@ -4,18 +4,18 @@ import Foundation
 import Samples
 import Vellum
 
-/// A condition on a property without an index: every object is decoded, whoever asks.
+/// A condition on a property without an index: all sides decode every object.
 enum FilterComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .unindexed, subject: Resident.title, scale: scale,
             sides: [("Vellum", nil), ("all rows by hand", 1), ("Vellum, stream", nil)],
             rounds: 20, seconds: 60
-        ) { desk in
-            let folder = try State<Resident>(desk: desk, count: scale.rawValue).folder(.vellum)
+        ) { workspace in
+            let folder = try StoreFixture<Resident>(workspace: workspace, count: scale.rawValue).folder(.vellum)
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Resident.self, memoryLimit: 1.megaByte, diskLimit: .everything)
-            let all = try QueryByHand<Resident>(folder.appendingPathComponent("Archives.sqlite").path, "SELECT bytes FROM entries_1")
+            let all = try QueryByHand<Resident>(folder.appendingPathComponent("Archives.sqlite").path, "SELECT bytes FROM entries")
             // Every hundredth.
             let part = "77@"
             let found = scale.rawValue / 100
@@ -36,7 +36,7 @@ enum FilterComparison {
         }
     }
 
-    /// Runs what is asynchronous, and waits for it.
+    /// Runs asynchronous work, and waits for it.
     private static func waiting(_ body: @escaping @Sendable () async throws -> Int) throws -> Int {
         final class Promise: Sendable {
             let result = LockedBox<Result<Int, any Error>>(.success(0))

@@ -2,7 +2,7 @@ import Foundation
 import Samples
 import Vellum
 
-/// What each index adds to a record, and to the same by hand: every side has its turn with no index, one, three, and one of tags.
+/// The cost that each index adds to a record, and to the same statements by hand: each side with no index, one, three, and one of tags.
 enum IndexCostComparison {
     private static let ours = "Vellum"
     private static let same = "same statements"
@@ -22,11 +22,11 @@ enum IndexCostComparison {
                 }
             },
             batch: isBulk ? 1000 : 1, rounds: isBulk ? 60 : 3000, seconds: isBulk ? 20 : 12
-        ) { desk in
+        ) { workspace in
             let first = (0..<scale.rawValue).map { Resident.make($0, of: scale.rawValue) }
             let stores = [
-                try Stores(NoIndex.self, desk, first), try Stores(OneIndex.self, desk, first),
-                try Stores(ThreeIndexes.self, desk, first), try Stores(TagIndex.self, desk, first),
+                try Stores(NoIndex.self, workspace, first), try Stores(OneIndex.self, workspace, first),
+                try Stores(ThreeIndexes.self, workspace, first), try Stores(TagIndex.self, workspace, first),
             ]
             let count = isBulk ? 1000 : 1
             var residents: [Resident] = []
@@ -46,10 +46,10 @@ enum IndexCostComparison {
         let sides: [([Resident]) throws -> Void]
         let close: () throws -> Void
 
-        init<Choice: IndexChoice>(_ choice: Choice.Type, _ desk: Desk, _ first: [Resident]) throws {
+        init<Choice: IndexChoice>(_ choice: Choice.Type, _ workspace: Workspace, _ first: [Resident]) throws {
             let name = "scratch/indexed" + Choice.title.replacing(", ", with: "-").replacing(" ", with: "-")
-            try? FileManager.default.removeItem(at: desk.folder.appendingPathComponent(name))
-            let folder = try desk.folder(name)
+            try? FileManager.default.removeItem(at: workspace.folder.appendingPathComponent(name))
+            let folder = try workspace.folder(name)
             let (own, copy) = (folder.appendingPathComponent("vellum"), folder.appendingPathComponent("same"))
             try Self.fill(choice, own, first)
             try FileManager.default.copyItem(at: own, to: copy)

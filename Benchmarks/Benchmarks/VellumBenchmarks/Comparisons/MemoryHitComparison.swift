@@ -3,7 +3,7 @@ import Foundation
 import Samples
 import Vellum
 
-/// A read that memory answers, beside what one would write by hand, under the same lock.
+/// A read that memory answers, compared with a hand-written dictionary under the same lock.
 enum MemoryHitComparison<Value: Subject> {
     private static var batch: Int { 1000 }
 
@@ -12,8 +12,8 @@ enum MemoryHitComparison<Value: Subject> {
             work: .memoryHit, subject: Value.title, scale: scale,
             sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)], unallocating: ["Vellum"],
             batch: batch, rounds: 10_000, seconds: seconds
-        ) { desk in
-            let factory = ArchivesFactory(directory: try State<Value>(desk: desk, count: scale.rawValue).folder(.vellum))
+        ) { workspace in
+            let factory = ArchivesFactory(directory: try StoreFixture<Value>(workspace: workspace, count: scale.rawValue).folder(.vellum))
             let store = try factory.store(for: Value.self, memoryLimit: .everything, diskLimit: .everything)
             let dictionary = LockedBox<[String: Value]>([:])
             let cache = NSCache<NSString, Box>()
@@ -23,7 +23,7 @@ enum MemoryHitComparison<Value: Subject> {
                 dictionary.withLock { $0[key] = value }
                 cache.setObject(Box(value), forKey: NSString(string: key))
             }
-            // What the disk has to be told of the filling is told before anything is measured.
+            // The touches of the filling are written before the measurement.
             try store.flush()
 
             let keys = (0..<65_536).map { Value.key(Scatter.place($0) % scale.rawValue) }
@@ -57,7 +57,7 @@ enum MemoryHitComparison<Value: Subject> {
         }
     }
 
-    /// The time that each operation takes, and the reading of the clock with it.
+    /// The time of each operation, including the reading of the clock.
     private static func timed(_ keys: ArraySlice<String>, _ body: (String) throws -> Void) rethrows -> [Double] {
         try keys.map { key in Double(try Stopwatch.time { try body(key) }.nanoseconds) }
     }

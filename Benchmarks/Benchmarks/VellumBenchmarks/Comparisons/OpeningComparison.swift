@@ -10,11 +10,11 @@ enum OpeningComparison<Value: Subject> {
             work: .opening, subject: Value.title, scale: scale,
             sides: [("Vellum", nil), ("point read", nil), ("GRDB", nil)],
             limit: scale == .million ? 5_000_000 : nil, rounds: 300, seconds: 3
-        ) { desk in
-            let shelf = State<Value>(desk: desk, count: scale.rawValue)
-            let folder = try shelf.folder(.vellum)
-            let same = try shelf.path(.vellum, "same")
-            let grdb = try shelf.path(.grdb)
+        ) { workspace in
+            let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
+            let folder = try fixture.folder(.vellum)
+            let same = try fixture.path(.vellum, "same")
+            let grdb = try fixture.path(.grdb)
             var key = ""
             var open: [() throws -> Void] = []
             let close = {

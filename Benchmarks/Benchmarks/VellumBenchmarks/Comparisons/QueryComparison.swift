@@ -3,20 +3,20 @@ import Foundation
 import Samples
 import Vellum
 
-/// A query that an index answers, beside the same SQL by hand on the same file.
+/// A query that an index answers, compared with hand-written SQL on the same file.
 enum QueryComparison<Value: QuerySubject> {
     static func make(_ question: Question<Value>, _ scale: Scale) -> Comparison {
         Comparison(
             work: question.work, subject: Value.title, scale: scale,
             sides: [("Vellum", nil), ("SQL by hand", 1.3), ("GRDB", nil)],
             rounds: 3000, seconds: 5
-        ) { desk in
-            let shelf = State<Value>(desk: desk, count: scale.rawValue)
-            let folder = try shelf.folder(.vellum)
+        ) { workspace in
+            let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
+            let folder = try fixture.folder(.vellum)
             let factory = ArchivesFactory(directory: folder)
             let store = try factory.store(for: Value.self, memoryLimit: 1.megaByte, diskLimit: .everything)
-            let byHand = try QueryByHand<Value>(folder.appendingPathComponent(State<Value>.Kind.vellum.file).path, question.sql)
-            let peer = try Peer<Value>(try shelf.path(.grdb), .crashSafe)
+            let byHand = try QueryByHand<Value>(folder.appendingPathComponent(StoreFixture<Value>.Kind.vellum.file).path, question.sql)
+            let peer = try Peer<Value>(try fixture.path(.grdb), .crashSafe)
 
             var operand = Operand()
             let sides: [() throws -> Answer<Value>] = [
@@ -27,7 +27,7 @@ enum QueryComparison<Value: QuerySubject> {
                 },
                 { try peer.pool.read { try question.peer($0, operand) } },
             ]
-            // Before anything is measured: all sides find as many.
+            // Before the measurement: all sides find the same number.
             var found = 0
             for round in 0..<20 {
                 operand = question.operand(round)

@@ -3,9 +3,9 @@ import Foundation
 import Samples
 import Shallows
 
-/// A folder of files, beside the calls of the system that it cannot do without, and beside Foundation.
+/// A folder of files, compared with the system calls that it needs at least, and with Foundation.
 ///
-/// Reads are answered by the system's cache of files. No set of ours waits for the disk; those of Foundation do.
+/// Reads are answered by the page cache. Our sets do not wait for the disk; those of Foundation do.
 enum ShallowsFolderComparison<Value: Blob> {
     static func make(_ work: Work, _ scale: Scale, rounds: Int) -> Comparison {
         Comparison(
@@ -13,23 +13,23 @@ enum ShallowsFolderComparison<Value: Blob> {
             sides: [
                 ("folder, sync", nil), ("folder, async", nil), ("bare calls", work == .shallowsFolderHit ? 1.3 : 1.5), ("Foundation", nil),
             ], rounds: rounds, seconds: 5
-        ) { desk in
-            let desk = try desk.folder("scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)")
-            // Those of new keys stay: files that were just removed make the system search long for room for the next.
+        ) { workspace in
+            let workspace = try workspace.folder("scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)")
+            // Files of new keys are not removed: the file system allocates slowly after removals.
             let isNew = work == .shallowsFolderSetNew
-            let folders = try Folders<Value>(desk, count: scale.rawValue, fresh: isNew ? rounds + 50 : 0)
+            let folders = try Folders<Value>(workspace, count: scale.rawValue, fresh: isNew ? rounds + 50 : 0)
             var index = 0
             return Course(turns: work == .shallowsFolderHit ? folders.reads { index } : folders.writes { index }) { round in
-                // A stride that shares no factor with the count meets every file before any a second time.
+                // A stride that is coprime to the count visits every file once before it repeats.
                 index = isNew ? scale.rawValue + round : round * 7_919 % scale.rawValue
             } end: {
-                try FileManager.default.removeItem(at: desk)
+                try FileManager.default.removeItem(at: workspace)
             }
         }
     }
 }
 
-/// The same files in a folder for each side: one that is replaced while the system still writes it is waited for.
+/// The same files in a folder for each side: replacing a file waits until the system has written the old one.
 private struct Folders<Value: Blob> {
     private let value = Data(Array(Value.contents))
     private let keys: [Filename]
@@ -40,16 +40,16 @@ private struct Folders<Value: Blob> {
     private let urls: [URL]
 
     /// - Parameters:
-    ///   - count: How many keys have a file.
-    ///   - fresh: How many have none.
-    init(_ desk: URL, count: Int, fresh: Int) throws {
+    ///   - count: The number of keys with a file.
+    ///   - fresh: The number of keys without one.
+    init(_ workspace: URL, count: Int, fresh: Int) throws {
         keys = (0..<count + fresh).map { Filename(rawValue: Value.key($0)) }
-        let storage = DiskFolderStorage(folderURL: desk.appendingPathComponent("sync"))
+        let storage = DiskFolderStorage(folderURL: workspace.appendingPathComponent("sync"))
         sync = storage.makeSyncStorage()
-        awaited = DiskFolderStorage(folderURL: desk.appendingPathComponent("task"))
+        awaited = DiskFolderStorage(folderURL: workspace.appendingPathComponent("task"))
         let names = keys.map { storage.fileURL(forFilename: $0).lastPathComponent }
         func folder(_ name: String) throws -> URL {
-            let folder = desk.appendingPathComponent(name, isDirectory: true)
+            let folder = workspace.appendingPathComponent(name, isDirectory: true)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             return folder
         }

@@ -3,15 +3,15 @@ import Foundation
 import Samples
 import Shallows
 
-/// A hit in memory by each way of calling, through nothing, through layers and through transforms.
+/// A hit in memory with each form of call: bare, through layers and through transforms.
 ///
-/// All storages of Shallows are made of one dictionary, so that what is compared is the way to it.
+/// All storages of Shallows share one dictionary, so that only the path to it is compared.
 enum ShallowsHitComparison {
     private static let forms = ["completion", "sync", "async"]
 
     static func make(_ scale: Scale) -> Comparison {
         let ours = ["memory", "erased", "two layers", "three layers", "mapped"]
-        // Of a storage and of the erased one the sync form is the same.
+        // The sync form is the same for a storage and its erased form.
         let names = forms.flatMap { form in ours.filter { form != "sync" || $0 != "erased" }.map { "\($0), \(form)" } }
         return Comparison(
             work: .shallowsHit, subject: User.title, scale: scale,
@@ -74,7 +74,7 @@ enum ShallowsHitComparison {
         }
     }
 
-    /// What a transform makes of a user.
+    /// The result of the transform of a user.
     private struct Renamed {
         let user: User
     }

@@ -4,23 +4,23 @@ import Samples
 import Shallows
 import ShallowsSQLite
 
-/// A table in a file in the place of a folder of files: what the one and the other cost, without memory in front of them.
+/// A SQLite storage compared with a folder of files, both without memory in front.
 enum ShallowsSQLiteComparison<Value: Blob> {
     static func make(_ work: Work, _ scale: Scale, rounds: Int) -> Comparison {
         Comparison(
             work: work, subject: Value.title, scale: scale,
             sides: ["SQLite, sync", "SQLite, async", "folder, sync", "folder, async"].map { ($0, nil) }, rounds: rounds, seconds: 5
-        ) { desk in
-            let desk = try desk.folder("scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)")
+        ) { workspace in
+            let workspace = try workspace.folder("scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)")
             let durability: Durability = work == .shallowsSQLiteSetPowerSafe ? .powerSafe : .crashSafe
-            // Less memory than any value needs.
+            // Too little memory for any value.
             let tables = ["sync", "task"].map { name in
                 SQLiteStorage<Data>(
-                    fileURL: desk.appendingPathComponent(name + ".sqlite"),
+                    fileURL: workspace.appendingPathComponent(name + ".sqlite"),
                     options: .init(memoryLimit: DataSize(bytes: 1), durability: durability))
             }
             let folders = ["sync", "task"].map { name in
-                DiskFolderStorage(folderURL: desk.appendingPathComponent(name), durability: durability)
+                DiskFolderStorage(folderURL: workspace.appendingPathComponent(name), durability: durability)
             }
             let storages = tables.map { $0.asStorage() } + folders.map { $0.asStorage() }
             let sync = storages.map { $0.makeSyncStorage() }
@@ -53,7 +53,7 @@ enum ShallowsSQLiteComparison<Value: Blob> {
                 key = keys[round * 7_919 % keys.count]
             } end: {
                 for table in tables { try table.closeAndWait() }
-                try FileManager.default.removeItem(at: desk)
+                try FileManager.default.removeItem(at: workspace)
             }
         }
     }

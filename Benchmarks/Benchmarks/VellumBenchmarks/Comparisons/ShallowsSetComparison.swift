@@ -2,7 +2,7 @@ import Benchmark
 import Samples
 import Shallows
 
-/// What the order among layers costs a set: to a composition of two storages in memory, beside a set to each of them.
+/// The cost of ordering among layers: a set to a composition of two memory storages, compared with a set to each of them.
 enum ShallowsSetComparison {
     static func make(_ scale: Scale) -> Comparison {
         let composed = ["completion", "sync", "async"].map { "two layers, \($0)" }

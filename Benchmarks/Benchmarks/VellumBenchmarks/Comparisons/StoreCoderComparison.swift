@@ -3,7 +3,7 @@ import Foundation
 import Samples
 import Vellum
 
-/// The same struct in two stores: one with the coder that archives have by themselves, and one of a type that writes JSON.
+/// The same struct in two stores: one with the default coder, and one of a type that writes JSON.
 enum StoreCoderComparison {
     private static func comparison(
         _ work: Work, _ scale: Scale, limit: Double, others: [(name: String, limit: Double?)] = [], rounds: Int, seconds: Double = 4,
@@ -12,8 +12,8 @@ enum StoreCoderComparison {
         Comparison(
             work: work, subject: User.title, scale: scale, sides: [("Vellum", nil), ("Vellum with JSON", limit)] + others,
             rounds: rounds, seconds: seconds
-        ) { desk in
-            try prepare(Sides(desk, scale, memory: work == .coderRecordOver ? 16.megaByte : 1.kiloByte), scale)
+        ) { workspace in
+            try prepare(Sides(workspace, scale, memory: work == .coderRecordOver ? 16.megaByte : 1.kiloByte), scale)
         }
     }
 
@@ -23,13 +23,13 @@ enum StoreCoderComparison {
             return Course(
                 turns: [Turn { try sides.own.record(user) }, Turn { try sides.inJSON.record(inJSON) }],
                 begin: { round in
-                    let place = Scatter.place(round) % scale.rawValue
-                    (user, inJSON) = (User.make(place), UserInJSON.make(place))
+                    user = User.make(Scatter.place(round) % scale.rawValue, changedIn: round)
+                    inJSON = UserInJSON(user)
                 }, end: sides.close)
         }
     }
 
-    /// What memory cannot answer: it has room for a few users.
+    /// Reads from the disk: memory has room for a few users.
     static func diskHit(_ scale: Scale) -> Comparison {
         comparison(.coderDiskHit, scale, limit: 1 / 1.5, rounds: 10_000) { sides, scale in
             var key = ""
@@ -42,7 +42,7 @@ enum StoreCoderComparison {
                     Turn { try found(try sides.own.access(archiveWithKey: key)) },
                     Turn { try found(try sides.inJSON.access(archiveWithKey: key)) },
                 ],
-                // A stride that shares no factor with the count meets every entry before any a second time.
+                // A stride that is coprime to the count visits every entry once before it repeats.
                 begin: { key = User.key($0 * 7_919 % scale.rawValue) }, end: sides.close)
         }
     }
@@ -70,9 +70,10 @@ enum StoreCoderComparison {
         let inJSON: ArchiveStore<UserInJSON>
         let close: () throws -> Void
 
-        init(_ desk: Desk, _ scale: Scale, memory: DataSize) throws {
-            let factory = ArchivesFactory(directory: try State<User>(desk: desk, count: scale.rawValue).folder(.vellum))
-            let factoryInJSON = ArchivesFactory(directory: try State<UserInJSON>(desk: desk, count: scale.rawValue).folder(.vellum))
+        init(_ workspace: Workspace, _ scale: Scale, memory: DataSize) throws {
+            let factory = ArchivesFactory(directory: try StoreFixture<User>(workspace: workspace, count: scale.rawValue).folder(.vellum))
+            let factoryInJSON = ArchivesFactory(
+                directory: try StoreFixture<UserInJSON>(workspace: workspace, count: scale.rawValue).folder(.vellum))
             own = try factory.store(for: User.self, memoryLimit: memory, diskLimit: .everything)
             inJSON = try factoryInJSON.store(for: UserInJSON.self, memoryLimit: memory, diskLimit: .everything)
             close = {

@@ -1,32 +1,32 @@
 import Benchmark
 import Samples
 
-/// Several ways to do the same work, measured by turns in one process.
+/// Several implementations of the same work, measured alternately in one process.
 struct Comparison {
     var work: Work
     var subject: String
     var scale: Scale
-    /// The names of the sides, ours first, and how many times as long as each the first may take.
+    /// The names of the sides, ours first, and the limits of the first side's time divided by theirs.
     var sides: [(name: String, limit: Double?)]
-    /// How many nanoseconds the first may take at the median, whatever the others take.
+    /// The limit of the first side's median in nanoseconds.
     var limit: Double?
-    /// What is asked of differences between sides.
+    /// The limits of differences between sides.
     var increments: [Outcome.Increment] = []
-    /// What is asked of sides beside sides other than the first.
+    /// The limits of ratios between sides other than the first.
     var ratios: [Outcome.Ratio] = []
     /// The names of the sides that may not allocate anything.
     var unallocating: [String] = []
-    /// How many times as many bytes as each side the first may make, by their names.
+    /// The limits of the first side's encoded size divided by that of each side, by name.
     var limitsOfBytes: [String: Double] = [:]
-    /// How many operations one measured call makes.
+    /// The number of operations of one measured call.
     var batch = 1
     var rounds = 2000
     var seconds = 4.0
-    /// Makes everything ready, outside of what is measured.
-    var prepare: (Desk) throws -> Course
+    /// Prepares the comparison. Not measured.
+    var prepare: (Workspace) throws -> Course
 }
 
-/// How many entries there are.
+/// The number of entries.
 enum Scale: Int {
     case thousand = 1000
     case tenThousand = 10_000
@@ -51,27 +51,27 @@ enum Scale: Int {
     }
 }
 
-/// A comparison under way: what each side does in a round.
+/// A running comparison: the work of each side in a round.
 struct Course {
     /// In the order of the comparison's sides.
     var turns: [Turn]
-    /// How many bytes each side makes of one object, where that is compared, too.
+    /// The encoded size of one object on each side, if sizes are compared.
     var bytes: [Double] = []
-    /// Chooses what all sides work on in this round. Not measured.
+    /// Chooses the objects of this round. Not measured.
     var begin: (_ round: Int) throws -> Void = { _ in }
-    /// Lets go of everything.
+    /// Releases everything.
     var end: () throws -> Void = {}
 }
 
-/// What one side does.
+/// The work of one side.
 struct Turn {
     /// Does the work, and measures it.
     let measure: () throws -> Stopwatch.Reading
-    /// The same operations timed one by one, where the work is a batch.
+    /// The same operations timed one by one, if the work is a batch.
     let tail: (() throws -> [Double])?
-    /// In how many rounds it has one turn: more than one for work that takes so long that it would cool the others' caches.
+    /// Has a turn in every nth round: more than 1 for work so long that it would evict the others' processor caches.
     var every = 1
-    /// What is to be undone before the next turn. Not measured.
+    /// Undoes the work before the next turn. Not measured.
     let undo: () throws -> Void
 
     init(run: @escaping () throws -> Void, undo: @escaping () throws -> Void = {}) {
@@ -86,9 +86,9 @@ struct Turn {
         undo = {}
     }
 
-    /// Work that is awaited, measured inside one task.
+    /// Creates asynchronous work, measured inside one task.
     ///
-    /// - Parameter prepare: Gives the work of this turn. Not measured.
+    /// - Parameter prepare: Returns the work of this turn. Not measured.
     static func inTask(_ prepare: @escaping () -> Stopwatch.AwaitedWork, tail: (() throws -> [Double])? = nil) -> Turn {
         Turn(measure: { try Stopwatch.time(inTask: prepare()) }, tail: tail)
     }

@@ -1,10 +1,10 @@
 import Samples
 
-/// Keys of which every turn takes the next ones, so that none finds in the processor's caches what another looked for.
+/// A sequence of keys. Each turn takes the next ones, so that none profits from processor caches that another filled.
 final class Keys<Key: Sendable> {
     typealias AwaitedWork = nonisolated(nonsending) @Sendable (ArraySlice<Key>) async throws -> Void
 
-    /// How many a turn takes: for work that is too short to be timed by itself.
+    /// The number of keys of a turn, for operations too short to be timed one by one.
     static var batch: Int { 1000 }
 
     private let all: [Key]
@@ -12,7 +12,7 @@ final class Keys<Key: Sendable> {
 
     init(_ all: [Key]) { self.all = all }
 
-    /// Work by a batch of keys, and by some more one by one.
+    /// Work on a batch of keys, and on some more one by one.
     @inline(__always)
     func turn(_ work: @escaping (ArraySlice<Key>) throws -> Void) -> Turn {
         Turn { [self] in
@@ -25,7 +25,7 @@ final class Keys<Key: Sendable> {
         }
     }
 
-    /// The same for work that is awaited.
+    /// The same for asynchronous work.
     @inline(__always)
     func turn(inTask work: @escaping AwaitedWork) -> Turn {
         func awaiting(_ keys: ArraySlice<Key>) -> Stopwatch.AwaitedWork { { try await work(keys) } }

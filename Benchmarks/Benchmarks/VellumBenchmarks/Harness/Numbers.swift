@@ -1,4 +1,4 @@
-/// Numbers that are the same in every run (SplitMix64).
+/// A seeded generator, equal in every run (SplitMix64).
 struct Numbers: RandomNumberGenerator {
     private var state: UInt64
 

@@ -4,11 +4,11 @@ import Samples
 
 /// Runs one comparison as one benchmark of the tool: each iteration is a round in which every side has its turn.
 ///
-/// What is measured goes to the tool as a metric for each side, so that its baselines and thresholds work, and to the
-/// desk, where the report finds it.
+/// The measurements go to the tool as a metric for each side, so that its baselines and thresholds work, and to the
+/// workspace, where the report finds them.
 final class Runner {
     private let comparison: Comparison
-    private let desk = Desk()
+    private let workspace = Workspace()
     private var course: Course?
     private var outcome: Outcome
 
@@ -23,7 +23,7 @@ final class Runner {
 
     static func register(_ comparison: Comparison) {
         let runner = Runner(comparison)
-        let isQuick = runner.desk.isQuick
+        let isQuick = runner.workspace.isQuick
         let name = "\(comparison.work.rawValue), \(comparison.subject), \(comparison.scale.title)"
         let configuration = Benchmark.Configuration(
             metrics: comparison.sides.map { .custom($0.name) }, warmupIterations: 0,
@@ -36,10 +36,10 @@ final class Runner {
     }
 
     private func setUp() throws {
-        let course = try comparison.prepare(desk)
+        let course = try comparison.prepare(workspace)
         self.course = course
         for (index, bytes) in course.bytes.enumerated() { outcome.sides[index].bytes = bytes }
-        // Statements prepared, pages cached, files grown: none of that is what is compared.
+        // Warms up: statements are prepared, pages cached and files grown.
         for round in 0..<warmUps {
             try course.begin(round)
             for turn in course.turns {
@@ -68,7 +68,7 @@ final class Runner {
         }
     }
 
-    /// Each side begins as often as the others, and follows each other one as often: all orders are as likely.
+    /// A random order: all orders are equally likely.
     private func order(_ round: Int, _ count: Int) -> [Int] {
         var numbers = Numbers(seed: UInt64(round))
         return (0..<count).shuffled(using: &numbers)
@@ -77,6 +77,6 @@ final class Runner {
     private func tearDown() throws {
         try course?.end()
         course = nil
-        try desk.write(outcome)
+        try workspace.write(outcome)
     }
 }

@@ -1,15 +1,15 @@
 import CAllocations
 import Dispatch
 
-/// Times work, and counts what it allocates.
+/// Measures the time and the allocations of work.
 enum Stopwatch {
     struct Reading {
         var nanoseconds: UInt64
-        /// On the thread that did the work; `nil` where there was more than one.
+        /// On the thread of the work; `nil` if there was more than one.
         var allocations: UInt64?
     }
 
-    /// Work that may be awaited, and does not leave its thread by itself.
+    /// Asynchronous work that stays on its thread unless it suspends.
     typealias AwaitedWork = nonisolated(nonsending) @Sendable () async throws -> Void
 
     /// Times work on the calling thread.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files by the calls of the system and nothing else: paths are made before anything is measured.
+/// Files through bare system calls. Paths are created before the measurement.
 final class BareFiles {
     private let paths: [[CChar]]
     private let temporary: [CChar]
@@ -10,7 +10,7 @@ final class BareFiles {
         self.temporary = Array(temporary.path.utf8CString)
     }
 
-    /// Writes a file beside and puts it in its place: `open`, `write`, `close`, `rename`.
+    /// Writes a temporary file and renames it: `open`, `write`, `close`, `rename`.
     func write(_ value: Data, _ index: Int) throws {
         let file = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
@@ -18,7 +18,7 @@ final class BareFiles {
         guard close(file) == 0, written == value.count, rename(temporary, paths[index]) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
-    /// Reads a file into memory of its size: `open`, `fstat`, `malloc`, `read`, `close`, `free`. Returns how many bytes it has.
+    /// Reads a file into a buffer of its size: `open`, `fstat`, `malloc`, `read`, `close`, `free`. Returns the size.
     func read(_ index: Int) throws -> Int {
         let file = open(paths[index], O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileReadUnknown) }

@@ -3,16 +3,16 @@ import MiniCache
 import Samples
 import Vellum
 
-/// A cache of users and an archive of them, each over a file of its own that holds the same.
+/// A cache and an archive of the same users, each with its own file.
 struct CacheSide {
     let manager: MiniCacheManager
     let cache: MiniCache<String, User>
     let archives: ArchivesFactory
     let archive: ArchiveStore<User>
 
-    /// - Parameter memory: What memory may hold on either side.
-    init(_ desk: Desk, _ work: Work, _ scale: Scale, memory: DataSize) throws {
-        let folder = try desk.folder("scratch/\(work.rawValue)-\(scale.rawValue)-\(UUID().uuidString)")
+    /// - Parameter memory: The memory limit of both.
+    init(_ workspace: Workspace, _ work: Work, _ scale: Scale, memory: DataSize) throws {
+        let folder = try workspace.folder("scratch/\(work.rawValue)-\(scale.rawValue)-\(UUID().uuidString)")
         manager = MiniCacheManager(name: "Users", directory: folder)
         cache = manager.cache(
             cacheName: "Users", cacheVersion: .custom("1"), maxAge: .days(7), memoryLimit: memory, diskLimit: .everything)
@@ -27,7 +27,7 @@ struct CacheSide {
         try manager.flush()
     }
 
-    /// Keys of what is there, in no order.
+    /// Keys of existing entries, in an irregular order.
     static func keys(_ scale: Scale) -> [String] { (0..<65_536).map { User.key(Scatter.place($0) % scale.rawValue) } }
 
     func close() throws {

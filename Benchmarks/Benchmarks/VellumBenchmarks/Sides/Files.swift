@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file for each entry, written as a whole and put in its place: for scale.
+/// A file for each entry, written atomically, for scale.
 final class Files<Value: Subject> {
     private let folder: URL
 
@@ -14,7 +14,7 @@ final class Files<Value: Subject> {
         try Value.decode(Data(contentsOf: folder.appendingPathComponent(key)))
     }
 
-    /// Writes a file without the care that is measured: Foundation syncs each one.
+    /// Writes a file without the measured sync: Foundation syncs each atomic write.
     func fill(_ value: Value) throws {
         let bytes = try value.archive()
         guard let file = fopen(folder.appendingPathComponent(value.primaryKey).path, "w") else { throw CocoaError(.fileWriteUnknown) }

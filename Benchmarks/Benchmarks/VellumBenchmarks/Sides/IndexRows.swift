@@ -1,8 +1,8 @@
 import Foundation
 
-/// The statements of `Sources/VellumEngine/Archive/Tables/IndexTables.swift` that a record under a new key makes, by hand.
+/// The statements of `Sources/VellumEngine/Archive/Tables/IndexTables.swift` for a record under a new key, executed directly.
 ///
-/// What Vellum does besides is left out: no normal form of strings, no sorting of tags, no kinds.
+/// Omits the rest of Vellum's work: no normal form of strings, no sorting of tags, no kinds.
 final class IndexRows {
     private let columns: [IndexedColumn]
     private let insert: RawStatement

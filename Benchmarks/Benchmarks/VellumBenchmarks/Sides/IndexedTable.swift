@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one writes who needs no more: a table with a column for each index beside the bytes, `CREATE INDEX` on each, and a
+/// A hand-written table with a column for each index beside the bytes, `CREATE INDEX` on each, and a
 /// table of tags.
 final class IndexedTable {
     private let writer: Writer

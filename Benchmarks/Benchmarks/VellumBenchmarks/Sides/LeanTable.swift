@@ -1,6 +1,6 @@
 import Foundation
 
-/// The leanest table of keys and values there is, one statement for a record, committed by itself.
+/// The smallest table of keys and values, with one statement per record, which commits by itself.
 final class LeanTable<Value: Subject> {
     private let writer: Writer
     private let log: LogKeeper
@@ -61,7 +61,7 @@ final class LeanTable<Value: Subject> {
     }
 }
 
-/// A prepared point read of the leanest table, and the decode.
+/// A prepared point read of the smallest table, and the decode.
 final class LeanReader<Value: Subject> {
     private let read: RawStatement
 

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The lock of `Sources/Tiers/Locked.swift`, built the same way, so that what is compared is what happens inside it.
+/// The lock of `Sources/VellumCore/Concurrency/Locked.swift`, built the same way, so that only the work inside it is compared.
 struct LockedBox<Value>: ~Copyable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
@@ -35,5 +35,5 @@ struct LockedBox<Value>: ~Copyable {
     }
 }
 
-// Unchecked because the value is protected by `mutex`: it came in as `sending` and is reached only inside `withLock`.
+// Unchecked because the value is protected by `mutex`: it was passed as `sending` and is accessed only inside `withLock`.
 extension LockedBox: @unchecked Sendable {}

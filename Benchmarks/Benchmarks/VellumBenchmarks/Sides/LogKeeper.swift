@@ -2,8 +2,8 @@ import CRawSQLite
 import Dispatch
 import Foundation
 
-/// Empties the log of a raw database on another thread, by the rule that Vellum has, so that no side pays for a checkpoint
-/// that the other one does not pay for: after 512 pages as much as can be, then the rest while the writer waits.
+/// Empties the log of a raw database on another thread, by the same rule as Vellum, so that no side pays for a checkpoint
+/// that the other one does not pay for: after 512 pages as much as possible, then the rest while the writer waits.
 final class LogKeeper: @unchecked Sendable {
     // Unchecked because the frames are written and read inside the lock of the writer, `checkpointer` is used on `queue`
     // alone, and `isDue` is protected by a lock of its own.
@@ -50,6 +50,6 @@ final class LogKeeper: @unchecked Sendable {
         }
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until no work is running.
     func finish() { queue.sync {} }
 }

@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// GRDB as its documentation has it: a pool, a table with a column for each property, a Codable record.
+/// GRDB as its documentation recommends: a pool, a table with a column for each property, a Codable record.
 ///
-/// Its log is checkpointed as SQLite does by itself: by the commit that fills a thousand pages.
+/// Its log is checkpointed by SQLite's default: by the commit that fills a thousand pages.
 final class Peer<Value: Subject> {
     let pool: DatabasePool
 
     init(_ path: String, _ synchronous: Synchronous) throws {
         pool = try DatabasePool(path: path)
-        // Now, because GRDB sets its own when it opens.
+        // Set after opening, because GRDB sets its own value then.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)") }
         try pool.write { database in
             if try !database.tableExists(Value.databaseTableName) { try Value.createTable(database) }

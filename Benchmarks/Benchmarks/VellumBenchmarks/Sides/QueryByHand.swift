@@ -1,8 +1,8 @@
 import Foundation
 
-/// A query in SQL on Vellum's file, prepared once, on a connection of its own; each read commits by itself. Then the decode.
+/// A SQL query on Vellum's file, prepared once, on its own connection, in autocommit mode; then the decode.
 ///
-/// What Vellum does besides is left out: no checksum, no plan, no check of dates, no order among equals.
+/// Omits the rest of Vellum's work: no checksum, no plan, no check of dates, no order among equal values.
 final class QueryByHand<Value: Subject> {
     private let statement: RawStatement
 
@@ -27,5 +27,5 @@ final class QueryByHand<Value: Subject> {
 
 /// The bytes of the objects whose columns satisfy the condition.
 func selectByHand(_ condition: String) -> String {
-    "SELECT e.bytes FROM columns_1 c JOIN entries_1 e ON e.id = c.id WHERE \(condition)"
+    "SELECT e.bytes FROM columns_1 c JOIN entries e ON e.id = c.id WHERE \(condition)"
 }

@@ -1,7 +1,7 @@
 import CRawSQLite
 import Foundation
 
-/// A connection of SQLite's C API, as thin as can be.
+/// A minimal wrapper of a SQLite connection.
 final class RawDatabase {
     let handle: OpaquePointer
 
@@ -69,13 +69,13 @@ final class RawStatement {
     @inline(__always)
     func bind(_ value: Int64, _ index: Int32) { sqlite3_bind_int64(pointer, index, value) }
 
-    /// Binds bytes that stay where they are until the statement is reset.
+    /// Binds bytes that must stay valid until the statement is reset.
     @inline(__always)
     func bind(_ bytes: UnsafeRawBufferPointer, _ index: Int32) {
         sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil)
     }
 
-    /// Binds a text, of which SQLite makes a copy.
+    /// Binds a text, which SQLite copies.
     func bind(text: String, _ index: Int32) {
         var text = text
         text.withUTF8 { bytes in

@@ -1,11 +1,11 @@
 import Foundation
 import Vellum
 
-/// The statements of `Sources/VellumEngine/Archive/Tables` that records of one archive make, through the C API, by hand.
+/// The statements of `Sources/VellumEngine/Archive/Tables` for a record in one archive, executed directly through the C API.
 ///
-/// Works on a file of Vellum's. What Vellum does besides is left out: no checksum, no recency, no memory.
+/// Works on a file that Vellum made. Omits the rest of Vellum's work: no checksum, no recency, no memory.
 final class SameSchema<Value: Archivable> {
-    /// Adds to the index what a row holds, where there is one.
+    /// Adds a row to the index, if there is one.
     typealias Indexing = (_ row: Int64, Value) throws -> Void
 
     private let writer: Writer
@@ -53,31 +53,68 @@ final class SameSchema<Value: Archivable> {
     func close() { log.finish() }
 }
 
+/// The hash of a key as the file has it: CRC-32C over the archive's name and the key (`Documentation/Format.md`).
+private struct KeyHash {
+    private static let table: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { crc, _ in crc & 1 == 0 ? crc >> 1 : crc >> 1 ^ 0x82F6_3B78 }
+    }
+
+    private let ofName: UInt32
+
+    /// - Parameter database: A file with one archive.
+    init(_ database: RawDatabase) throws {
+        let find = try database.prepare("SELECT CAST(name AS BLOB) FROM archives WHERE id = 1")
+        _ = try find.step()
+        ofName = find.data(0).withUnsafeBytes { Self.extend(.max, $0) }
+    }
+
+    func of(_ key: UnsafeRawBufferPointer) -> Int64 { Int64(Int32(bitPattern: ~Self.extend(ofName, key))) }
+
+    private static func extend(_ crc: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        Self.table.withUnsafeBufferPointer { table in
+            bytes.reduce(crc) { crc, byte in table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ crc >> 8 }
+        }
+    }
+}
+
 /// The connection that writes, its statements, and the archive's row. Used inside the lock.
 private final class Writer {
     let lock = LockedBox(())
     let begin, commit: RawStatement
     private let find, insert, update, store: RawStatement
-    private var entries, bytes, next, settled, marks: Int64
+    private let hash: KeyHash
+    private var entries, bytes, next: Int64
+    /// The next entry when the totals were written.
+    private var nextInRow: Int64
+    private var hasChangedSize = false
     private var now: Int64 = 1_800_000_000_000
 
     init(_ database: RawDatabase) throws {
         begin = try database.prepare("BEGIN IMMEDIATE")
         commit = try database.prepare("COMMIT")
-        find = try database.prepare("SELECT id, length(bytes), written, expires FROM entries_1 WHERE key = ?1")
+        find = try database.prepare(
+            "SELECT id, length(bytes), written, expires, checksum, idle FROM entries WHERE hash = ?2 AND key = ?1 AND id > ?3 AND id < 2 << 40"
+        )
         insert = try database.prepare(
-            "INSERT INTO entries_1(id, key, written, expires, idle, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+            """
+            INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, flags, bytes)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """)
         update = try database.prepare(
-            "UPDATE entries_1 SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1")
-        store = try database.prepare(
-            "UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, settled = ?5, marks = ?6 WHERE id = ?1")
-        let load = try database.prepare("SELECT entries, bytes, next, settled, marks FROM archives WHERE id = 1")
+            """
+            UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, flags = ?7, bytes = ?8 WHERE id = ?1
+            """)
+        store = try database.prepare("UPDATE archives SET entries = ?2, bytes = ?3, next = ?4 WHERE id = ?1")
+        hash = try KeyHash(database)
+        let load = try database.prepare(
+            "SELECT count(*), total(length(bytes)), coalesce(max(id), 1 << 40) + 1 FROM entries")
         _ = try load.step()
-        (entries, bytes, next, settled, marks) = (load.int(0), load.int(1), load.int(2), load.int(3), load.int(4))
+        (entries, bytes, next) = (load.int(0), load.int(1), load.int(2))
+        nextInRow = next
         load.reset()
     }
 
-    /// - Returns: The number of the row.
+    /// - Returns: The rowid.
     func record(_ key: String, _ data: Data) throws -> Int64 {
         var key = key
         return try key.withUTF8 { key in
@@ -87,54 +124,72 @@ private final class Writer {
 
     private func record(_ key: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) throws -> Int64 {
         now += 1
+        let hash = hash.of(key)
         find.bind(key, 1)
+        find.bind(hash, 2)
+        find.bind(1 << 40, 3)
         let present = try find.step() ? (row: find.int(0), bytes: find.int(1)) : nil
         find.reset()
         if let present {
             update.bind(present.row, 1)
             update.bind(now, 2)
-            update.bind(0, 5)
-            update.bind(data, 6)
+            update.bind(hash, 5)
+            update.bind(0, 6)
+            update.bind(0, 7)
+            update.bind(data, 8)
             try update.run()
+            if present.bytes != data.count { hasChangedSize = true }
             bytes += Int64(data.count) - present.bytes
             return present.row
         } else {
             insert.bind(next, 1)
-            insert.bind(key, 2)
-            insert.bind(now, 3)
-            insert.bind(now << 20, 6)
-            insert.bind(0, 7)
-            insert.bind(data, 8)
+            insert.bind(hash, 2)
+            insert.bind(key, 3)
+            insert.bind(now, 4)
+            insert.bind(now << 20, 7)
+            insert.bind(hash, 8)
+            insert.bind(0, 9)
+            insert.bind(0, 10)
+            insert.bind(data, 11)
             try insert.run()
             (next, entries, bytes) = (next + 1, entries + 1, bytes + Int64(data.count))
             return next - 1
         }
     }
 
+    /// Writes the totals unless only a few entries were inserted since.
     func storeTotals() throws {
+        guard hasChangedSize || next - nextInRow > 64 else { return }
         store.bind(1, 1)
         store.bind(entries, 2)
         store.bind(bytes, 3)
-        store.bind(next, 4)
-        store.bind(settled, 5)
-        store.bind(marks, 6)
+        store.bind(next - (1 << 40), 4)
         try store.run()
+        (nextInRow, hasChangedSize) = (next, false)
     }
 }
 
 /// A prepared point read of Vellum's file, and the decode.
 final class SameSchemaReader<Value: Subject> {
     private let read: RawStatement
+    private let hash: KeyHash
 
     init(_ path: String) throws {
-        read = try RawDatabase(path, RawDatabase.reading)
-            .prepare("SELECT id, written, expires, checksum, bytes, idle FROM entries_1 WHERE key = ?1")
+        let database = try RawDatabase(path, RawDatabase.reading)
+        read = try database.prepare(
+            """
+            SELECT id, written, expires, checksum, bytes, idle, type_version, flags FROM entries
+            WHERE hash = ?2 AND key = ?1 AND id > 1 << 40 AND id < 2 << 40
+            """)
+        hash = try KeyHash(database)
     }
 
     func value(_ key: String) throws -> Value? {
         var key = key
         let bytes = try key.withUTF8 { key -> Data? in
-            read.bind(UnsafeRawBufferPointer(key), 1)
+            let key = UnsafeRawBufferPointer(key)
+            read.bind(key, 1)
+            read.bind(hash.of(key), 2)
             defer { read.reset() }
             return try read.step() ? read.data(4) : nil
         }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Vellum
 
-/// One airport of the list, and its namesakes where more are wanted than there are.
+/// An airport of the list, repeated with other codes if more are needed.
 struct Airport: ArchiveCodable, Subject, Equatable {
     static let title = "airports"
     static let archiveName = "Airport"
@@ -55,7 +55,7 @@ enum AirportList {
             latitude: latitude, longitude: longitude, timeZone: row[9])
     }
 
-    /// The fields of a line, in which commas may stand between quotes.
+    /// Returns the fields of a line. Commas may be quoted.
     private static func fields(of line: Substring) -> [String] {
         var fields = [""]
         var isQuoted = false

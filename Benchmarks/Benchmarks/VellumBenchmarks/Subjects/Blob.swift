@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Vellum
 
-/// Bytes that are their own encoding, as of an image: only the storage is compared.
+/// Bytes that are their own encoding, such as an image: only the storage is compared.
 protocol Blob: Subject, Codable {
     static var size: Int { get }
     static var contents: Data { get }
@@ -19,7 +19,7 @@ extension Blob {
 
     func archive() throws -> Data { bytes }
 
-    // The bytes do not tell the key, and nothing here asks for it.
+    // The bytes do not contain the key, which is not needed here.
     static func deArchive(fromData data: Data) throws -> any Archivable { Self(key: "", bytes: data) }
 
     static func make(_ index: Int) -> Self {

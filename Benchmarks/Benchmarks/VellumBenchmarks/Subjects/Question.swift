@@ -6,7 +6,7 @@ import Vellum
 /// One query in three languages: Vellum's, SQL by hand, GRDB's.
 struct Question<Value: QuerySubject>: Sendable {
     var work: Work
-    /// What is asked for in a round.
+    /// The query of a round.
     var operand: @Sendable (_ round: Int) -> Operand
     var ask: @Sendable (ArchiveStore<Value>, Operand) throws -> Answer<Value>
     /// The same on the tables of Vellum's file: one column, the bytes of an object, or the count.
@@ -15,14 +15,14 @@ struct Question<Value: QuerySubject>: Sendable {
     var peer: @Sendable (Database, Operand) throws -> Answer<Value>
 }
 
-/// What a query compares with.
+/// The operand of a query.
 struct Operand {
     var text = ""
     var number = 0
     var real = 0.0
 }
 
-/// What a query answers.
+/// The result of a query.
 enum Answer<Value> {
     case values([Value])
     case count(Int)
@@ -35,12 +35,12 @@ enum Answer<Value> {
     }
 }
 
-/// Something that queries find.
+/// A type with queries.
 protocol QuerySubject: Subject, IndexedArchivable {
     static func questions(amongst count: Int) -> [Question<Self>]
 }
 
-/// The place of a number among all numbers, as Vellum's columns hold it (`Sources/Tiers/Query/IndexValue.swift`).
+/// The rank of a number among all numbers, as in Vellum's columns (`Sources/VellumCore/Indexing/IndexValue.swift`).
 func place(of number: Double) -> Int64 {
     let bits = Int64(bitPattern: number.bitPattern)
     return bits < 0 ? bits ^ .max : bits

@@ -22,9 +22,9 @@ struct Recorded<Choice: IndexChoice>: ArchiveCodable, IndexedArchivable, Sendabl
     }
 }
 
-/// Which indexes there are, and the columns that they need.
+/// The indexes, and the columns that they need.
 protocol IndexChoice: SendableMetatype {
-    /// What is said of a side that has them.
+    /// The name in the report.
     static var title: String { get }
     static var columns: [IndexedColumn] { get }
     static var hasTags: Bool { get }
@@ -35,7 +35,7 @@ protocol IndexChoice: SendableMetatype {
 /// A column that has an index of its own.
 struct IndexedColumn: Sendable {
     var name: String
-    /// Binds what the column holds of a resident.
+    /// Binds the column's value of a resident.
     var bind: @Sendable (Resident, RawStatement, Int32) -> Void
 
     static let points = IndexedColumn(name: "points") { $1.bind(Int64($0.points), $2) }

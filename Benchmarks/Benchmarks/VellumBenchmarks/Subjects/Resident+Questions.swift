@@ -78,7 +78,7 @@ extension Resident: QuerySubject {
                 let tag = operand.text
                 return .values(try store.fetch(where: #Predicate { $0.tags.contains(tag) }))
             },
-            sql: "SELECT e.bytes FROM elements_1_0 x JOIN entries_1 e ON e.id = x.id WHERE x.value = ?",
+            sql: "SELECT e.bytes FROM elements_1_0 x JOIN entries e ON e.id = x.id WHERE x.value = ?",
             bind: { $0.bind(text: $1.text, 1) },
             peer: { database, operand in
                 let sql = "SELECT records.* FROM tags JOIN records ON records.id = tags.record WHERE tags.value = ?"
@@ -86,7 +86,7 @@ extension Resident: QuerySubject {
             })
     }
 
-    /// So many digits of the name that about ten are found.
+    /// A prefix of the name that matches about ten residents.
     private static func prefix(_ count: Int) -> Question<Resident> {
         let digits = String(count).count - 1
         return Question(

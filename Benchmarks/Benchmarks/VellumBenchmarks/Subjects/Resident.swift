@@ -1,7 +1,7 @@
 import GRDB
 import Vellum
 
-/// The struct that is asked for: six fields, most of them indexed.
+/// The struct that queries find: six fields, most of them indexed.
 struct Resident: ArchiveCodable, Subject {
     static let title = "residents"
     static let archiveName = "Resident"
@@ -9,14 +9,14 @@ struct Resident: ArchiveCodable, Subject {
     var primaryKey: String { id }
 
     let id: String
-    /// Another one for each.
+    /// Unique.
     let name: String
-    /// A hundred live in each.
+    /// Shared by a hundred residents.
     let city: String
-    /// Another number for each, as dense as there are residents, in no order.
+    /// Unique, from 0 to the number of residents, in an irregular order.
     let points: Int
     let score: Double
-    /// One that a hundred share, and one that a third shares.
+    /// One is shared by a hundred residents, one by a third of them.
     let tags: [String]
     /// Not indexed.
     let email: String
@@ -30,7 +30,7 @@ struct Resident: ArchiveCodable, Subject {
             tags: [tag(index * 11, of: count), "third \(index % 3)"], email: "resident.\(index)@example.com")
     }
 
-    /// A prime, so that the steps through so many places meet each once.
+    /// A prime, so that multiples of it visit each position once.
     private static let places = 1_000_003
 
     static func name(_ index: Int) -> String {
@@ -42,7 +42,7 @@ struct Resident: ArchiveCodable, Subject {
 
     static func tag(_ number: Int, of count: Int) -> String { "tag \(number % max(1, count / 100))" }
 
-    /// GRDB keeps the tags as it does by itself, in a column; so that they can be looked up they are in a table, too.
+    /// GRDB stores the tags in a column by default; they are also in a table, for lookups.
     static func createTable(_ database: Database) throws {
         try database.create(table: databaseTableName) { table in
             table.primaryKey("id", .text)

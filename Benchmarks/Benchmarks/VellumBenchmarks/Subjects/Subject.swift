@@ -2,17 +2,17 @@ import Foundation
 import GRDB
 import Vellum
 
-/// Something that every side can record: made from a number, under a key made from the same number.
+/// A type that every side can record, with objects and keys derived from a number.
 protocol Subject: Archivable, Sendable, FetchableRecord, PersistableRecord {
     static var title: String { get }
 
-    /// The `index`-th of endlessly many, each with a key of its own. Keys come in no order.
+    /// Returns the object of an index, each with its own key. Keys are in an irregular order.
     static func make(_ index: Int) -> Self
 
-    /// The same where it matters how many there are.
+    /// The same, for types whose objects depend on their number.
     static func make(_ index: Int, of count: Int) -> Self
 
-    /// Makes the table for GRDB.
+    /// Creates the table for GRDB.
     static func createTable(_ database: Database) throws
 }
 
@@ -23,18 +23,18 @@ extension Subject {
 
     static func key(_ index: Int) -> String { make(index).primaryKey }
 
-    /// The object from bytes that ``Archivable/archive()`` made, by the same way that Vellum takes.
+    /// Returns the object from the bytes of ``Archivable/archive()``, decoded as Vellum does.
     static func decode(_ bytes: Data) throws -> Self {
         guard let object = try deArchive(fromData: bytes) as? Self else { throw CocoaError(.coderInvalidValue) }
         return object
     }
 }
 
-/// Numbers without an order that anyone could profit from, each different.
+/// Unique numbers in an irregular order.
 enum Scatter {
-    /// The place of `index` when forty bits are shuffled.
+    /// Returns the position of `index` in a permutation of forty bits.
     static func place(_ index: Int) -> Int { index &* 0x9E_3779_B1 & 0xFF_FFFF_FFFF }
 
-    /// A number from which the keys of this process are counted, that no other process has used.
+    /// The first number of the keys of this process, which no other process has used.
     static func fresh() -> Int { 2_000_000 + Int(Date().timeIntervalSince1970) % 1_000_000 * 100_000 }
 }

@@ -22,6 +22,14 @@ struct User: ArchiveCodable, FieldReadable, Subject, Equatable {
             score: Double(index % 1000) / 8, isActive: index.isMultiple(of: 3))
     }
 
+    /// The user of an index as a round of overwriting records it: of the same size in every round, and never equal to that of the round
+    /// before. SQLite does not write a page whose bytes stay the same.
+    static func make(_ index: Int, changedIn round: Int) -> User {
+        let user = make(index)
+        return User(
+            id: user.id, name: user.name, email: user.email, age: 100 + round % 100, score: user.score, isActive: user.isActive)
+    }
+
     static var archiveFields: [ArchiveField<User>] { [.field(\.name, at: CodingKeys.name)] }
 
     static func createTable(_ database: Database) throws {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Vellum
 
-/// The struct with six fields in an archive that is JSON, whatever archives are by themselves.
+/// The struct with six fields, archived as JSON instead of the default format.
 struct UserInJSON: ArchiveCodable, Subject {
     static let title = "six fields in JSON"
     static let archiveName = "User"
@@ -23,9 +23,10 @@ struct UserInJSON: ArchiveCodable, Subject {
 
     static func deArchive(fromData data: Data) throws -> any Archivable { try decoder.decode(UserInJSON.self, from: data) }
 
-    static func make(_ index: Int) -> UserInJSON {
-        let user = User.make(index)
-        return UserInJSON(id: user.id, name: user.name, email: user.email, age: user.age, score: user.score, isActive: user.isActive)
+    static func make(_ index: Int) -> UserInJSON { UserInJSON(User.make(index)) }
+
+    init(_ user: User) {
+        (id, name, email, age, score, isActive) = (user.id, user.name, user.email, user.age, user.score, user.isActive)
     }
 
     static func createTable(_ database: Database) throws { try User.createTable(database) }

@@ -125,7 +125,7 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
                 set: { value, key, call in shared.run(name, key, call) { () throws(FileError) in try files.write(value, for: key) } },
                 remove: { key, call in shared.run(name, key, call) { () throws(FileError) in _ = try files.remove(key) } },
                 removeAll: { call in shared.run(name, nil, call) { () throws(FileError) in try files.clear() } },
-                lockKey: { LockKey(of: self, $0) }))
+                lockKey: { LockKey(of: self, $0) }, isBuiltIn: true))
     }
 }
 

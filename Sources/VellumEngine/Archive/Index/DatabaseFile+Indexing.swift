@@ -88,14 +88,14 @@ extension DatabaseFile {
         var begun = clock.now
         for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            built.append(BuiltEntry(id: entry.entry.row, revision: entry.revision, outcome: outcome))
+            built.append(BuiltEntry(id: entry.entry.id, revision: entry.entry.revision, outcome: outcome))
             let isLast = index == batch.entries.count - 1
             guard isLast || built.reduce(0, { $0 + $1.weight(shape) }) >= Self.largestStep || clock.now - begun > .milliseconds(50) else {
                 continue
             }
             // There may be more entries: the batch may have ended at its limit of bytes.
             try insertBuilt(built, for: shape, after: after, isAtEnd: false, of: number, owner)
-            if after != nil { after = entry.entry.row }
+            if after != nil { after = entry.entry.id }
             built = []
             begun = clock.now
         }
@@ -111,8 +111,8 @@ extension DatabaseFile {
             let connection = writer.connection
             for archive in writer.allArchives {
                 guard let shape = archive.index.shape, !shape.isEmpty else { continue }
-                let extent = try ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection).extent(of: shape)
-                guard extent.isUsable, extent.entries >= 1000 else { continue }
+                let reader = ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection)
+                guard try reader.extent(of: shape).isUsable, try reader.totals().entries >= 1000 else { continue }
                 if try connection.int(IndexTables.hasStatistics) ?? 0 > 0, try connection.int(IndexTables.isAnalysed(archive.id)) ?? 0 > 0 {
                     continue
                 }

@@ -182,7 +182,7 @@ final class IndexWriter {
         let delete = try statement(.deleteUnindexed) { IndexTables.deleteUnindexed(archive) }
         delete.bind(entryID, at: 1)
         try delete.run()
-        state?.unindexedRows -= connection.changes
+        state?.unindexedRows -= connection.changesCount
     }
 
     /// Makes the builder read unindexed entries again, because they can be decoded now.
@@ -222,7 +222,7 @@ final class IndexWriter {
     }
 
     private func revision(of entryID: Int64) throws(SQLiteError) -> UInt32? {
-        let read = try statement(.revision) { EntryTable.revision(archive) }
+        let read = try statement(.revision) { EntryTable.revision }
         defer { read.reset() }
         read.bind(entryID, at: 1)
         return try EntryTable.readRevision(read)

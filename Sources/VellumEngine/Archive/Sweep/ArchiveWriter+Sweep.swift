@@ -6,7 +6,7 @@ extension ArchiveWriter {
     /// Notes when an entry that was just written expires for every reader.
     func noteEnd(_ entryID: Int64, _ entry: Entry, lastUse: UseStamp) {
         guard entry.validity.isOwn || !retention.isUnlimited else { return }
-        sweepMap.note(row: entryID, end: retention.end(entry.validity, lastUse: lastUse, at: entry.written))
+        sweepMap.note(entryID: entryID, end: retention.end(entry.validity, lastUse: lastUse, at: entry.written))
     }
 
     /// Reads the policies of other readers, and schedules every block to be read once if any entry may expire.
@@ -16,7 +16,7 @@ extension ArchiveWriter {
         let isChanged = present != retention
         retention = present
         if totals.expiring != 0 || !retention.isUnlimited {
-            if isChanged || sweepMap == SweepMap() { sweepMap.readAnew(through: totals.nextID - 1) }
+            if isChanged || sweepMap == SweepMap() { sweepMap.readAnew(after: totals.cleared, through: totals.nextID - 1) }
         } else {
             sweepMap.removeAll()
         }
@@ -49,7 +49,7 @@ extension ArchiveWriter {
 
     /// Records that this process has the archive open, and its policies. In a transaction.
     func writeHeartbeat(at now: WallInstant) throws(SQLiteError) {
-        try RetentionTable.deleteOld(before: now.advanced(byMilliseconds: -2 * Retention.week), on: connection)
+        try RetentionTable.deleteOld(of: id, before: now.advanced(byMilliseconds: -2 * Retention.week), on: connection)
         try RetentionTable.write(policies, of: id, at: now, on: connection)
         if let versionGroup { try ArchiveTable.writeHeartbeat(id, in: versionGroup, at: now, on: connection) }
         heartbeatWritten = now
@@ -83,9 +83,9 @@ extension ArchiveWriter {
             let validity = row.validity
             var end = retention.end(validity, lastUse: row.lastUse, at: now)
             if end <= now {
-                let entry = RemovedEntry(key: row.key, row: row.id)
+                let entry = RemovedEntry(key: row.key, id: row.id)
                 // The owner may know of a later use, and so may the file: the row has it only if the entry has an idle age of its own.
-                end = retention.end(validity, lastUse: try latestUse(of: entry), at: now)
+                end = retention.end(validity, lastUse: try lastUse(of: entry), at: now)
                 if end <= now, expired.count < limit {
                     expired.append((entry, row.size))
                     continue
@@ -95,7 +95,7 @@ extension ArchiveWriter {
         }
         read.reset()
         for (entry, size) in expired {
-            try delete(entry.row, size: size, key: entry.key)
+            try delete(entry.id, size: size, key: entry.key)
             CrashPoint.reached(.entrySwept)
         }
         sweepMap.note(block: block, end: next)
@@ -104,14 +104,14 @@ extension ArchiveWriter {
 
     private func entries(of block: Int64) throws(SQLiteError) -> Statement {
         let read = try statement(.datesBetween)
-        let ids = SweepMap.rows(of: block)
-        read.bind(ids.lowerBound, at: 1)
-        read.bind(ids.upperBound, at: 2)
+        let ids = SweepMap.entryIDs(of: block)
+        read.bind(max(ids.lowerBound, totals.cleared + 1), at: 1)
+        read.bind(min(ids.upperBound, EntryID.end(of: id)), at: 2)
         return read
     }
 
-    func latestUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
-        let known = max(owner?.latestUse(ofKey: entry.key, row: entry.row) ?? .never, touchesInTransaction[entry.row] ?? .never)
+    func lastUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
+        let known = max(owner?.lastUse(ofKey: entry.key, entryID: entry.id) ?? .never, touchesInTransaction[entry.id] ?? .never)
         let written = try ArchiveReader(id: id, checksum: checksum, connection: connection).lastUse(ofKey: entry.key)
         return max(known, written?.stamp ?? .never)
     }

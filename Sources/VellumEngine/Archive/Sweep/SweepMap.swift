@@ -15,22 +15,22 @@ struct SweepMap: Equatable {
     /// The earliest end in the archive.
     private(set) var earliest = WallInstant.never
 
-    static func block(of row: Int64) -> Int64 { row / blockSize }
+    static func block(of entryID: Int64) -> Int64 { entryID / blockSize }
 
-    static func rows(of block: Int64) -> Range<Int64> { block * blockSize..<(block + 1) * blockSize }
+    static func entryIDs(of block: Int64) -> Range<Int64> { block * blockSize..<(block + 1) * blockSize }
 
-    /// Forgets everything, and schedules every block up to this row to be read again.
-    mutating func readAnew(through row: Int64) {
+    /// Forgets everything, and schedules the blocks of the entries after one, up to another, to be read again.
+    mutating func readAnew(after first: Int64, through last: Int64) {
         ends = [:]
         earliest = .never
-        unread = 0..<Self.block(of: row) + 1
+        unread = Self.block(of: first + 1)..<Self.block(of: max(first + 1, last)) + 1
     }
 
     /// Whether a block has yet to be read for the first time.
     var hasUnread: Bool { !unread.isEmpty }
 
-    /// Notes that an entry in the block of the row expires at `end`.
-    mutating func note(row: Int64, end: WallInstant) { note(block: Self.block(of: row), end: end) }
+    /// Notes that an entry in the block of this one expires at `end`.
+    mutating func note(entryID: Int64, end: WallInstant) { note(block: Self.block(of: entryID), end: end) }
 
     mutating func note(block: Int64, end: WallInstant) {
         guard end != .never else { return }

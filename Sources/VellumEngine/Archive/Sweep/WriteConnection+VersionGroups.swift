@@ -53,7 +53,9 @@ extension WriteConnection {
 
     /// Drops an empty archive, unless it was the last that was added: the number of the next archive must be greater than all before.
     private func drop(_ archive: ArchiveWriter) throws(SQLiteError) {
-        guard try connection.int(ArchiveTable.lastID) ?? 0 > archive.id else { return }
+        guard try connection.int(ArchiveTable.lastID) ?? 0 > archive.id, try connection.int(EntryTable.hasRows(archive.id)) == 0 else {
+            return
+        }
         try archive.index.drop()
         CrashPoint.reached(.archiveIndexDropped)
         for sql in [RetentionTable.deleteAll, ArchiveTable.delete] {
@@ -62,8 +64,6 @@ extension WriteConnection {
             try delete.run()
         }
         CrashPoint.reached(.archiveForgotten)
-        try connection.execute(SQL.dropArchiveTables(archive.id))
-        CrashPoint.reached(.archiveDropped)
         forget(archive)
     }
 }

@@ -2,19 +2,25 @@ internal import VellumCore
 
 /// The table `archives`: the archives of the file, with the totals and the limit of each.
 ///
-/// - `next` is the number of the next entry, `low_water` the low-water mark of the eviction order, `recency` the number of records in the
-///   recency log. `expiring` is 1 once there was an entry with an age of its own.
+/// - `entries` and `bytes` are those of the entries before `next`. A transaction that only inserts a few leaves the row as it is, so that it
+///   touches a page less: whoever reads the totals adds the entries from `next` on (``EntryTable/tail(_:)``).
+/// - `next`, `low_water` and `cleared` are numbers of entries in the archive (``EntryID``). `low_water` is the low-water mark of the eviction
+///   order. Entries up to `cleared` were there when the archive was last emptied: they are deleted in the background. `cleared_check` is its
+///   complement: a damaged number must not hide entries. `recency` is the number of records in the recency log. `expiring` is 1 once there was an entry with an age of its own.
 /// - `max_bytes` is the disk limit; `is_max_given` is 1 once a caller set it.
+/// - The format of the file stands here a second time, because one damaged byte of the header must not make it look newer.
 /// - `version_group` is shared by archives that replace one another; `seen` is when the archive was last open.
 enum ArchiveTable {
     static let create = """
-        CREATE TABLE archives(
+        CREATE TABLE archives( -- format \(Schema.formatVersion)
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
             entries INTEGER NOT NULL DEFAULT 0,
             bytes INTEGER NOT NULL DEFAULT 0,
             next INTEGER NOT NULL DEFAULT 1,
             low_water INTEGER NOT NULL DEFAULT 0,
+            cleared INTEGER NOT NULL DEFAULT 0,
+            cleared_check INTEGER NOT NULL DEFAULT -1,
             recency INTEGER NOT NULL DEFAULT 0,
             expiring INTEGER NOT NULL DEFAULT 0,
             max_bytes INTEGER NOT NULL,
@@ -23,6 +29,8 @@ enum ArchiveTable {
             seen INTEGER NOT NULL DEFAULT 0
         )
         """
+
+    static let createIndex = "CREATE INDEX archives_by_version_group ON archives(version_group)"
 
     /// Text that the schema of every file of this package contains.
     static let beginningOfCreate = "CREATE TABLE archives("
@@ -33,7 +41,27 @@ enum ArchiveTable {
         WHERE name = 'archives' AND sql LIKE 'CREATE TABLE archives(%low_water INTEGER%recency INTEGER%'
         """
 
-    static let entryCount = "SELECT sum(entries) FROM archives"
+    private static let selectFormat = "SELECT sql FROM sqlite_schema WHERE name = 'archives'"
+
+    /// The format that the definition of the table names; `nil` if it names none.
+    static func format(on connection: Connection) throws(SQLiteError) -> Int? {
+        let read = try connection.prepare(selectFormat)
+        guard try read.step(), let line = read.text(0)?.prefix(while: { $0 != "\n" }) else { return nil }
+        return line.split(separator: " ").last.flatMap { Int($0) }
+    }
+
+    private static let selectFirstCleared = """
+        SELECT id FROM archives WHERE cleared > 0 AND EXISTS (SELECT 1 FROM entries e
+            WHERE e.id > archives.id << \(EntryID.bits) AND e.id <= (archives.id << \(EntryID.bits)) + archives.cleared) LIMIT 1
+        """
+
+    /// An archive that was emptied and still has entries from before.
+    static func firstCleared(on connection: Connection) throws(SQLiteError) -> Int64? {
+        let find = try connection.prepare(selectFirstCleared)
+        guard try find.step(), 1...EntryID.lastArchive ~= find.int(0) else { return nil }
+        return find.int(0)
+    }
+
     static let lastID = "SELECT max(id) FROM archives"
     static let delete = "DELETE FROM archives WHERE id = ?1"
 
@@ -62,7 +90,7 @@ enum ArchiveTable {
         // The index on names leads to the table, and both must agree, or another archive would be taken for this one.
         let confirm = try connection.prepare(selectName)
         confirm.bind(id, at: 1)
-        guard id > 0, try confirm.step(), confirm.isText(name, at: 0) else {
+        guard 1...EntryID.lastArchive ~= id, try confirm.step(), confirm.isText(name, at: 0) else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
         }
         return id
@@ -70,10 +98,12 @@ enum ArchiveTable {
 
     // MARK: Listing
 
-    static let list = "SELECT id, name, version_group, max_bytes, is_max_given FROM archives ORDER BY id"
-    static let listBackwards = "SELECT id, name, version_group, max_bytes, is_max_given FROM archives ORDER BY id DESC"
+    private static let intactCleared = "iif(cleared_check = -1 - cleared, cleared, 0)"
+
+    static let list = "SELECT id, name, version_group, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id"
+    static let listBackwards = "SELECT id, name, version_group, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id DESC"
     /// Reads the index on the names alone, which may be readable where the table is not.
-    static let listByName = "SELECT id, name, NULL, NULL, NULL FROM archives ORDER BY name"
+    static let listByName = "SELECT id, name, NULL, NULL, NULL, 0 FROM archives ORDER BY name"
 
     /// An archive of the file, as the statements that list them select it.
     struct Listed {
@@ -81,14 +111,17 @@ enum ArchiveTable {
         var name: String?
         var versionGroup: String?
         var limit: StoredLimit
+        /// The number of the last entry that was there when the archive was emptied; 0 if it is damaged.
+        var cleared: Int64
 
-        private enum Column: Int32 { case id, name, versionGroup, bytes, isGiven }
+        private enum Column: Int32 { case id, name, versionGroup, bytes, isGiven, cleared }
 
         init(_ row: Statement) {
             id = row.int(Column.id)
             name = row.text(Column.name)
             versionGroup = row.text(Column.versionGroup)
             limit = StoredLimit(bytes: row.int(Column.bytes), isGiven: row.int(Column.isGiven))
+            cleared = row.int(Column.cleared)
         }
     }
 
@@ -146,7 +179,13 @@ enum ArchiveTable {
         find.bind(versionGroup, at: 1)
         find.bind(id, at: 2)
         var found: [Sibling] = []
-        while try find.step() { found.append(Sibling(find)) }
+        while try find.step() {
+            let sibling = Sibling(find)
+            guard 1...EntryID.lastArchive ~= sibling.id else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
+            }
+            found.append(sibling)
+        }
         return found
     }
 
@@ -165,58 +204,103 @@ enum ArchiveTable {
     }
 }
 
-/// The totals of an archive, and what else of its row in `archives` changes with its entries.
+/// The totals of an archive, and what else of its row in `archives` changes with its entries. Ids are whole (``EntryID``).
 struct ArchiveTotals: Equatable {
     var entries: Int64 = 0
     var bytes: Int64 = 0
-    /// The number of the next entry: no number is used twice.
-    var nextID: Int64 = 1
-    /// Every entry up to this number has a touch; a later one may lack it.
-    var lowWater: Int64 = 0
+    /// The id of the next entry: no id is used twice.
+    var nextID: Int64
+    /// Every entry up to this id has a touch; a later one may lack it.
+    var lowWater: Int64
+    /// Every entry up to this id was removed when the archive was emptied, and is deleted in the background.
+    var cleared: Int64
     /// How many records the recency log has.
     var recencyRecords: Int64 = 0
     /// 1 once there was an entry with an age of its own.
     var expiring: Int64 = 0
     var limit = StoredLimit.unknown
 
+    init(ofArchive id: Int64) {
+        (nextID, lowWater, cleared) = (EntryID.zero(of: id) + 1, EntryID.zero(of: id), EntryID.zero(of: id))
+    }
+
     /// Whether sums and ranges can be made of these without overflow.
-    var isPossible: Bool {
+    func isPossible(inArchive id: Int64) -> Bool {
         let possible = 0...Int64(1) << 48
-        return [entries, bytes, lowWater, recencyRecords].allSatisfy(possible.contains) && nextID > 0 && possible.contains(nextID)
-            && lowWater < nextID && entries < nextID && 0...1 ~= expiring && limit.isPossible
+        let zero = EntryID.zero(of: id)
+        return [entries, bytes, recencyRecords].allSatisfy(possible.contains) && nextID > zero && nextID < EntryID.end(of: id)
+            && zero <= cleared && cleared <= lowWater && lowWater < nextID && entries < nextID - zero && 0...1 ~= expiring
+            && limit.isPossible
+    }
+
+    /// Whether they are others plus some entries that were inserted.
+    func extend(_ other: ArchiveTotals, byAtMost count: Int64) -> Bool {
+        var extended = other
+        (extended.entries, extended.bytes, extended.nextID) = (entries, bytes, nextID)
+        let inserted = nextID - other.nextID
+        return extended == self && entries - other.entries == inserted && 0...count ~= inserted
     }
 }
 
 extension ArchiveTotals {
-    static let load = "SELECT entries, bytes, next, low_water, recency, expiring, max_bytes, is_max_given FROM archives WHERE id = ?1"
+    static let load = """
+        SELECT entries, bytes, next, low_water, cleared, cleared_check, recency, expiring, max_bytes, is_max_given FROM archives WHERE id = ?1
+        """
 
-    private enum Column: Int32 { case entries, bytes, nextID, lowWater, recencyRecords, expiring, limitBytes, isLimitGiven }
+    private enum Column: Int32 {
+        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven
+    }
 
-    init(_ row: Statement) {
-        self.init(
-            entries: row.int(Column.entries), bytes: row.int(Column.bytes), nextID: row.int(Column.nextID),
-            lowWater: row.int(Column.lowWater), recencyRecords: row.int(Column.recencyRecords), expiring: row.int(Column.expiring),
-            limit: StoredLimit(bytes: row.int(Column.limitBytes), isGiven: row.int(Column.isLimitGiven)))
+    /// Without the entries from `nextID` on, which ``EntryTable/add(_:to:)`` adds.
+    init(_ row: Statement, ofArchive id: Int64) {
+        let zero = EntryID.zero(of: id)
+        self.init(ofArchive: id)
+        entries = row.int(Column.entries)
+        bytes = row.int(Column.bytes)
+        nextID = zero &+ row.int(Column.next)
+        lowWater = zero &+ row.int(Column.lowWater)
+        // A damaged one is not possible.
+        cleared = row.int(Column.clearedCheck) == ~row.int(Column.cleared) ? zero &+ row.int(Column.cleared) : .min
+        recencyRecords = row.int(Column.recencyRecords)
+        expiring = row.int(Column.expiring)
+        limit = StoredLimit(bytes: row.int(Column.limitBytes), isGiven: row.int(Column.isLimitGiven))
     }
 
     static let store = """
-        UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, low_water = ?5, recency = ?6, expiring = ?7, max_bytes = ?8, is_max_given = ?9
+        UPDATE archives SET entries = ?2, bytes = ?3, next = ?4, low_water = ?5, cleared = ?6, cleared_check = ?7, recency = ?8, expiring = ?9,
+            max_bytes = ?10, is_max_given = ?11
         WHERE id = ?1
         """
 
     func runStore(_ store: Statement, _ id: Int64) throws(SQLiteError) {
+        let zero = EntryID.zero(of: id)
         store.bind(id, at: 1)
         store.bind(entries, at: 2)
         store.bind(bytes, at: 3)
-        store.bind(nextID, at: 4)
-        store.bind(lowWater, at: 5)
-        store.bind(recencyRecords, at: 6)
-        store.bind(expiring, at: 7)
-        store.bind(limit.bytes, at: 8)
-        store.bind(limit.isGiven, at: 9)
+        store.bind(nextID - zero, at: 4)
+        store.bind(lowWater - zero, at: 5)
+        store.bind(cleared - zero, at: 6)
+        store.bind(~(cleared - zero), at: 7)
+        store.bind(recencyRecords, at: 8)
+        store.bind(expiring, at: 9)
+        store.bind(limit.bytes, at: 10)
+        store.bind(limit.isGiven, at: 11)
         try store.run()
     }
 
+    /// The id up to which the archive was emptied, alone.
+    static func cleared(_ id: Int64) -> String { "SELECT cleared, cleared_check FROM archives WHERE id = \(id)" }
+
+    /// Runs ``cleared(_:)``. Without such an archive there are no entries either.
+    static func readCleared(_ read: Statement, ofArchive id: Int64) throws(SQLiteError) -> Int64 {
+        defer { read.reset() }
+        guard try read.step() else { return .max }
+        guard read.int(0) == ~read.int(1) else {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "It is unknown which entries of an archive were removed.")
+        }
+        return EntryID.zero(of: id) &+ read.int(0)
+    }
+
     /// The low-water mark alone, for a listing.
-    static func lowWater(_ id: Int64) -> String { "SELECT low_water FROM archives WHERE id = \(id)" }
+    static func lowWater(_ id: Int64) -> String { "SELECT low_water + \(EntryID.zero(of: id)) FROM archives WHERE id = \(id)" }
 }

@@ -1,113 +1,221 @@
 internal import Foundation
 internal import VellumCore
 
-/// The table `entries_N`: the entries of archive N, each with its key, dates, checksum and bytes.
+/// The table `entries`: the entries of all archives, each with its key, dates, checksum and bytes.
 ///
-/// `id` numbers the entries in the order in which they are inserted; no number is used twice. `stamp` is the use under which the entry was
-/// inserted; ``RecencyTables`` holds the later ones.
+/// `id` numbers the entries of an archive in the order in which they are inserted (``EntryID``); no id is used twice. `hash` stands for the
+/// key in the index that finds it: a key of any length takes the same room there. `stamp` is the use under which the entry was inserted;
+/// ``RecencyTables`` holds the later ones. `type_version` and `flags` are those of an ``Entry``. `bytes` come last, because SQLite reads all
+/// pages of a large value to find what stands behind it.
 enum EntryTable {
-    /// The keys in a range, those of the entries written last first: one column, the key.
-    static func keysBetween(_ n: Int64) -> String {
-        "SELECT key FROM entries_\(n) WHERE key >= ?1 AND key < ?2 ORDER BY written DESC, id DESC"
-    }
-
-    static func rename(_ n: Int64) -> String { "UPDATE entries_\(n) SET key = ?2, checksum = ?3 WHERE id = ?1" }
-
-    static func create(_ n: Int64) -> String {
-        """
-        CREATE TABLE entries_\(n)(
+    static let create = """
+        CREATE TABLE entries(
             id INTEGER PRIMARY KEY,
-            key BLOB NOT NULL UNIQUE,
+            hash INTEGER NOT NULL,
+            key BLOB NOT NULL,
             written INTEGER NOT NULL,
             expires INTEGER,
+            idle INTEGER,
             stamp INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
-            bytes BLOB NOT NULL,
-            idle INTEGER
+            type_version INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            bytes BLOB NOT NULL
         )
         """
+
+    static let createIndex = "CREATE INDEX entries_by_hash ON entries(hash)"
+
+    /// Finds the entries whose values are in files of their own.
+    static let createIndexOfFiles = "CREATE INDEX entries_in_files ON entries(flags) WHERE flags <> 0"
+
+    static let count = "SELECT count(*) FROM entries"
+
+    /// How many entries belong to no archive of the file.
+    static let unlistedCount = "SELECT count(*) FROM entries WHERE id >> \(EntryID.bits) NOT IN (SELECT id FROM archives)"
+
+    /// Changes the key of an entry.
+    static let rename = "UPDATE entries SET hash = ?2, key = ?3, checksum = ?4 WHERE id = ?1"
+
+    static func runRename(
+        _ rename: Statement, _ id: Int64, _ key: UnsafeRawBufferPointer, _ sums: Checksum.Sums
+    ) throws(SQLiteError) {
+        rename.bind(id, at: 1)
+        rename.bind(sums.storedHash, at: 2)
+        rename.bind(key, at: 3)
+        rename.bind(sums.storedChecksum, at: 4)
+        try rename.run()
     }
 
-    /// How many archives have a table of entries.
-    static let count = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB 'entries_[0-9]*'"
+    /// The id up to which archive N was emptied, in a statement.
+    static func clearedThrough(_ n: Int64) -> String { "(SELECT cleared + \(EntryID.zero(of: n)) FROM archives WHERE id = \(n))" }
+
+    /// The size of an entry's value, which may be in a file of its own.
+    static let size = ValueReference.sizeColumn
 
     /// The last use in the file, or 0 for an entry whose validity does not depend on it.
-    private static func lastUse(_ n: Int64) -> String {
+    private static let lastUse = """
+        CASE WHEN idle IS NULL THEN 0 ELSE max(stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = entries.id), 0)) END
         """
-        CASE WHEN idle IS NULL THEN 0 \
-        ELSE max(stamp, coalesce((SELECT u.stamp FROM touches_\(n) u WHERE u.id = entries_\(n).id), 0)) END
+
+    // MARK: Values in files of their own
+
+    static let reference = "SELECT flags, bytes FROM entries WHERE id = ?1 AND flags <> 0"
+
+    /// Of the entries that ``deleteFirst`` deletes.
+    static let referencesOfFirst = """
+        SELECT flags, bytes FROM entries
+        WHERE flags <> 0 AND id IN (SELECT id FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
         """
+
+    static let references = "SELECT flags, bytes FROM entries WHERE flags <> 0"
+
+    /// The files that the entries refer to which a statement selects.
+    static func readFiles(_ references: Statement) throws(SQLiteError) -> [UInt64] {
+        defer { references.reset() }
+        var files: [UInt64] = []
+        while try references.step() {
+            if let reference = ValueReference(flags: references.int(0), bytes: references.bytes(1)) { files.append(reference.file) }
+        }
+        return files
     }
 
-    static func exists(_ n: Int64) -> String { "SELECT 1 FROM entries_\(n) WHERE id = ?1" }
-    static func delete(_ n: Int64) -> String { "DELETE FROM entries_\(n) WHERE id = ?1" }
-    static func deleteAll(_ n: Int64) -> String { "DELETE FROM entries_\(n)" }
+    // MARK: Single rows
+
+    static let exists = "SELECT 1 FROM entries WHERE id = ?1"
+    static let delete = "DELETE FROM entries WHERE id = ?1"
+
+    /// Deletes the first entries of a range, as many as ?3 says.
+    static let deleteFirst = "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)"
+
+    /// Whether the archive has entries, even if it was emptied.
+    static func hasRows(_ n: Int64) -> String {
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)))"
+    }
+
+    /// Runs ``lastID(_:)``.
+    static func readLastID(_ read: Statement) throws(SQLiteError) -> Int64 {
+        defer { read.reset() }
+        return try read.step() ? read.int(0) : 0
+    }
+
+    /// The id of the last entry, or that after which the first comes.
+    static func lastID(_ n: Int64) -> String {
+        "SELECT coalesce(max(id), \(EntryID.zero(of: n))) FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n))"
+    }
 
     // MARK: Whole entries
 
     /// The columns of an ``EntryRow``.
-    private static func columns(_ n: Int64) -> String { "id, written, expires, checksum, bytes, idle, \(lastUse(n))" }
+    private static let columns = "id, written, expires, checksum, bytes, idle, type_version, flags, \(lastUse)"
 
-    private static func entriesWithKeys(_ n: Int64, _ condition: String) -> String {
-        "SELECT \(columns(n)), key FROM entries_\(n) WHERE \(condition)"
+    private static func entriesWithKeys(_ condition: String) -> String { "SELECT \(columns), key FROM entries WHERE \(condition)" }
+
+    /// The entries whose keys have this hash, among those after an id.
+    static func read(_ n: Int64) -> String { entriesWithKeys("hash = ?1 AND id > ?2 AND id < \(EntryID.end(of: n))") }
+    static func readByID(_ n: Int64) -> String {
+        entriesWithKeys("id = ?1 AND id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n))")
+    }
+    static func between(_ n: Int64) -> String {
+        entriesWithKeys("id > max(?1, \(clearedThrough(n))) AND id <= min(?2, \(EntryID.end(of: n) - 1)) ORDER BY id")
     }
 
-    static func read(_ n: Int64) -> String { "SELECT \(columns(n)) FROM entries_\(n) WHERE key = ?1" }
-    static func readByID(_ n: Int64) -> String { entriesWithKeys(n, "id = ?1") }
-    static func after(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 ORDER BY id") }
-    static func before(_ n: Int64) -> String { entriesWithKeys(n, "id < ?1 ORDER BY id DESC") }
-    static func between(_ n: Int64) -> String { entriesWithKeys(n, "id > ?1 AND id <= ?2 ORDER BY id") }
+    /// For a damaged file: without a look at the table `archives`. Entries that were there before the archive was emptied are among them.
+    static func after(_ n: Int64) -> String {
+        entriesWithKeys("id > max(?1, \(EntryID.zero(of: n))) AND id < \(EntryID.end(of: n)) ORDER BY id")
+    }
+    static func before(_ n: Int64) -> String {
+        entriesWithKeys("id < min(?1, \(EntryID.end(of: n))) AND id > \(EntryID.zero(of: n)) ORDER BY id DESC")
+    }
 
     // MARK: Without the bytes
 
-    /// The columns of an ``EntryHead``.
+    /// The columns of an ``EntryHead``, of the entry with this hash and key among those after an id.
     static func find(_ n: Int64) -> String {
-        "SELECT id, length(bytes), written, expires, checksum, idle, \(lastUse(n)) FROM entries_\(n) WHERE key = ?1"
+        """
+        SELECT id, \(size), written, expires, checksum, idle, \(lastUse) FROM entries \
+        WHERE hash = ?2 AND key = ?1 AND id > ?3 AND id < \(EntryID.end(of: n))
+        """
     }
 
     /// The columns of a ``SweepRow``, for the entries of a block.
-    static func datesBetween(_ n: Int64) -> String {
-        "SELECT id, length(bytes), written, expires, idle, \(lastUse(n)), key FROM entries_\(n) WHERE id >= ?1 AND id < ?2"
+    static let datesBetween =
+        "SELECT id, \(size), written, expires, idle, \(lastUse), key FROM entries WHERE id >= ?1 AND id < ?2"
+
+    /// How many entries were inserted from an id on, their bytes, and the id of the last.
+    static func tail(_ n: Int64) -> String {
+        "SELECT count(*), total(\(size)), max(id) FROM entries WHERE id >= ?1 AND id < \(EntryID.end(of: n))"
     }
 
-    static func revision(_ n: Int64) -> String { "SELECT checksum FROM entries_\(n) WHERE id = ?1" }
+    private enum TailColumn: Int32 { case entries, bytes, lastID }
 
-    /// The revision of the entry that ``revision(_:)`` is bound to; `nil` if there is no such entry.
+    /// Adds the entries that ``tail(_:)`` is bound to.
+    static func add(_ tail: Statement, to totals: inout ArchiveTotals) throws(SQLiteError) {
+        defer { tail.reset() }
+        tail.bind(totals.nextID, at: 1)
+        guard try tail.step(), !tail.isNull(TailColumn.lastID) else { return }
+        // A damaged row may hold any numbers.
+        totals.entries &+= tail.int(TailColumn.entries)
+        totals.bytes &+= tail.int(TailColumn.bytes)
+        totals.nextID = tail.int(TailColumn.lastID) &+ 1
+    }
+
+    static let revision = "SELECT checksum FROM entries WHERE id = ?1"
+
+    /// The revision of the entry that ``revision`` is bound to; `nil` if there is no such entry.
     static func readRevision(_ statement: Statement) throws(SQLiteError) -> UInt32? {
         try statement.step() ? UInt32(truncatingIfNeeded: statement.int(0)) : nil
     }
 
     // MARK: Writing
 
-    static func insert(_ n: Int64) -> String {
-        "INSERT INTO entries_\(n)(id, key, written, expires, idle, stamp, checksum, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-    }
+    static let insert = """
+        INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, flags, bytes)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        """
 
     static func runInsert(_ insert: Statement, _ id: Int64, _ content: EntryContent, stamp: UseStamp) throws(SQLiteError) {
         insert.bind(id, at: 1)
-        insert.bind(content.key, at: 2)
-        insert.bind(content.written, at: 3)
-        insert.bind(content.expires, at: 4)
-        insert.bind(content.idle, at: 5)
-        insert.bind(stamp.rawValue, at: 6)
-        insert.bind(Int64(content.checksum), at: 7)
-        insert.bind(content.bytes, at: 8)
+        insert.bind(content.sums.storedHash, at: 2)
+        insert.bind(content.key, at: 3)
+        insert.bind(content.written, at: 4)
+        insert.bind(content.expires, at: 5)
+        insert.bind(content.idle, at: 6)
+        insert.bind(stamp.rawValue, at: 7)
+        insert.bind(content.sums.storedChecksum, at: 8)
+        insert.bind(content.typeVersion, at: 9)
+        insert.bind(content.flags, at: 10)
+        insert.bind(content.bytes, at: 11)
         try insert.run()
     }
 
-    static func update(_ n: Int64) -> String {
-        "UPDATE entries_\(n) SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, bytes = ?6 WHERE id = ?1"
-    }
+    static let update = """
+        UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, flags = ?7, bytes = ?8 WHERE id = ?1
+        """
 
     static func runUpdate(_ update: Statement, _ id: Int64, _ content: EntryContent) throws(SQLiteError) {
         update.bind(id, at: 1)
         update.bind(content.written, at: 2)
         update.bind(content.expires, at: 3)
         update.bind(content.idle, at: 4)
-        update.bind(Int64(content.checksum), at: 5)
-        update.bind(content.bytes, at: 6)
+        update.bind(content.sums.storedChecksum, at: 5)
+        update.bind(content.typeVersion, at: 6)
+        update.bind(content.flags, at: 7)
+        update.bind(content.bytes, at: 8)
         try update.run()
     }
+}
+
+/// The id of an entry: the number of its archive, times 2^40, plus the entry's number in the archive, which begins with 1.
+enum EntryID {
+    static let bits: Int64 = 40
+    /// Archives beyond this number would have ids that no integer holds.
+    static let lastArchive: Int64 = 1 << 22
+
+    /// The id after which the first entry of an archive comes.
+    static func zero(of archive: Int64) -> Int64 { archive << bits }
+    /// The first id of the next archive.
+    static func end(of archive: Int64) -> Int64 { zero(of: archive + 1) }
 }
 
 /// What a write stores of an entry. The key and the bytes are not copied: they are valid inside the closure that they are passed to.
@@ -117,14 +225,16 @@ struct EntryContent {
     let written: Int64
     let expires: Int64?
     let idle: Int64?
-    let checksum: UInt32
+    let typeVersion: Int64
+    let flags: Int64
+    let sums: Checksum.Sums
 }
 
 /// The current row of a statement that selects a whole entry. Valid until the statement's next step.
 struct EntryRow {
     let row: Statement
 
-    private enum Column: Int32 { case id, written, expires, checksum, bytes, idle, lastUse, key }
+    private enum Column: Int32 { case id, written, expires, checksum, bytes, idle, typeVersion, flags, lastUse, key }
 
     init(_ row: Statement) { self.row = row }
 
@@ -138,7 +248,9 @@ struct EntryRow {
         var entry = Entry(
             bytes: Data(row.bytes(Column.bytes)), written: row.instant(Column.written), expires: row.optionalInstant(Column.expires),
             idle: row.optionalInt(Column.idle))
-        entry.row = id
+        entry.id = id
+        entry.typeVersion = row.int(Column.typeVersion)
+        entry.flags = row.int(Column.flags)
         entry.lastUse = row.stamp(Column.lastUse)
         entry.revision = checksum
         return entry
@@ -185,11 +297,4 @@ struct SweepRow {
     /// The last use in the file, if the entry has an idle age of its own.
     var lastUse: UseStamp { row.stamp(Column.lastUse) }
     var key: EntryKey { row.key(Column.key) }
-}
-
-/// A row of ``EntryTable/keysBetween(_:)``.
-struct KeyRow {
-    var key: EntryKey
-
-    init(_ row: Statement) { key = EntryKey(String(decoding: row.bytes(0), as: UTF8.self)) }
 }

@@ -5,7 +5,7 @@ struct IndexState: Equatable {
     var definition: String
     var columns: Int
     var collections: Int
-    /// The builder has read the entries up to this number; `Int64.max` once it has read all.
+    /// The builder has read the entries up to this id; `Int64.max` once it has read all.
     var through: Int64
     /// The last entry that there was when the index was begun. Later ones are indexed when they are written.
     var until: Int64
@@ -19,8 +19,8 @@ struct IndexState: Equatable {
             return false
         }
         let possible = 0...Int64(1) << 48
-        return 0...2000 ~= columns && 0...2000 ~= collections && [until, built, unindexedRows].allSatisfy(possible.contains)
-            && (through == .max || possible.contains(through))
+        return 0...2000 ~= columns && 0...2000 ~= collections && [built, unindexedRows].allSatisfy(possible.contains)
+            && through >= 0 && 0..<Int64.max ~= until
     }
 
     /// Whether the builder has yet to read the entry.
@@ -28,7 +28,7 @@ struct IndexState: Equatable {
 }
 
 extension IndexState {
-    static let load = "SELECT definition, columns, collections, through, until, built, unindexedRows FROM indexes WHERE archive = ?1"
+    static let load = "SELECT definition, columns, collections, through, until, built, unindexed_rows FROM indexes WHERE archive = ?1"
 
     private enum Column: Int32 { case definition, columns, collections, through, until, built, unindexedRows }
 
@@ -40,7 +40,7 @@ extension IndexState {
     }
 
     static let store = """
-        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, built, unindexedRows)
+        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, built, unindexed_rows)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """
 
@@ -68,10 +68,7 @@ struct IndexExtent {
     var through: Int64 = 0
     var until: Int64 = 0
     var unindexedRows: Int64 = 0
-    var entries: Int64 = 0
     var built: Int64 = 0
-    /// The number of the last entry that was inserted.
-    var lastRow: Int64 = 0
 
     /// The entries that the builder has yet to read.
     var unbuilt: UnbuiltRows? { through == .max ? nil : UnbuiltRows(after: through, through: until) }
@@ -81,18 +78,17 @@ struct IndexExtent {
 
 extension IndexExtent {
     static let load = """
-        SELECT a.expiring, i.definition, i.through, i.until, i.unindexedRows, a.entries, i.built, a.next
+        SELECT a.expiring, i.definition, i.through, i.until, i.unindexed_rows, i.built
         FROM archives a LEFT JOIN indexes i ON i.archive = a.id WHERE a.id = ?1
         """
 
-    private enum Column: Int32 { case expiring, definition, through, until, unindexedRows, entries, built, nextID }
+    private enum Column: Int32 { case expiring, definition, through, until, unindexedRows, built }
 
     /// - Parameter shape: The index that is asked for.
     init(_ row: Statement, of shape: IndexShape?) {
         self.init(
             hasExpiring: row.int(Column.expiring) != 0, hasIndex: !row.isNull(Column.definition),
             isUsable: shape.map { row.isText($0.definition, at: Column.definition) } ?? false, through: row.int(Column.through),
-            until: row.int(Column.until), unindexedRows: row.int(Column.unindexedRows), entries: row.int(Column.entries),
-            built: row.int(Column.built), lastRow: row.int(Column.nextID) - 1)
+            until: row.int(Column.until), unindexedRows: row.int(Column.unindexedRows), built: row.int(Column.built))
     }
 }

@@ -12,7 +12,7 @@ enum IndexTables {
             through INTEGER NOT NULL,
             until INTEGER NOT NULL,
             built INTEGER NOT NULL,
-            unindexedRows INTEGER NOT NULL
+            unindexed_rows INTEGER NOT NULL
         )
         """
 
@@ -215,9 +215,13 @@ enum IndexTables {
 
     private static func countColumns(_ n: Int64) -> String { "SELECT count(*) FROM columns_\(n)" }
     private static func countUnindexed(_ n: Int64) -> String { "SELECT count(*) FROM unindexed_\(n)" }
-    private static func countCovered(_ n: Int64) -> String { "SELECT count(*) FROM entries_\(n) WHERE id <= ?1 OR id > ?2" }
+    private static func countCovered(_ n: Int64) -> String {
+        """
+        SELECT count(*) FROM entries WHERE id > \(EntryTable.clearedThrough(n)) AND id < \(EntryID.end(of: n)) AND (id <= ?1 OR id > ?2)
+        """
+    }
     private static func countOrphans(_ n: Int64) -> String {
-        "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries_\(n) e WHERE e.id = c.id)"
+        "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.id = c.id)"
     }
 
     /// Whether the tables hold one row for each entry that the index covers, and no other. True for an archive without an index.

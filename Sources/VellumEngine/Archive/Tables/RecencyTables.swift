@@ -1,29 +1,39 @@
 internal import VellumCore
 
-/// The tables `touches_N` and `recency_N`: when the entries of archive N were last used.
+/// The tables `touches` and `recency`: when the entries were last used.
 ///
-/// `touches_N` holds the last use of each entry that was used since it was inserted, by entry. `recency_N` is the recency log: uses in
-/// their order. A record of the log whose stamp is no longer the entry's touch is obsolete. `ArchiveWriter+Eviction.swift` describes how
+/// `touches` holds the last use of each entry that was used since it was inserted, by entry. `recency` is the recency log of each archive: uses
+/// in their order. A record of the log whose stamp is no longer the entry's touch is obsolete. `ArchiveWriter+Eviction.swift` describes how
 /// both give the eviction order.
 enum RecencyTables {
-    static func createTouches(_ n: Int64) -> String { "CREATE TABLE touches_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)" }
-    static func createRecency(_ n: Int64) -> String { "CREATE TABLE recency_\(n)(stamp INTEGER PRIMARY KEY, id INTEGER NOT NULL)" }
+    static let createTouches = "CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)"
+    static let createRecency = """
+        CREATE TABLE recency(
+            archive INTEGER NOT NULL,
+            stamp INTEGER NOT NULL,
+            id INTEGER NOT NULL,
+            PRIMARY KEY(archive, stamp)
+        ) WITHOUT ROWID
+        """
 
     /// Replaces a table that is missing in a damaged file.
-    static func createEmptyTouches(_ n: Int64) -> String {
-        "CREATE TEMP TABLE touches_\(n)(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)"
-    }
+    static let createEmptyTouches = "CREATE TEMP TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)"
 
     // MARK: Touches
 
-    static func insertTouch(_ n: Int64) -> String { "INSERT OR IGNORE INTO touches_\(n)(id, stamp) VALUES (?1, ?2)" }
-    static func updateTouch(_ n: Int64) -> String { "UPDATE touches_\(n) SET stamp = ?2 WHERE id = ?1 AND stamp < ?2" }
-    static func deleteTouch(_ n: Int64) -> String { "DELETE FROM touches_\(n) WHERE id = ?1" }
-    static func deleteAllTouches(_ n: Int64) -> String { "DELETE FROM touches_\(n)" }
+    static let insertTouch = "INSERT OR IGNORE INTO touches(id, stamp) VALUES (?1, ?2)"
+    static let updateTouch = "UPDATE touches SET stamp = ?2 WHERE id = ?1 AND stamp < ?2"
+    static let deleteTouch = "DELETE FROM touches WHERE id = ?1"
+    /// Deletes the first touches of a range, as many as ?3 says.
+    static let deleteFirstTouches =
+        "DELETE FROM touches WHERE id IN (SELECT id FROM touches WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)"
 
     /// The stamps of one entry: that of its insertion, and its touch.
     static func lastUse(_ n: Int64) -> String {
-        "SELECT e.id, e.stamp, u.stamp FROM entries_\(n) e LEFT JOIN touches_\(n) u ON u.id = e.id WHERE e.key = ?1"
+        """
+        SELECT e.id, e.stamp, u.stamp FROM entries e LEFT JOIN touches u ON u.id = e.id \
+        WHERE e.hash = ?2 AND e.key = ?1 AND e.id > \(EntryTable.clearedThrough(n)) AND e.id < \(EntryID.end(of: n))
+        """
     }
 
     private enum LastUseColumn: Int32 { case id, inserted, touched }
@@ -32,43 +42,47 @@ enum RecencyTables {
     static func readLastUse(_ statement: Statement) throws(SQLiteError) -> Touch? {
         guard try statement.step() else { return nil }
         let stamp = max(statement.int(LastUseColumn.inserted), statement.optionalInt(LastUseColumn.touched) ?? 0)
-        return Touch(row: statement.int(LastUseColumn.id), stamp: UseStamp(rawValue: stamp))
+        return Touch(entryID: statement.int(LastUseColumn.id), stamp: UseStamp(rawValue: stamp))
     }
 
     /// The last use of any entry in the file.
     static func newestStamp(_ n: Int64) -> String {
         """
-        SELECT max(coalesce((SELECT max(stamp) FROM recency_\(n)), 0), coalesce((SELECT stamp FROM entries_\(n) ORDER BY id DESC LIMIT 1), 0))
+        SELECT max(coalesce((SELECT max(stamp) FROM recency WHERE archive = \(n)), 0), \
+        coalesce((SELECT stamp FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1), 0))
         """
     }
 
     // MARK: The recency log
 
-    static func insertRecency(_ n: Int64) -> String { "INSERT OR IGNORE INTO recency_\(n)(stamp, id) VALUES (?1, ?2)" }
-    static func deleteRecency(_ n: Int64) -> String { "DELETE FROM recency_\(n) WHERE stamp = ?1" }
-    static func deleteAllRecency(_ n: Int64) -> String { "DELETE FROM recency_\(n)" }
+    static let insertRecency = "INSERT OR IGNORE INTO recency(archive, stamp, id) VALUES (?1, ?2, ?3)"
+    static let deleteRecency = "DELETE FROM recency WHERE archive = ?1 AND stamp = ?2"
+    /// Deletes those of the first records that are of entries up to an id, as many as ?3 says.
+    static let deleteFirstRecency = """
+        DELETE FROM recency WHERE archive = ?1 AND id <= ?2
+            AND stamp IN (SELECT stamp FROM recency WHERE archive = ?1 ORDER BY stamp LIMIT ?3)
+        """
 
     /// A part of the log, as ``RecencyRecord`` reads it.
-    static func recencyAfter(_ n: Int64) -> String {
-        "SELECT m.stamp, u.stamp FROM recency_\(n) m LEFT JOIN touches_\(n) u ON u.id = m.id WHERE m.stamp > ?1 ORDER BY m.stamp LIMIT ?2"
-    }
+    static let recencyAfter = """
+        SELECT m.stamp, u.stamp FROM recency m LEFT JOIN touches u ON u.id = m.id
+        WHERE m.archive = ?1 AND m.stamp > ?2 ORDER BY m.stamp LIMIT ?3
+        """
 
     // MARK: The oldest
 
     /// The oldest record of the log and its entry, as ``EvictionCandidate`` reads them.
-    static func oldestRecency(_ n: Int64) -> String {
+    static let oldestRecency = """
+        SELECT m.stamp, m.id, u.stamp, e.key, \(EntryTable.size)
+        FROM recency m LEFT JOIN touches u ON u.id = m.id LEFT JOIN entries e ON e.id = m.id
+        WHERE m.archive = ?1 ORDER BY m.stamp LIMIT 1
         """
-        SELECT m.stamp, m.id, u.stamp, e.key, length(e.bytes)
-        FROM recency_\(n) m LEFT JOIN touches_\(n) u ON u.id = m.id LEFT JOIN entries_\(n) e ON e.id = m.id
-        ORDER BY m.stamp LIMIT 1
-        """
-    }
 
     /// The first entry above the low-water mark, as ``EvictionCandidate`` reads it.
     static func oldestAboveLowWater(_ n: Int64) -> String {
         """
-        SELECT e.stamp, e.id, u.stamp, e.key, length(e.bytes)
-        FROM entries_\(n) e LEFT JOIN touches_\(n) u ON u.id = e.id WHERE e.id > ?1 ORDER BY e.id LIMIT 1
+        SELECT e.stamp, e.id, u.stamp, e.key, \(EntryTable.size)
+        FROM entries e LEFT JOIN touches u ON u.id = e.id WHERE e.id > ?1 AND e.id < \(EntryID.end(of: n)) ORDER BY e.id LIMIT 1
         """
     }
 
@@ -77,35 +91,37 @@ enum RecencyTables {
     /// Records of the log, the newest first, as ``ListedEntry`` reads them.
     static func newestRecency(_ n: Int64) -> String {
         """
-        SELECT m.stamp, m.id, e.key, e.written, e.expires, e.idle, length(e.bytes)
-        FROM recency_\(n) m JOIN touches_\(n) u ON u.id = m.id AND u.stamp = m.stamp JOIN entries_\(n) e ON e.id = m.id
-        ORDER BY m.stamp DESC
+        SELECT m.stamp, m.id, e.key, e.written, e.expires, e.idle, \(EntryTable.size)
+        FROM recency m JOIN touches u ON u.id = m.id AND u.stamp = m.stamp JOIN entries e ON e.id = m.id
+        WHERE m.archive = \(n) AND m.id > \(EntryTable.clearedThrough(n)) AND m.id < \(EntryID.end(of: n)) ORDER BY m.stamp DESC
         """
     }
 
     /// Entries above the low-water mark that have no touch, the newest first, as ``ListedEntry`` reads them.
     static func newestAboveLowWater(_ n: Int64) -> String {
         """
-        SELECT e.stamp, e.id, e.key, e.written, e.expires, e.idle, length(e.bytes) FROM entries_\(n) e
-        WHERE e.id > ?1 AND NOT EXISTS (SELECT 1 FROM touches_\(n) u WHERE u.id = e.id) ORDER BY e.id DESC
+        SELECT e.stamp, e.id, e.key, e.written, e.expires, e.idle, \(EntryTable.size) FROM entries e
+        WHERE e.id > ?1 AND e.id < \(EntryID.end(of: n)) AND NOT EXISTS (SELECT 1 FROM touches u WHERE u.id = e.id) ORDER BY e.id DESC
         """
     }
 
     /// One entry, as ``ListedEntry`` reads it.
     static func listedEntry(_ n: Int64) -> String {
-        "SELECT 0, id, key, written, expires, idle, length(bytes) FROM entries_\(n) WHERE id = ?1"
+        "SELECT 0, id, key, written, expires, idle, \(EntryTable.size) FROM entries WHERE id = ?1 AND id > \(EntryTable.clearedThrough(n))"
     }
 
     // MARK: Checking
 
-    /// Touches without a record in the log, entries that lack a touch, and entries whose numbers would be used again.
+    /// Touches without a record in the log, and entries that lack a touch.
     static func countMisplaced(_ n: Int64) -> String {
-        """
-        SELECT (SELECT count(*) FROM touches_\(n) u LEFT JOIN recency_\(n) m ON m.stamp = u.stamp WHERE m.id IS NOT u.id)
-            + (SELECT count(*) FROM entries_\(n) e WHERE e.id >= a.next
-                OR (e.id <= a.low_water AND NOT EXISTS (SELECT 1 FROM touches_\(n) u WHERE u.id = e.id)))
-        FROM archives a WHERE a.id = \(n)
-        """
+        let isOfArchive = "id > \(EntryTable.clearedThrough(n)) AND id < \(EntryID.end(of: n))"
+        return """
+            SELECT (SELECT count(*) FROM (SELECT id, stamp FROM touches WHERE \(isOfArchive)) u
+                    LEFT JOIN recency m ON m.archive = \(n) AND m.stamp = u.stamp WHERE m.id IS NOT u.id)
+                + (SELECT count(*) FROM (SELECT id FROM entries WHERE \(isOfArchive)) e
+                    WHERE e.id <= a.low_water + \(EntryID.zero(of: n)) AND NOT EXISTS (SELECT 1 FROM touches u WHERE u.id = e.id))
+            FROM archives a WHERE a.id = \(n)
+            """
     }
 }
 

@@ -50,11 +50,12 @@ enum RetentionTable {
         }
     }
 
-    private static let deleteSeenBefore = "DELETE FROM retention WHERE seen < ?1"
+    private static let deleteSeenBefore = "DELETE FROM retention WHERE archive = ?1 AND seen < ?2"
 
-    static func deleteOld(before moment: WallInstant, on connection: Connection) throws(SQLiteError) {
+    static func deleteOld(of archive: Int64, before moment: WallInstant, on connection: Connection) throws(SQLiteError) {
         let delete = try connection.prepare(deleteSeenBefore)
-        delete.bind(moment.rawValue, at: 1)
+        delete.bind(archive, at: 1)
+        delete.bind(moment.rawValue, at: 2)
         try delete.run()
     }
 }

@@ -2,8 +2,9 @@ internal import VellumCore
 
 /// SQL that belongs to no table: settings, transactions, and statements about the file as a whole.
 ///
-/// Each table has a file of its own in this folder, with its statements and the structs that read their rows. The tables of one archive
-/// carry its number, so that dropping it takes one statement. Numbers come from the table `archives`, never from user-supplied text.
+/// Each table has a file of its own in this folder, with its statements and the structs that read their rows. All archives share the tables
+/// of entries and uses; the tables of an archive's index carry its number. Numbers come from the table `archives`, never from user-supplied
+/// text.
 enum SQL {
     // MARK: The file
 
@@ -16,6 +17,13 @@ enum SQL {
     static func setFormatVersion(_ version: Int) -> String { "PRAGMA user_version = \(version)" }
 
     static let pageCount = "PRAGMA page_count"
+    static let pageSize = "PRAGMA page_size"
+    /// Runs ``pageCount``.
+    static func readPageCount(_ statement: Statement) throws(SQLiteError) -> Int64 {
+        defer { statement.reset() }
+        return try statement.step() ? statement.int(0) : 0
+    }
+
     static let freePageCount = "PRAGMA freelist_count"
     static func freePages(_ count: Int) -> String { "PRAGMA incremental_vacuum(\(count))" }
 
@@ -71,15 +79,18 @@ enum SQL {
 
     // MARK: Schema
 
-    /// The tables of a file without archives.
-    static let fileTables = [ArchiveTable.create, IndexTables.create, RetentionTable.create]
+    /// The tables of every file, by their names.
+    static let tables: KeyValuePairs = [
+        "archives": ArchiveTable.create, "entries": EntryTable.create, "touches": RecencyTables.createTouches,
+        "recency": RecencyTables.createRecency, "indexes": IndexTables.create, "retention": RetentionTable.create,
+        "original_keys": OriginalKeyTable.create,
+    ]
 
-    /// The tables of an archive without an index.
-    static func archiveTables(_ n: Int64) -> [String] {
-        [EntryTable.create(n), RecencyTables.createTouches(n), RecencyTables.createRecency(n)]
-    }
-
-    static func dropArchiveTables(_ n: Int64) -> String { "DROP TABLE entries_\(n); DROP TABLE touches_\(n); DROP TABLE recency_\(n);" }
+    /// The indexes of every file.
+    static let indexes: KeyValuePairs = [
+        "entries_by_hash": EntryTable.createIndex, "entries_in_files": EntryTable.createIndexOfFiles,
+        "archives_by_version_group": ArchiveTable.createIndex,
+    ]
 
     /// How many tables and indexes there are: reading it makes a connection open the log.
     static let tableCount = "SELECT count(*) FROM sqlite_schema"

@@ -5,7 +5,7 @@ package import VellumCore
 // opens.
 
 extension DatabaseFile {
-    /// Renames the entries of an open archive whose keys begin with a prefix. Blocks for the disk.
+    /// Gives the entries of an open archive that were taken over their keys. Blocks for the disk.
     ///
     /// An entry keeps its value, its dates and its place in the order of use. If several entries get the same key, the one written last stays;
     /// an entry that already has the key always stays.
@@ -14,13 +14,10 @@ extension DatabaseFile {
     ///
     /// - Parameters:
     ///   - name: The name of the archive.
-    ///   - prefix: The beginning of the keys to replace, in ASCII.
     ///   - newKey: Returns the new key, or `nil` to leave the entry as it is. Called without a lock.
     /// - Complexity: O(log n) if there are no such entries, and O(k log n) for k of them.
-    package func renameEntries(
-        ofArchive name: String, withKeyPrefix prefix: String, to newKey: (EntryKey) -> EntryKey?
-    ) throws(VellumError) {
-        var rest = try withUsableFile { () throws(SQLiteError) in try keys(ofArchive: name, beginningWith: prefix) }[...]
+    package func renameEntries(ofArchive name: String, to newKey: (EntryKey) -> EntryKey?) throws(VellumError) {
+        var rest = try withUsableFile { () throws(SQLiteError) in try originalKeys(ofArchive: name) }[...]
         while !rest.isEmpty {
             let batch = rest.prefix(256).compactMap { old in newKey(old).map { (old: old, new: $0) } }
             rest = rest.dropFirst(256)
@@ -29,10 +26,11 @@ extension DatabaseFile {
         }
     }
 
-    /// Returns the keys that begin with a prefix, those of the entries written last first.
-    private func keys(ofArchive name: String, beginningWith prefix: String) throws(SQLiteError) -> [EntryKey] {
-        let keys = try withWriter { (writer) throws(SQLiteError) in
-            try writer.archive(named: name)?.keys(beginningWith: prefix)
+    /// Returns the keys of entries that were taken over, those of the entries written last first.
+    private func originalKeys(ofArchive name: String) throws(SQLiteError) -> [EntryKey] {
+        let keys = try withWriter { (writer) throws(SQLiteError) -> [EntryKey]? in
+            guard let archive = writer.archive(named: name) else { return nil }
+            return try OriginalKeyTable.entries(of: archive.id, on: writer.connection).compactMap(\.key)
         }
         guard let keys else { throw .closedArchive }
         return keys
@@ -63,35 +61,23 @@ extension WriteConnection {
 }
 
 extension ArchiveWriter {
-    fileprivate func keys(beginningWith prefix: String) throws(SQLiteError) -> [EntryKey] {
-        let list = try connection.prepare(EntryTable.keysBetween(id))
-        list.bind(copying: Data(prefix.utf8), at: 1)
-        // ASCII and every other byte of UTF-8 sorts before 0xFF.
-        list.bind(copying: Data(prefix.utf8) + [0xFF], at: 2)
-        var keys: [EntryKey] = []
-        while try list.step() { keys.append(KeyRow(list).key) }
-        return keys
-    }
-
     /// Gives entries other keys. Removes an entry if there is one under its new key already. In a transaction.
     fileprivate func rename(_ keys: [(old: EntryKey, new: EntryKey)]) throws(SQLiteError) {
         let reader = ArchiveReader(id: id, checksum: checksum, connection: connection)
-        let rename = try connection.prepare(EntryTable.rename(id))
+        let rename = try connection.prepare(EntryTable.rename)
         for (old, new) in keys {
             // Another process may have been faster. A damaged entry stays where it is.
             guard case .entry(let entry)? = try reader.entry(forKey: old) else { continue }
             if try reader.lastUse(ofKey: new) != nil {
-                try delete(entry.row, size: Int64(entry.bytes.count), key: old)
+                try delete(entry.id, size: Int64(entry.bytes.count), key: old)
             } else {
                 try new.withBytes { (key) throws(SQLiteError) in
-                    rename.bind(entry.row, at: 1)
-                    rename.bind(key, at: 2)
-                    rename.bind(Int64(checksum.of(entry, key: key)), at: 3)
-                    try rename.run()
+                    try EntryTable.runRename(rename, entry.id, key, checksum.sums(of: entry, key: key))
                 }
                 changed.insert(old)
                 changed.insert(new)
             }
+            try OriginalKeyTable.delete(entry.id, on: connection)
             CrashPoint.reached(.originalKeyRenamed)
         }
     }

@@ -3,6 +3,9 @@ package import VellumCore
 
 /// How the entries of a file of the original MiniCache, a Core Data store, are taken over.
 package struct OriginalCache: Sendable {
+    /// The beginning of the key of an entry that was taken over and waits for a cache of its key type.
+    package static let keyPrefix = "\u{1}?"
+
     /// An entry as the original wrote it.
     package struct Entry: Sendable {
         /// The name of the cache.

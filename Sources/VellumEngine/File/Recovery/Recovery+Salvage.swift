@@ -16,6 +16,7 @@ extension Recovery {
         guard let source = try openSource(aside, &copy) else { return 0 }
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
+        prepareForSalvage(source)
         for (archive, found) in try archives(in: source) {
             let number = try writer.archiveNumber(named: archive.name, withLimit: found.limit ?? .unknown)
             let rows = ArchiveWriter(id: number, name: archive.name, connection: target)
@@ -23,8 +24,7 @@ extension Recovery {
             rows.versionGroup = found.versionGroup
             try writer.transaction { () throws(SQLiteError) in try rows.writeHeartbeat(at: now) }
             writer.add(rows)
-            prepareForSalvage(archive.number, source)
-            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum)
+            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
             while let found = entries.next(512) {
                 try writer.transaction { () throws(SQLiteError) in
                     try rows.load()
@@ -47,7 +47,14 @@ extension Recovery {
             Log.warning("The schema of a damaged archive file contains definitions that this package did not write. None of them is run.")
             let place = try copy ?? FileHeader.copy(of: aside)
             copy = place
-            try SchemaRepair.run(place, check)
+            do throws(SQLiteError) {
+                try SchemaRepair.run(place, check)
+                guard try foreignSchema(of: place) == nil else { return nil }
+            } catch {
+                guard error.isDamage else { throw error }
+                Log.error("The schema of a damaged archive file could not be repaired, so its entries cannot be read.", error)
+                return nil
+            }
         }
         return try openForReading(copy ?? aside)
     }
@@ -98,15 +105,15 @@ extension Recovery {
     }
 
     /// Creates an empty table of touches where there is none: the statements that read entries use it, and must not fail for that.
-    private static func prepareForSalvage(_ number: Int64, _ source: Connection) {
+    private static func prepareForSalvage(_ source: Connection) {
         do throws(SQLiteError) {
-            _ = try source.prepare(EntryTable.after(number))
+            _ = try source.prepare(EntryTable.after(1))
         } catch {
-            Log.error("The order of use of an archive cannot be read.", error)
+            Log.error("The order of use of the entries cannot be read.", error)
             do throws(SQLiteError) {
-                try source.execute(RecencyTables.createEmptyTouches(number))
+                try source.execute(RecencyTables.createEmptyTouches)
             } catch {
-                Log.error("The entries of an archive cannot be read.", error)
+                Log.error("The entries cannot be read.", error)
             }
         }
     }
@@ -119,6 +126,7 @@ extension Recovery {
     private struct Description {
         var versionGroup: String?
         var limit: StoredLimit?
+        var cleared: Int64 = 0
     }
 
     /// The archives of the file, by each of three ways to list them. If they disagree, all are used: no entry matches its checksum under the
@@ -130,10 +138,11 @@ extension Recovery {
                 let list = try source.prepare(sql)
                 while try list.step() {
                     let listed = ArchiveTable.Listed(list)
-                    guard let name = listed.name, listed.id > 0 else { continue }
+                    guard let name = listed.name, 1...EntryID.lastArchive ~= listed.id else { continue }
                     let archive = Archive(number: listed.id, name: name)
                     var description = archives[archive] ?? Description()
                     description.versionGroup = listed.versionGroup ?? description.versionGroup
+                    if 0..<Int64(1) << EntryID.bits ~= listed.cleared { description.cleared = max(description.cleared, listed.cleared) }
                     if listed.limit.isPossible { description.limit = listed.limit }
                     archives[archive] = description
                 }

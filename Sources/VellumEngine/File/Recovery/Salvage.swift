@@ -9,7 +9,7 @@ final class Salvage {
     private let checksum: Checksum
     private var state = State.forward
     /// The last entry that was read forward.
-    private var first: Int64 = .min
+    private var first: Int64
     /// How many bytes the current batch has.
     private var bytes = 0
     /// How many bytes a batch may have.
@@ -24,7 +24,9 @@ final class Salvage {
 
     typealias Found = (key: EntryKey, entry: Entry)
 
-    init(source: Connection, archive: Int64, checksum: Checksum) {
+    /// - Parameter cleared: The number of the entry after which those come that were there since the archive was emptied.
+    init(source: Connection, archive: Int64, checksum: Checksum, cleared: Int64) {
+        first = EntryID.zero(of: archive) + cleared
         self.source = source
         self.archive = archive
         self.checksum = checksum
@@ -57,9 +59,9 @@ final class Salvage {
         return found
     }
 
-    /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as an entry's number has bits.
+    /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as an entry's id has bits.
     private func leap() -> State {
-        let start = max(first, 0)
+        let start = first
         var step: Int64 = 1
         while step > 0, start <= .max - step {
             do throws(SQLiteError) {
@@ -67,9 +69,9 @@ final class Salvage {
                 let statement = try source.prepare(EntryTable.after(archive))
                 statement.bind(start + step - 1, at: 1)
                 guard try statement.step() else { break }
-                let number = EntryRow(statement).id
+                let id = EntryRow(statement).id
                 // A B-tree that is out of order may lead anywhere.
-                if number >= start + step { return .back(from: number, resume: number - 1) }
+                if id >= start + step { return .back(from: id, resume: id - 1) }
             } catch {
                 // Still in the unreadable part.
             }
@@ -85,9 +87,9 @@ final class Salvage {
         statement.bind(first, at: 1)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
-            let number = EntryRow(statement).id
-            guard number > first else { throw SQLiteError(code: SQLiteError.corrupt, message: "Entries are out of order.") }
-            first = number
+            let id = EntryRow(statement).id
+            guard id > first else { throw SQLiteError(code: SQLiteError.corrupt, message: "Entries are out of order.") }
+            first = id
             append(EntryRow(statement), to: &found)
         }
         return false
@@ -99,9 +101,9 @@ final class Salvage {
         statement.bind(from, at: 1)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
-            let number = EntryRow(statement).id
-            guard number > first, number < from else { return true }
-            from = number
+            let id = EntryRow(statement).id
+            guard id > first, id < from else { return true }
+            from = id
             append(EntryRow(statement), to: &found)
         }
         return false

@@ -24,6 +24,12 @@ struct SchemaCheck {
         }
     }
 
+    /// Whether the tables and indexes of every file are there.
+    var isWhole: Bool {
+        let names = Set(items.map(\.name))
+        return SQL.tables.allSatisfy { names.contains($0.key) } && SQL.indexes.allSatisfy { names.contains($0.key) }
+    }
+
     func isOurs(_ item: SQL.SchemaItem) -> Bool {
         switch item.type {
         case "table": return item.name == item.table && item.sql != nil && item.sql == definition(ofTable: item.name)
@@ -37,10 +43,8 @@ struct SchemaCheck {
 
     /// The SQL with which this package, or SQLite, creates the table of that name; `nil` if neither creates such a table.
     func definition(ofTable name: String) -> String? {
+        if let own = SQL.tables.first(where: { $0.key == name }) { return own.value }
         switch name {
-        case "archives": return ArchiveTable.create
-        case "indexes": return IndexTables.create
-        case "retention": return RetentionTable.create
         case "sqlite_stat1": return IndexTables.statisticsTable
         case "sqlite_stat4": return IndexTables.samplesTable
         default: break
@@ -48,9 +52,6 @@ struct SchemaCheck {
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count >= 2, let archive = Self.number(parts[1]), archive > 0 else { return nil }
         switch (parts[0], parts.count) {
-        case ("entries", 2): return EntryTable.create(archive)
-        case ("touches", 2): return RecencyTables.createTouches(archive)
-        case ("recency", 2): return RecencyTables.createRecency(archive)
         case ("unindexed", 2): return IndexTables.createUnindexed(archive)
         case ("columns", 2):
             guard let size = indexSizes[archive], 0...2000 ~= size.columns, 0...2000 ~= size.collections else { return nil }
@@ -61,6 +62,7 @@ struct SchemaCheck {
     }
 
     private func definition(ofIndex name: String, on table: String, as sql: String) -> String? {
+        if let own = SQL.indexes.first(where: { $0.key == name }) { return own.value.contains(" ON \(table)(") ? own.value : nil }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         guard
             parts.count == 3, parts[0] == "index", let archive = Self.number(parts[1]), let number = Self.number(parts[2]),

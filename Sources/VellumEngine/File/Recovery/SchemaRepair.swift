@@ -8,6 +8,7 @@ enum SchemaRepair {
     /// - Parameters:
     ///   - copy: A file that is not open elsewhere. It must be opened again afterwards.
     ///   - check: Its schema.
+    /// - Throws: ``SQLiteError``. Definitions whose rows are damaged may be left, without an error.
     static func run(_ copy: String, _ check: SchemaCheck) throws(SQLiteError) {
         let connection = try Connection(path: copy, isDefensive: false)
         try connection.execute(SQL.salvageSettings)
@@ -18,7 +19,13 @@ enum SchemaRepair {
             change.bind(item.type, at: 1)
             change.bind(item.name, at: 2)
             if let sql { change.bind(sql, at: 3) }
-            try change.run()
+            do throws(SQLiteError) {
+                try change.run()
+            } catch {
+                // Its row is damaged, too. The caller looks whether anything foreign is left.
+                guard error.isDamage else { throw error }
+                Log.error("A definition in a damaged schema could not be replaced.", error)
+            }
         }
         try connection.execute(SQL.commit)
     }

@@ -21,8 +21,9 @@ internal import VellumCore
 /// Unchecked sendable because every word is atomic; the creator of a value keeps the memory mapped.
 struct ChangePage: @unchecked Sendable {
     static let magic: UInt64 = 0x564C_4D43_4841_4E31  // "VLMCHAN1"
-    static let size = ringStart + changes * changeSize
-    static let changes = 4096
+    static let size = ringStart + capacity * changeSize
+    /// How many changes the ring holds.
+    static let capacity = 4096
     static let generations = 256
 
     private static let generationsStart = 1024
@@ -59,7 +60,7 @@ struct ChangePage: @unchecked Sendable {
     var isIntact: Bool {
         // Loaded first, because it is never greater than `announced`.
         let finished = finished.pointee.load(ordering: .acquiring)
-        return word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.changes)
+        return word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.capacity)
             && announced.pointee.load(ordering: .relaxed) < Self.largestNumber
             && finished <= announced.pointee.load(ordering: .relaxed)
     }
@@ -73,7 +74,7 @@ struct ChangePage: @unchecked Sendable {
         finished.pointee.store(first, ordering: .relaxed)
         word(32).pointee.store(0, ordering: .relaxed)
         word(56).pointee.store(first, ordering: .relaxed)
-        word(8).pointee.store(UInt64(Self.changes), ordering: .relaxed)
+        word(8).pointee.store(UInt64(Self.capacity), ordering: .relaxed)
         word(0).pointee.store(Self.magic, ordering: .releasing)
     }
 
@@ -136,7 +137,7 @@ struct ChangePage: @unchecked Sendable {
         word(slot).pointee.store(number, ordering: .releasing)
     }
 
-    private func slotOffset(of number: UInt64) -> Int { Self.ringStart + Int(number % UInt64(Self.changes)) * Self.changeSize }
+    private func slotOffset(of number: UInt64) -> Int { Self.ringStart + Int(number % UInt64(Self.capacity)) * Self.changeSize }
 
     /// Announces that the changes up to `number` are committed or rolled back.
     func finish(_ number: UInt64) {
@@ -168,7 +169,7 @@ struct ChangePage: @unchecked Sendable {
     func changes(of archive: Int64, after old: UInt64, through new: UInt64, notBy author: Author) -> ForeignChanges {
         var keys: [UInt64] = []
         var number = new
-        for _ in 0..<Self.changes {
+        for _ in 0..<Self.capacity {
             if number == old { return .keys(keys) }
             guard number > old, let change = change(number) else { return .everything }
             number = change.previous
@@ -184,7 +185,7 @@ struct ChangePage: @unchecked Sendable {
         let finished = finished.pointee.load(ordering: .acquiring)
         var number = cell(of: archive).pointee.load(ordering: .acquiring)
         // Almost always no change is pending.
-        for _ in 0..<Self.changes {
+        for _ in 0..<Self.capacity {
             guard number > finished else { return false }
             guard let change = change(number) else { return true }
             number = change.previous

@@ -3,7 +3,7 @@ internal import VellumCore
 /// The keys of one archive that a transaction changes, as announced to other processes.
 struct ChangedKeys {
     /// The most keys that are announced one by one; more are announced as a change of the whole archive. A quarter of the ring.
-    private static let most = ChangePage.changes / 4
+    private static let most = ChangePage.capacity / 4
 
     private var keys: [UInt64] = []
     private var isEverything = false

@@ -2,14 +2,6 @@ internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The small file beside the database through which processes announce changes to each other, mapped into memory.
 ///
 /// Created if missing, and initialized again in place if its contents are implausible: they matter only to running processes. Like SQLite's

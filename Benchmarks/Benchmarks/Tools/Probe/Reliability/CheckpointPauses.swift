@@ -2,16 +2,16 @@ import Foundation
 import Samples
 import Vellum
 
-/// How long a record waits at worst while the log is copied into the database behind its back.
+/// The longest wait of a record during a checkpoint in the background.
 enum CheckpointPauses {
-    static func measure(_ desk: Desk) throws -> [Figure] {
-        let folder = try desk.folder("checkpoints")
+    static func measure(_ workspace: Workspace) throws -> [Figure] {
+        let folder = try workspace.folder("checkpoints")
         let factory = ArchivesFactory(directory: folder)
         let store = try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 8.gigaByte)
         try store.record(contentsOf: (0..<50_000).map(Person.init))
         try store.flush()
         let writer = Worker { number in try store.record(Person(number * 7919 % 200_000)) }
-        Thread.sleep(forTimeInterval: desk.isQuick ? 4 : 20)
+        Thread.sleep(forTimeInterval: workspace.isQuick ? 4 : 20)
         let records = writer.stop()
         try factory.close()
         return [

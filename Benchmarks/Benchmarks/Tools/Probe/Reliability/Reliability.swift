@@ -1,12 +1,12 @@
 import Samples
 
-/// What reliability costs: the sync that power safety waits for, the checkpoint behind a writer's back, and the
-/// other process on the same file.
+/// The cost of reliability: the sync of power-safe writes, checkpoints in the background, and the
+/// another process on the same file.
 enum Reliability {
-    static func measure(_ desk: Desk) throws {
-        try desk.write(
-            try SharedSync.measure(desk) + CheckpointPauses.measure(desk) + TwoWriters.measure(desk)
-                + StoppedReader.measure(desk),
+    static func measure(_ workspace: Workspace) throws {
+        try workspace.write(
+            try SharedSync.measure(workspace) + CheckpointPauses.measure(workspace) + TwoWriters.measure(workspace)
+                + StoppedReader.measure(workspace),
             named: "2 reliability")
     }
 }

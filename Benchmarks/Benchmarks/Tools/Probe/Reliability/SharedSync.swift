@@ -2,12 +2,12 @@ import Foundation
 import Samples
 import Vellum
 
-/// Power-safe records of eight callers at once beside those of one: they share the sync that they wait for.
+/// Power-safe records of eight concurrent callers compared with one: concurrent callers share a sync.
 enum SharedSync {
-    static func measure(_ desk: Desk) throws -> [Figure] {
+    static func measure(_ workspace: Workspace) throws -> [Figure] {
         let rates = try [1, 8].map { callers in
-            // By turns, and the median: a disk has moods.
-            try Distribution((0..<3).map { try rate(of: callers, desk, $0) }).median
+            // Alternately, and the median, because the speed of a disk varies.
+            try Distribution((0..<3).map { try rate(of: callers, workspace, $0) }).median
         }
         return [
             Figure(title: "Power-safe records of one caller", value: rates[0], unit: "/s"),
@@ -16,9 +16,9 @@ enum SharedSync {
         ]
     }
 
-    /// Records a second.
-    private static func rate(of callers: Int, _ desk: Desk, _ round: Int) throws -> Double {
-        let folder = try desk.folder("sync-\(callers)-\(round)")
+    /// Records per second.
+    private static func rate(of callers: Int, _ workspace: Workspace, _ round: Int) throws -> Double {
+        let folder = try workspace.folder("sync-\(callers)-\(round)")
         let factory = ArchivesFactory(directory: folder, durability: .powerSafe)
         let store = try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 1.gigaByte)
         try store.record(Person(-1))
@@ -26,7 +26,7 @@ enum SharedSync {
         let workers = (0..<callers).map { caller in
             Worker { number in try store.record(Person(caller * 1_000_000 + number)) }
         }
-        Thread.sleep(forTimeInterval: desk.isQuick ? 1 : 3)
+        Thread.sleep(forTimeInterval: workspace.isQuick ? 1 : 3)
         let count = workers.reduce(0) { $0 + $1.stop().count }
         let seconds = Date().timeIntervalSince(begin)
         try factory.close()

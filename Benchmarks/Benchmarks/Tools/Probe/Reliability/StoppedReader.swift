@@ -2,13 +2,13 @@ import Foundation
 import Samples
 import Vellum
 
-/// A process that writes beside one that was stopped while it read, and beside one that goes on.
+/// A process that writes while another one was stopped during a read, or keeps reading.
 enum StoppedReader {
-    static func measure(_ desk: Desk) throws -> [Figure] {
+    static func measure(_ workspace: Workspace) throws -> [Figure] {
         var (running, stopped, logs): ([Double], [Double], [Double]) = ([], [], [])
-        for round in 0..<(desk.isQuick ? 3 : 7) {
-            running.append(try rate(isStopped: false, desk, round).rate)
-            let outcome = try rate(isStopped: true, desk, round)
+        for round in 0..<(workspace.isQuick ? 3 : 7) {
+            running.append(try rate(isStopped: false, workspace, round).rate)
+            let outcome = try rate(isStopped: true, workspace, round)
             stopped.append(outcome.rate)
             logs.append(outcome.log)
         }
@@ -22,18 +22,18 @@ enum StoppedReader {
         ]
     }
 
-    private static func rate(isStopped: Bool, _ desk: Desk, _ round: Int) throws -> (rate: Double, log: Double) {
-        let folder = try desk.folder("stopped-\(isStopped)-\(round)")
+    private static func rate(isStopped: Bool, _ workspace: Workspace, _ round: Int) throws -> (rate: Double, log: Double) {
+        let folder = try workspace.folder("stopped-\(isStopped)-\(round)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder)
         try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 1.gigaByte).record(contentsOf: (0..<1000).map(Person.init))
         try factory.close()
 
         let (reader, readerOutput) = try child(["read", folder.path, isStopped ? "on" : "once"])
-        // It says a line once it reads.
+        // It prints a line once it reads.
         _ = readerOutput.fileHandleForReading.availableData
         if isStopped { kill(reader.processIdentifier, SIGSTOP) }
-        let (writer, output) = try child(["write", folder.path, "0", desk.isQuick ? "3" : "8"])
+        let (writer, output) = try child(["write", folder.path, "0", workspace.isQuick ? "3" : "8"])
         let said = output.fileHandleForReading.readDataToEndOfFile()
         writer.waitUntilExit()
         let log = try FileManager.default.attributesOfItem(atPath: folder.path + "/Archives.sqlite-wal")[.size] as? NSNumber
@@ -53,7 +53,7 @@ enum StoppedReader {
         return (child, output)
     }
 
-    /// What the reader does: reads from the disk, once or until it is killed.
+    /// The reader's process: reads from the disk, once or until it is killed.
     static func read(_ arguments: [String]) throws {
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[0]))
         let store = try factory.store(for: Person.self)

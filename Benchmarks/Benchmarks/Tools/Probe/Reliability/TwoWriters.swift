@@ -2,13 +2,13 @@ import Foundation
 import Samples
 import Vellum
 
-/// Two processes that write to one file, beside one.
+/// Two processes that write to one file, compared with one.
 enum TwoWriters {
-    static func measure(_ desk: Desk) throws -> [Figure] {
+    static func measure(_ workspace: Workspace) throws -> [Figure] {
         var (one, two): ([Double], [Double]) = ([], [])
         for round in 0..<3 {
-            one.append(try total(of: 1, desk, round))
-            two.append(try total(of: 2, desk, round))
+            one.append(try total(of: 1, workspace, round))
+            two.append(try total(of: 2, workspace, round))
         }
         let (alone, together) = (Distribution(one).median, Distribution(two).median)
         return [
@@ -18,13 +18,13 @@ enum TwoWriters {
         ]
     }
 
-    /// What all of them record in a second.
-    private static func total(of processes: Int, _ desk: Desk, _ round: Int) throws -> Double {
-        let folder = try desk.folder("writers-\(processes)-\(round)")
+    /// The records of all of them per second.
+    private static func total(of processes: Int, _ workspace: Workspace, _ round: Int) throws -> Double {
+        let folder = try workspace.folder("writers-\(processes)-\(round)")
         let children = try (0..<processes).map { number in
             let child = Process()
             child.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-            child.arguments = ["write", folder.path, "\(number)", desk.isQuick ? "2" : "5"]
+            child.arguments = ["write", folder.path, "\(number)", workspace.isQuick ? "2" : "5"]
             let output = Pipe()
             child.standardOutput = output
             try child.run()
@@ -39,7 +39,7 @@ enum TwoWriters {
         return rates.reduce(0, +)
     }
 
-    /// What a child does: records for so many seconds, and prints how many that were in one.
+    /// The child's process: records for so many seconds, and prints the rate.
     static func write(_ arguments: [String]) throws {
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[0]))
         let store = try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 1.gigaByte)

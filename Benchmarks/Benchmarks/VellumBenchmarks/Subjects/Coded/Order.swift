@@ -1,4 +1,4 @@
-/// Optionals, of which half are there, and enums: with raw values, and with payloads.
+/// Optionals, half of them `nil`, and enums with raw values and with payloads.
 struct Order: Coded {
     static let title = "optionals and enums"
     static let batch = 50

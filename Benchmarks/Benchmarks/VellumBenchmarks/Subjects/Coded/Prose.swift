@@ -1,4 +1,4 @@
-/// Words, names and numbers that differ from one to the next, and are the same in every run.
+/// Words, names and numbers that vary, and are the same in every run.
 struct Prose {
     private var numbers: Numbers
 
@@ -7,7 +7,7 @@ struct Prose {
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &numbers) }
     mutating func number(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &numbers) }
 
-    /// With so many digits behind the point as measurements of this kind have.
+    /// Rounded to the number of decimals of such measurements.
     mutating func number(_ range: ClosedRange<Double>, places: Int) -> Double {
         let scale = [1.0, 10, 100, 1000, 10_000, 100_000, 1_000_000][places]
         return (number(range) * scale).rounded() / scale
@@ -35,7 +35,7 @@ struct Prose {
 
     // MARK: Text
 
-    /// A sentence of each language has about so many characters.
+    /// The approximate length of a sentence in each language.
     enum Language: CaseIterable {
         case english, french, greek, russian, japanese
 
@@ -53,7 +53,7 @@ struct Prose {
         fileprivate var stop: String { self == .japanese ? "。" : "." }
     }
 
-    /// Sentences until there are so many bytes; some of what they say is quoted, and every few make a paragraph.
+    /// Returns sentences of at least so many bytes, with quotes and paragraphs.
     mutating func text(_ language: Language, bytes: Int) -> String {
         var text = ""
         while text.utf8.count < bytes {

@@ -12,7 +12,7 @@ struct Ride: Coded {
     /// To a millionth of a degree.
     let latitudes: [Double]
     let longitudes: [Double]
-    /// Metres in a second, calculated.
+    /// Metres per second, calculated.
     let speeds: [Float]
 
     /// Four to six hundred numbers.

@@ -1,4 +1,4 @@
-// What is recorded elsewhere is coded as it is.
+// The recorded types are coded unchanged.
 
 extension User: Coded {
     static var batch: Int { 100 }

@@ -29,9 +29,9 @@ extension Store {
 extension Store where Value: Sendable {
     /// Returns the value under the key if its age ended less than so many milliseconds ago. Does not affect the eviction order, which would
     /// prolong a sliding age.
-    func oldValue(for request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
+    func staleValue(for request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
         guard window > 0 else { return nil }
-        if memory.peek(request.key) != nil { return try oldValueInMemory(for: request, within: window, at: now) }
+        if memory.peek(request.key) != nil { return try staleValueInMemory(for: request, within: window, at: now) }
         do throws(VellumError) {
             return try expired(try entryOnDisk(forKey: request.key), request, within: window, at: now)
         } catch {
@@ -42,7 +42,7 @@ extension Store where Value: Sendable {
     }
 
     /// The same, for a caller that has just looked at the disk.
-    func oldValueInMemory(for request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
+    func staleValueInMemory(for request: LoadRequest<Value>, within window: Int64, at now: WallInstant) throws(VellumError) -> Value? {
         guard window > 0, let item = memory.peek(request.key),
             hasEnded(item.validity, request, within: window, lastUse: item.stamp, at: now)
         else { return nil }
@@ -62,7 +62,7 @@ extension Store where Value: Sendable {
         guard window > 0, let entry,
             hasEnded(entry.validity, request, within: window, lastUse: try lastUse(of: entry, request.key), at: now)
         else { return nil }
-        return meaningful(try decode(entry.bytes, of: request.key), request)
+        return meaningful(try decode(entry, of: request.key), request)
     }
 
     private func hasEnded(
@@ -73,6 +73,6 @@ extension Store where Value: Sendable {
 
     /// A recorded `nil` is not worth keeping beyond its age.
     private func meaningful(_ value: Value, _ request: LoadRequest<Value>) -> Value? {
-        if case .value = request.absence?.meaning(value) ?? .value { value } else { nil }
+        if case .value = request.tombstone?.meaning(value) ?? .value { value } else { nil }
     }
 }

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// The folder that a run works in: stores that were filled once for several comparisons, and what was measured.
-public struct Desk: Sendable {
-    /// Where the run works.
+/// The folder of a run: stores that are filled once for several comparisons, and the measurements.
+public struct Workspace: Sendable {
+    /// The folder.
     public let folder: URL
-    /// Whether to leave a million entries out and measure for a short while.
+    /// Whether to skip the stores of a million entries and to measure for a short time.
     public let isQuick: Bool
 
-    /// The desk that `run.sh` made, or one in the folder for temporary files.
+    /// Creates the workspace of `run.sh`, or one in the temporary folder.
     public init() {
         let environment = ProcessInfo.processInfo.environment
         let path = environment["VELLUM_BENCH_FOLDER"] ?? FileManager.default.temporaryDirectory.path + "/vellum-bench"
@@ -15,30 +15,30 @@ public struct Desk: Sendable {
         isQuick = environment["VELLUM_BENCH_QUICK"] != nil
     }
 
-    /// A folder inside, made if it is missing.
+    /// Returns a subfolder, which is created if it is missing.
     public func folder(_ name: String) throws -> URL {
         let url = folder.appendingPathComponent(name, isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         return url
     }
 
-    // MARK: What was measured
+    // MARK: Measurements
 
-    /// Records what a comparison measured.
+    /// Writes the measurements of a comparison.
     public func write(_ outcome: Outcome) throws {
         let name = "\(outcome.work.rawValue)-\(outcome.subject)-\(outcome.scale).json".replacing("/", with: "_")
         try JSONEncoder().encode(outcome).write(to: folder("outcomes").appendingPathComponent(name))
     }
 
-    /// What the comparisons measured, in the order of their names.
+    /// Reads the measurements of all comparisons, in the order of their names.
     public func outcomes() throws -> [Outcome] { try read("outcomes") }
 
-    /// Records figures under a name.
+    /// Writes figures under a name.
     public func write(_ figures: [Figure], named name: String) throws {
         try JSONEncoder().encode(figures).write(to: folder("figures").appendingPathComponent(name + ".json"))
     }
 
-    /// The recorded figures, in the order of their names.
+    /// Reads all figures, in the order of their names.
     public func figures() throws -> [Figure] {
         let lists: [[Figure]] = try read("figures")
         return Array(lists.joined())

@@ -2,7 +2,7 @@ package import VellumCore
 internal import VellumEngine
 
 /// An archive of the script, by its guarantee.
-package enum State: String, CaseIterable, Sendable {
+package enum ScriptArchive: String, CaseIterable, Sendable {
     /// Survives a killed process.
     case safe
     /// Survives power loss.
@@ -28,10 +28,10 @@ package enum State: String, CaseIterable, Sendable {
 
     package var isVersion: Bool { self == .versionOne || self == .versionTwo }
 
-    package var otherVersion: State { self == .versionOne ? .versionTwo : .versionOne }
+    package var otherVersion: ScriptArchive { self == .versionOne ? .versionTwo : .versionOne }
 
     /// The common limit of a version and its replacement.
     package static let versionLimit = 4000
-    /// The default limit of the tight shelf.
+    /// The default limit of the tight archive.
     package static let tightLimit = 6000
 }

@@ -4,7 +4,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// A series of folders in which children run one script and are killed.
-final class Lane {
+final class CrashSeries {
     /// How a child ends.
     enum Death: CustomStringConvertible {
         case outside(afterMicroseconds: Int)

@@ -5,9 +5,9 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Values past their age: served while they are loaded anew, or when that fails.
+/// Stale values: served while they are refreshed, or if that fails.
 @Suite(.timeLimit(.minutes(60)))
-struct LoadingOldValueTests {
+struct LoadingStaleValueTests {
     let setup: LoadingSetup
     let source = Source()
     var store: Store<String> { setup.store }
@@ -20,64 +20,64 @@ struct LoadingOldValueTests {
 
     private func fail() async throws -> String { throw Outage() }
 
-    /// Asks for a value that may be old for five seconds, and is loaded from the source.
+    /// Loads a value that may be stale for five seconds.
     private func askForStale(_ options: LoadOptions = LoadOptions()) async throws -> String {
         try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), options: options) { [source] in try await source.load() }
     }
 
-    /// Records an old value whose age ended so many seconds ago.
+    /// Records a value that expired so many seconds ago.
     private func recordOld(endedFor seconds: Int = 0, onDisk: Bool = false) throws {
         try store.record("old", forKey: "a", expiration: age)
         setup.clock.advance(by: .seconds(10 + seconds))
         if onDisk { store.trimMemory(to: 0) }
     }
 
-    // MARK: Stale while it is loaded anew
+    // MARK: Stale while revalidating
 
     @Test(arguments: [false, true])
-    func theOldValueComesAtOnceAndTheNewOneBehindIt(_ onDisk: Bool) async throws {
+    func theStaleValueIsReturnedImmediatelyAndRefreshedInTheBackground(_ onDisk: Bool) async throws {
         try recordOld(endedFor: 5, onDisk: onDisk)
         let answer = try await store.load("a", staleWhileRevalidate: .seconds(6)) { [source] in try await source.load() }
         #expect(answer == Loaded("old", .staleWhileRevalidate))
-        await source.wasAsked()
+        await source.waitUntilCalled()
         source.answer("new")
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(try await store.load("a", staleWhileRevalidate: .seconds(6), orLoad: fail) == Loaded("new", .cached))
     }
 
-    @Test func thereIsOneRefreshAtATime() async throws {
+    @Test func atMostOneRefreshRunsPerKey() async throws {
         try recordOld()
         for _ in 0..<10 {
             #expect(try await askForStale() == "old")
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         source.answer("new")
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(source.asked == 1)
     }
 
-    @Test func whoTakesNoOldValueWaitsForTheRefreshThatIsUnderWay() async throws {
+    @Test func aCallerThatAcceptsNoStaleValueWaitsForTheRunningRefresh() async throws {
         try recordOld()
         #expect(try await askForStale() == "old")
         let ask = Task { [store] in try await store.value(forKey: "a") { "another" } }
-        await setup.waiters(1)
+        await setup.waitForWaiters(1)
         source.answer("new")
         #expect(try await ask.value == "new")
     }
 
-    @Test func afterItsWindowAnOldValueIsWaitedForLikeAMiss() async throws {
+    @Test func afterItsWindowAStaleValueIsAMiss() async throws {
         try recordOld(endedFor: 5)
         #expect(try await store.load("a", staleWhileRevalidate: .seconds(5)) { "new" } == Loaded("new", .loaded))
     }
 
-    @Test func theWindowBeginsWhereTheReadersOwnAgeEnds() async throws {
+    @Test func theStaleWindowBeginsWhenTheReadersAgeEnds() async throws {
         try store.record("old", forKey: "a")
         setup.clock.advance(by: .seconds(12))
         let answer = try await store.load("a", under: age, staleWhileRevalidate: .seconds(5)) { "new" }
         #expect(answer == Loaded("old", .staleWhileRevalidate))
     }
 
-    @Test func aRefreshThatFailsIsReportedAndTheNextReaderTriesAgain() async throws {
+    @Test func aFailedRefreshIsReportedAndTheNextReaderRetries() async throws {
         try recordOld()
         let events = store.events.events()
         #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) == "old")
@@ -85,45 +85,45 @@ struct LoadingOldValueTests {
         guard case .failure(let error) = await iterator.next() else { throw Unexpected() }
         #expect(error.code == .loadFailed && error.cause is Outage)
         #expect(!error.description.contains("Outage"))
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5)) { "new" } == "old")
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(try store.value(forKey: "a") == "new")
     }
 
-    @Test func servingAnOldValueIsNoUseOfIt() async throws {
+    @Test func servingAStaleValueDoesNotAffectTheEvictionOrder() async throws {
         try store.record("old", forKey: "a", expiration: .unused(for: .seconds(10)))
         setup.clock.advance(by: .seconds(10))
         for _ in 0..<5 {
             #expect(try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) == "old")
-            await setup.landing()
+            await setup.waitUntilIdle()
             setup.clock.advance(by: .seconds(1))
         }
         await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleWhileRevalidate: .seconds(5), orLoad: fail) }
     }
 
-    @Test func anEntryDatedInTheFutureIsNotServedForAnOldOne() async throws {
+    @Test func anEntryDatedInTheFutureIsNotServedAsStale() async throws {
         try recordOld()
         setup.clock.advance(by: .seconds(-3600))
         #expect(try await store.load("a", staleWhileRevalidate: .seconds(7200)) { "new" } == Loaded("new", .loaded))
     }
 
-    /// P24: what takes longer to load than it is valid lands all the same.
-    @Test func aRefreshThatTakesLongerThanTheAgeLands() async throws {
+    /// P24: a value is recorded even if its load takes longer than its age.
+    @Test func aRefreshThatTakesLongerThanTheAgeIsRecorded() async throws {
         try recordOld()
         let options = LoadOptions(expiration: age)
         #expect(try await askForStale(options) == "old")
-        await source.wasAsked()
+        await source.waitUntilCalled()
         setup.clock.advance(by: .seconds(100))
         source.answer("new")
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(try await store.load("a", options: options) { "newer" } == Loaded("new", .cached))
     }
 
-    // MARK: When the loader fails
+    // MARK: Stale if error
 
     @Test(arguments: [false, true])
-    func theOldValueStandsInForALoaderThatFailsWithinItsWindow(_ onDisk: Bool) async throws {
+    func aStaleValueIsReturnedIfTheLoaderFailsWithinItsWindow(_ onDisk: Bool) async throws {
         try recordOld(onDisk: onDisk)
         let events = store.events.events()
         setup.clock.advance(by: .seconds(59))
@@ -135,27 +135,27 @@ struct LoadingOldValueTests {
         await #expect(throws: Outage.self) { try await store.load("a", staleIfError: .seconds(60), orLoad: fail) }
     }
 
-    @Test func withoutAnOldValueTheErrorIsThrown() async throws {
+    @Test func withoutAStaleValueTheErrorIsThrown() async throws {
         await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleIfError: .seconds(60), orLoad: fail) }
     }
 
-    @Test func aLoaderThatSucceedsNeedsNoOldValue() async throws {
+    @Test func aStaleValueIsNotReturnedIfTheLoaderSucceeds() async throws {
         try recordOld()
         #expect(try await store.load("a", staleIfError: .seconds(60)) { "new" } == Loaded("new", .loaded))
     }
 
-    @Test func anOldValueThatIsRemovedWhileTheLoaderRunsDoesNotStandIn() async throws {
+    @Test func aStaleValueRemovedDuringTheLoadIsNotReturned() async throws {
         try recordOld()
         let ask = Task { [store, source] in
             try await store.value(forKey: "a", staleIfError: .seconds(60)) { try await source.load() }
         }
-        await source.wasAsked()
+        await source.waitUntilCalled()
         try store.remove("a")
         source.answer(.failure(Outage()))
         await #expect(throws: Outage.self) { try await ask.value }
     }
 
-    @Test func whileAnErrorIsRememberedTheOldValueComesWithoutTheLoader() async throws {
+    @Test func whileAnErrorIsCachedTheStaleValueIsReturnedWithoutALoad() async throws {
         try recordOld()
         let counter = Counter()
         @Sendable func fail() async throws -> String {

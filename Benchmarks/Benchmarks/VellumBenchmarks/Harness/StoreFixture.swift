@@ -2,11 +2,11 @@ import Foundation
 import Samples
 import Vellum
 
-/// Stores that hold so many entries, filled when they are first asked for and kept for later comparisons of the run.
+/// Stores with a number of entries, filled on first use and kept for later comparisons of the run.
 ///
-/// Small ones are copied for each comparison, so that records do not add up; of a million some thousands more do not matter.
-struct State<Value: Subject> {
-    let desk: Desk
+/// Small stores are copied for each comparison, so that recorded entries do not add up. For a million, some thousands more do not matter.
+struct StoreFixture<Value: Subject> {
+    let workspace: Workspace
     let count: Int
 
     enum Kind: String {
@@ -16,15 +16,15 @@ struct State<Value: Subject> {
         var file: String { self == .vellum ? "Archives.sqlite" : "database.sqlite" }
     }
 
-    /// A folder with a store of that kind that no one else in this process uses.
+    /// Returns a folder with a store of that kind that no other side of this process uses.
     ///
-    /// - Parameter purpose: Tells apart those who need a store of one kind in the same process.
+    /// - Parameter purpose: Distinguishes sides that need a store of one kind in the same process.
     func folder(_ kind: Kind, _ purpose: String = "") throws -> URL {
         let name = "\(kind.rawValue)-\(Value.title)-\(count)".replacing(" ", with: "-")
-        let full = desk.folder.appendingPathComponent("shelf/" + name)
+        let full = workspace.folder.appendingPathComponent("stores/" + name)
         if !FileManager.default.fileExists(atPath: full.path) { try fill(kind, full) }
         let isLarge = count >= 1_000_000
-        let own = desk.folder.appendingPathComponent("\(isLarge ? "shelf" : "scratch")/\(name)-own-\(purpose)")
+        let own = workspace.folder.appendingPathComponent("\(isLarge ? "stores" : "scratch")/\(name)-own-\(purpose)")
         if isLarge, purpose.isEmpty { return full }
         if !isLarge { try? FileManager.default.removeItem(at: own) }
         if !FileManager.default.fileExists(atPath: own.path) {
@@ -72,6 +72,6 @@ struct State<Value: Subject> {
 }
 
 extension DataSize {
-    /// More than any comparison holds.
+    /// More than any comparison stores.
     static let everything = 64.gigaBytes
 }

@@ -1,14 +1,13 @@
-import Foundation
-import Testing
+package import Foundation
 
 /// A file system of a few megabytes, if creating one is permitted.
-final class SmallVolume: Sendable {
-    let url: URL
-    private let folder: FastFolder
+package final class SmallVolume: Sendable {
+    package let url: URL
+    private let folder: TemporaryDirectory
 
     /// - Returns: `nil` if no volume may be mounted.
-    init?(megabytes: Int) throws {
-        folder = try FastFolder()
+    package init?(megabytes: Int) throws {
+        folder = try TemporaryDirectory()
         url = folder.file("volume")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         #if os(Linux)
@@ -28,10 +27,10 @@ final class SmallVolume: Sendable {
         #endif
     }
 
-    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+    package func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
     /// Makes it read-only, or writable again.
-    func allowWriting(_ isAllowed: Bool, megabytes: Int) -> Bool {
+    package func allowWriting(_ isAllowed: Bool, megabytes: Int) -> Bool {
         #if os(Linux)
             mount("none", url.path, "tmpfs", UInt(MS_REMOUNT | (isAllowed ? 0 : MS_RDONLY)), "size=\(megabytes)m") == 0
         #else
@@ -40,14 +39,14 @@ final class SmallVolume: Sendable {
     }
 
     /// Uses up every block that is left.
-    func fill() throws {
+    package func fill() throws {
         let path = file("filler").path
-        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { handle.closeFile() }
         let block = [UInt8](repeating: 7, count: 4096)
         while write(handle.fileDescriptor, block, block.count) == block.count {}
     }
 
-    func free() throws { try FileManager.default.removeItem(at: file("filler")) }
+    package func free() throws { try FileManager.default.removeItem(at: file("filler")) }
 }

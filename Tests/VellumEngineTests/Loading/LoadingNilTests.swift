@@ -5,9 +5,9 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// P43 and P46: `nil` is an answer, and neither a stored `nil` nor an empty value.
+/// P43 and P46: a loaded `nil` is a result, and differs from a stored `nil` and from an empty value.
 @Suite(.timeLimit(.minutes(60)))
-struct LoadingNothingTests {
+struct LoadingNilTests {
     let setup: LoadingSetup
     let counter = Counter()
     var store: Store<String> { setup.store }
@@ -15,7 +15,7 @@ struct LoadingNothingTests {
 
     init() throws { setup = try LoadingSetup() }
 
-    /// Asks a source that has nothing.
+    /// Loads from a source without a value.
     private func ask(_ options: LoadOptions = LoadOptions(), staleWhileRevalidate: Duration = .zero) async throws -> Loaded<String?> {
         try await store.load("a", staleWhileRevalidate: staleWhileRevalidate, options: options) { [counter] () async throws -> String? in
             counter.increment()
@@ -23,13 +23,14 @@ struct LoadingNothingTests {
         }
     }
 
-    @Test func nothingIsAnAnswerAndIsNotRememberedUnlessAsked() async throws {
-        for _ in 0..<2 { #expect(try await ask() == Loaded(nil, .loaded)) }
+    @Test func nilIsAResultAndIsCachedOnlyOnRequest() async throws {
+        let (first, second) = (try await ask(), try await ask())
+        #expect(first == Loaded(nil, .loaded) && second == first)
         #expect(counter.value == 2)
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func nothingIsRememberedForAsLongAsAsked() async throws {
+    @Test func nilIsCachedForTheNegativeMaxAge() async throws {
         #expect(try await ask(caching) == Loaded(nil, .loaded))
         setup.clock.advance(by: .seconds(9))
         #expect(try await ask(caching) == Loaded(nil, .cached))
@@ -38,13 +39,13 @@ struct LoadingNothingTests {
         #expect(try await ask(caching) == Loaded(nil, .loaded))
     }
 
-    @Test func whoTakesNoNothingHasItsOwnLoaderAsked() async throws {
+    @Test func aCallerThatNeedsAValueRunsItsLoaderDespiteACachedNil() async throws {
         _ = try await ask(caching)
         #expect(try await store.load("a") { "something" } == Loaded("something", .loaded))
         #expect(try await ask(caching) == Loaded("something", .cached))
     }
 
-    @Test func whoTakesNoNothingAndWaitsForALoaderThatFindsNoneAsksItsOwn() async throws {
+    @Test func aCallerThatNeedsAValueRunsItsLoaderIfTheSharedOneReturnsNil() async throws {
         let gate = Source()
         let first = Task { [store] in
             try await store.value(forKey: "a") { () async throws -> String? in
@@ -52,15 +53,15 @@ struct LoadingNothingTests {
                 return nil
             }
         }
-        await gate.wasAsked()
+        await gate.waitUntilCalled()
         let second = Task { [store] in try await store.value(forKey: "a") { "something" } }
-        await setup.waiters(2)
+        await setup.waitForWaiters(2)
         gate.answer("")
         #expect(try await first.value == nil)
         #expect(try await second.value == "something")
     }
 
-    @Test func rememberedNothingIsForgottenWhenTheKeyIsWrittenOrRemoved() async throws {
+    @Test func aCachedNilIsDroppedWhenTheKeyIsWrittenOrRemoved() async throws {
         _ = try await ask(caching)
         try store.record("there", forKey: "a")
         #expect(try await ask(caching) == Loaded("there", .cached))
@@ -71,16 +72,16 @@ struct LoadingNothingTests {
         #expect(counter.value == 3)
     }
 
-    @Test func nothingTakesThePlaceOfAnOldValue() async throws {
+    @Test func nilReplacesAStaleValue() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
         #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded("old", .staleWhileRevalidate))
-        await setup.landing()
+        await setup.waitUntilIdle()
         #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded(nil, .loaded))
         #expect(try store.statistics().removals == [.expired: 1])
     }
 
-    @Test func whatWasWrittenWhileALoaderFoundNothingStays() async throws {
+    @Test func aValueWrittenWhileTheLoaderReturnsNilIsKept() async throws {
         let gate = Source()
         let ask = Task { [store, caching] in
             try await store.value(forKey: "a", options: caching) { () async throws -> String? in
@@ -88,7 +89,7 @@ struct LoadingNothingTests {
                 return nil
             }
         }
-        await gate.wasAsked()
+        await gate.waitUntilCalled()
         try store.record("new", forKey: "a")
         gate.answer("")
         #expect(try await ask.value == nil)
@@ -105,30 +106,30 @@ struct LoadingNothingTests {
             let found = try await store.load("a") { () async throws -> String? in throw Outage() }
             #expect(found.value == stored && found.source == .cached)
         }
-        // A loader that returns a `nil` of the value's type has it recorded.
+        // A `nil` of the value's type is recorded.
         #expect(try await store.value(forKey: "b") { nil as String? } == nil)
         #expect(try store.value(forKey: "b") == .some(nil))
-        // One that returns no value at all has not.
+        // The absence of a value is not.
         let none = try await store.value(forKey: "c") { () async throws -> String?? in .none }
         #expect(none == .none)
         #expect(try store.value(forKey: "c") == nil)
     }
 
-    // MARK: Written down
+    // MARK: Tombstones
 
     private func load(
-        staleWhileRevalidate: Duration = .zero, takesNothing: Bool = true, _ options: LoadOptions? = nil,
+        staleWhileRevalidate: Duration = .zero, acceptsNil: Bool = true, _ options: LoadOptions? = nil,
         _ answer: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         var request = try LoadRequest<String>(
             key: "a", under: .never, staleness: Staleness(whileRevalidate: staleWhileRevalidate, ifError: .zero),
             options: options ?? caching, load: answer)
-        request.absence = Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }
-        request.takesNothing = takesNothing
+        request.tombstone = Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }
+        request.acceptsNil = acceptsNil
         return try await store.load(request, hasLooked: false)
     }
 
-    @Test func nothingIsWrittenDownAsWhatStandsForIt() async throws {
+    @Test func aNilIsRecordedAsItsTombstone() async throws {
         #expect(try await load { nil } == Loaded(nil, .loaded))
         store.trimMemory(to: 0)
         #expect(try await load { "something" } == Loaded(nil, .cached))
@@ -136,19 +137,19 @@ struct LoadingNothingTests {
         #expect(try await load { "something" } == Loaded("something", .loaded))
     }
 
-    @Test func nothingThatIsPastItsAgeIsNoOldValue() async throws {
+    @Test func anExpiredTombstoneIsNotAStaleValue() async throws {
         _ = try await load { nil }
         setup.clock.advance(by: .seconds(10))
         #expect(try await load(staleWhileRevalidate: .seconds(60)) { "something" } == Loaded("something", .loaded))
     }
 
-    @Test func nothingThatIsWrittenDownIsReplacedForWhoTakesNone() async throws {
+    @Test func aTombstoneIsReplacedForACallerThatNeedsAValue() async throws {
         _ = try await load { nil }
-        #expect(try await load(takesNothing: false) { "something" } == Loaded("something", .loaded))
+        #expect(try await load(acceptsNil: false) { "something" } == Loaded("something", .loaded))
         #expect(try await load { nil } == Loaded("something", .cached))
     }
 
-    @Test func nothingIsNotWrittenDownUnlessAsked() async throws {
+    @Test func aNilIsRecordedOnlyOnRequest() async throws {
         for _ in 0..<2 { #expect(try await load(LoadOptions()) { nil } == Loaded(nil, .loaded)) }
         #expect(try store.count() == 0)
     }

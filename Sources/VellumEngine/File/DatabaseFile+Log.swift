@@ -1,0 +1,178 @@
+internal import Dispatch
+internal import Synchronization
+internal import VellumCore
+
+// The log: checkpoints, restarts, and what is done when it cannot grow.
+
+extension DatabaseFile {
+    /// Schedules the copying of the log and the return of free pages.
+    func scheduleCheckpoint(after delay: DispatchTimeInterval? = nil) {
+        scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in try file.checkpoint() }
+    }
+
+    /// Copies the log into the database, so that the next writer can restart it.
+    ///
+    /// First copies as much as possible without blocking others. If the log is still long, copies the rest while writers wait: a log in
+    /// constant use would never restart otherwise.
+    func checkpoint() throws(SQLiteError) {
+        // Not while entries are being deleted: pages would be moved that become free a moment later.
+        let isDeleting = withWriter { $0.mayHoldCleared } ?? false
+        let hasMoreSpace = isDeleting ? false : try reclaimSpace()
+        defer { if hasMoreSpace { scheduleCheckpoint() } }
+        let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
+            guard state == .open else { return nil }
+            // Another thread may have tried while this one waited for the lock.
+            guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return nil }
+            if connection == nil {
+                let new = try Connection(path: path)
+                try new.execute(SQL.writerSettings)
+                connection = new
+            }
+            guard let connection else { return nil }
+            return try removingValueFiles { () throws(SQLiteError) in try copyLog(connection) }
+        }
+        scheduleNextRestart()
+        guard let blockedLog else { return }
+        Log.logHeldBack(path, blockedLog)
+        let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
+        for owner in delegates { owner.archiveDidReport(event) }
+    }
+
+    /// - Returns: What to report about a log that is blocked, and whether all of the log was copied.
+    private func copyLog(_ connection: Connection) throws(SQLiteError) -> (BlockedLog?, isComplete: Bool) {
+        let isLong = isLogLong
+        if isLong {
+            // One process at a time. Meanwhile others end idle snapshots, and wait if the log gets too long.
+            let now = CoarseClock.milliseconds
+            guard !changesFile.page.isLogRestartRequested(at: now) else {
+                nextRestart.store(now + 20, ordering: .relaxed)
+                return (nil, false)
+            }
+            changesFile.page.requestLogRestart(until: now + 200)
+        }
+        defer { if isLong { changesFile.page.requestLogRestart(until: 0) } }
+        CrashPoint.reached(.checkpointBegins)
+        let (logged, copied) = try connection.checkpoint()
+        CrashPoint.reached(.logCopied)
+        // Another process may be copying it.
+        let isComplete = logged >= 0 && copied == logged
+        // The file is truncated when all of the log is copied, for which a reader may have to end its snapshot.
+        if !isComplete, try hasUntruncatedSpace() { scheduleCheckpoint(after: .milliseconds(50)) }
+        guard logged >= LogLimit.checkpointAt else {
+            restarts.withLock { $0.succeed() }
+            nextRestart.store(.min, ordering: .relaxed)
+            return (nil, isComplete)
+        }
+        let blockedLog = try restartLog(copied: copied)
+        return (blockedLog, isComplete || nextRestart.load(ordering: .relaxed) == .min)
+    }
+
+    /// Schedules the next try to restart a log that a reader of another process blocks.
+    func scheduleNextRestart() {
+        let next = nextRestart.load(ordering: .relaxed)
+        guard next > .min else { return }
+        // The time may have come a moment ago, and the coarse clock may be a few milliseconds late.
+        let left = min(max(next - CoarseClock.milliseconds, 0), RestartBackoff.longest)
+        scheduleCheckpoint(after: .milliseconds(Int(left) + 5))
+    }
+
+    /// A log that cannot be restarted.
+    struct BlockedLog: Sendable {
+        /// The process that blocks it, if the system reports its number.
+        var process: Int32?
+        var logSize: DataSize
+    }
+
+    /// Copies the rest of the log while writers wait, unless a reader of another process blocks it.
+    ///
+    /// - Parameter copied: How many pages were copied without blocking others.
+    /// - Returns: What to report, once a reader counts as stopped; otherwise `nil`.
+    private func restartLog(copied: Int) throws(SQLiteError) -> BlockedLog? {
+        var tries = restarts.withLock { $0.tries }
+        var oldest = try tryRestartingLog()
+        while oldest != nil, tries > 1 {
+            // Idle readers of other processes end their snapshots meanwhile, and writers go on.
+            BusyRetry.milliseconds(4)
+            oldest = try tryRestartingLog()
+            tries -= 1
+        }
+        let (next, isTime) = restarts.withLock { restarts -> (Int64, Bool) in
+            guard oldest != nil else {
+                restarts.succeed()
+                return (.min, false)
+            }
+            let isTime = restarts.fail(at: CoarseClock.milliseconds, copied: copied)
+            return (restarts.nextTry, isTime)
+        }
+        nextRestart.store(next, ordering: .relaxed)
+        guard let oldest, isTime else { return nil }
+        return BlockedLog(
+            process: heartbeat.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(path + "-wal")))
+    }
+
+    /// - Returns: The slots of the readers that block it; `nil` if the log was restarted.
+    private func tryRestartingLog() throws(SQLiteError) -> [Int]? {
+        try readers.withoutLeases { () throws(SQLiteError) in
+            // On the write connection, so that this process's writers wait for its lock instead of SQLite's busy handler.
+            try withWriter { (writer) throws(SQLiteError) -> [Int]? in
+                try writer.commitBatch()
+                do throws(SQLiteError) {
+                    CrashPoint.reached(.restartBegins)
+                    // A snapshot lasts for microseconds if its process is scheduled.
+                    try writer.connection.restartLog(timeout: 2)
+                    CrashPoint.reached(.logRestarted)
+                    return nil
+                } catch  where VellumError(error).code == .busy {
+                    return writer.connection.slotsOfOldestReaders
+                }
+            } ?? nil
+        }
+    }
+
+    /// Runs a write. If the disk is full, empties the log and tries again: the file can then take the log's space. If that is not enough, deletes
+    /// what is left of emptied archives, a few entries at a time, until the write succeeds.
+    func retryingWhenFull<Result>(_ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        do throws(SQLiteError) {
+            return try write()
+        } catch {
+            guard error.isFull else { throw error }
+            return try retry(write, after: error)
+        }
+    }
+
+    private func retry<Result>(_ write: () throws(SQLiteError) -> Result, after failure: SQLiteError) throws(SQLiteError) -> Result {
+        var failure = failure
+        withWriter { $0.useLittleSpace(true) }
+        defer { withWriter { $0.useLittleSpace(false) } }
+        repeat {
+            do throws(SQLiteError) {
+                try removingValueFiles { () throws(SQLiteError) in ((), try emptyLog()) }
+            } catch {
+                Log.error("The log could not be emptied on a full disk.", error)
+                throw failure
+            }
+            do throws(SQLiteError) {
+                return try write()
+            } catch {
+                guard error.isFull else { throw error }
+                failure = error
+            }
+        } while try deleteFewCleared()
+        throw failure
+    }
+
+    /// - Returns: Whether all of the log was copied; `false` if the file is closed.
+    @discardableResult
+    func emptyLog() throws(SQLiteError) -> Bool {
+        try checkpointing.withLock { _ throws(SQLiteError) in
+            try readers.withoutLeases { () throws(SQLiteError) in
+                try withWriter { (writer) throws(SQLiteError) -> Bool in
+                    try writer.commitBatch()
+                    try writer.connection.truncateLog()
+                    writer.forgetRoom()
+                    return true
+                } ?? false
+            }
+        }
+    }
+}

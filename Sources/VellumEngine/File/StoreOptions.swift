@@ -1,0 +1,32 @@
+package import VellumCore
+
+/// How a store is opened over an archive, apart from its name and its codec.
+///
+/// ```swift
+/// var options = StoreOptions<User>()
+/// options.caching = .values
+/// options.disk = try Capacity(20.megaByte)
+/// let users = try file.store(named: "User", codec: CodableCodec(), options)
+/// ```
+package struct StoreOptions<Value>: Sendable {
+    /// The group of archives that replace each other. The older ones count toward the disk limit, their entries are evicted first, and all
+    /// their entries are removed when they have not been opened for a week. A new archive takes over the limit of the one that was opened
+    /// last.
+    package var versionGroup: String?
+    /// The memory limit; `nil` for the limit of the open store, or the default.
+    package var memory: Capacity?
+    /// The disk limit; `nil` for the one stored in the file, or the default for an archive without a given size.
+    package var disk: Capacity?
+    /// The limits of an archive without given sizes.
+    package var defaults = DatabaseFile.DefaultLimits.unlimited
+    /// Whether memory holds decoded values or bytes; `.values` requires a `Sendable` type.
+    package var caching = CachePolicy<Value>.bytes
+    /// The properties to index. An empty catalog drops an existing index; `nil` leaves it unchanged.
+    package var indexing: IndexCatalog<Value>?
+    /// What an acknowledged write survives.
+    package var durability = Durability.crashSafe
+    /// What to do if the archive is open with larger limits or another durability.
+    package var policy = DatabaseFile.DifferencePolicy.refuse
+
+    package init() {}
+}
