@@ -144,9 +144,12 @@ extension DatabaseFile {
         var failure = failure
         withWriter { $0.useLittleSpace(true) }
         defer { withWriter { $0.useLittleSpace(false) } }
-        repeat {
+        // How often other threads may take the room that was made, for what they do in the background, before the write fails.
+        var tries = 8
+        while tries > 0 {
+            let commits: UInt64?
             do throws(SQLiteError) {
-                try removingValueFiles { () throws(SQLiteError) in ((), try emptyLog()) }
+                commits = try emptyLog()
             } catch {
                 Log.error("The log could not be emptied on a full disk.", error)
                 throw failure
@@ -157,21 +160,34 @@ extension DatabaseFile {
                 guard error.isFull else { throw error }
                 failure = error
             }
-        } while try deleteFewCleared()
+            do throws(SQLiteError) {
+                if try deleteFewCleared() { continue }
+                guard withWriter({ $0.commits != commits || $0.hasUnusedFiles }) ?? false else { break }
+            } catch {
+                guard error.isFull else { throw error }
+            }
+            tries -= 1
+        }
         throw failure
     }
 
-    /// - Returns: Whether all of the log was copied; `false` if the file is closed.
+    /// Copies all of the log and makes its file empty. Removes the files of values that are not needed any more.
+    ///
+    /// - Returns: The number of commits by then; `nil` if the file is closed, and nothing was done.
     @discardableResult
-    func emptyLog() throws(SQLiteError) -> Bool {
+    func emptyLog() throws(SQLiteError) -> UInt64? {
+        // The files are removed under the lock, too: whoever waits for it finds their room.
         try checkpointing.withLock { _ throws(SQLiteError) in
-            try readers.withoutLeases { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) -> Bool in
-                    try writer.commitBatch()
-                    try writer.connection.truncateLog()
-                    writer.forgetRoom()
-                    return true
-                } ?? false
+            try removingValueFiles { () throws(SQLiteError) in
+                let commits = try readers.withoutLeases { () throws(SQLiteError) in
+                    try withWriter { (writer) throws(SQLiteError) in
+                        try writer.commitBatch()
+                        try writer.connection.truncateLog()
+                        writer.forgetRoom()
+                        return writer.commits
+                    }
+                }
+                return (commits, isComplete: commits != nil)
             }
         }
     }

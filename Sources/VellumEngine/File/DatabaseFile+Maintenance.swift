@@ -77,6 +77,7 @@ extension DatabaseFile {
             CrashPoint.reached(.spaceReturnBegins)
             let before = try writer.bytesOfPages
             try writer.connection.execute(SQL.freePages(pages))
+            writer.countCommit()
             CrashPoint.reached(.spaceReturned)
             // A checkpoint truncates the file.
             writer.forgetRoom()

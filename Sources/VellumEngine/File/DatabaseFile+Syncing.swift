@@ -11,7 +11,7 @@ extension DatabaseFile {
             try commitBatch()
             try writeAllTouches()
             let commits = withWriter { writer in
-                writer.countForeignCommits()
+                writer.countCommit()
                 return writer.commits
             }
             guard let commits else { return }

@@ -6,7 +6,9 @@ final class LoadedArchives {
     private var valid: [ArchiveWriter] = []
     /// Whether the disk is full: then entries are evicted before others are inserted, and by the uses in the file alone, because writing the
     /// others takes space.
-    var areOnFullDisk = false
+    var areOnFullDisk: Bool { retriesOnFullDisk > 0 }
+    /// How many threads try again what the full disk refused.
+    var retriesOnFullDisk = 0
 
     /// Adds an archive that was loaded.
     func add(_ archive: ArchiveWriter, wasValid: Bool) {

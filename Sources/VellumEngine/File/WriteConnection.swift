@@ -81,8 +81,9 @@ final class WriteConnection {
         dataVersion = nil
     }
 
-    /// Counts a commit, so that a sync of the log also covers what other processes have committed.
-    func countForeignCommits() { commits += 1 }
+    /// Counts a commit that is not one of ``transaction(_:)``: of another process, so that a sync of the log covers it, or of a statement that
+    /// commits by itself.
+    func countCommit() { commits += 1 }
 
     // MARK: Archives
 
@@ -324,7 +325,7 @@ final class WriteConnection {
     }
 
     /// Whether transactions take as little space as possible: see ``LoadedArchives/areOnFullDisk``.
-    func useLittleSpace(_ isNeeded: Bool) { loaded.areOnFullDisk = isNeeded }
+    func useLittleSpace(_ isNeeded: Bool) { loaded.retriesOnFullDisk += isNeeded ? 1 : -1 }
 
     /// Makes the next transaction look whether the file has room.
     func forgetRoom() { bytesWithRoom = 0 }
