@@ -40,14 +40,17 @@ let package = Package(
             linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
+        // Types that change: what a versioned type says, and how its old objects become new ones.
+        .target(name: "ModelVersions", dependencies: ["CBORCoding", "VellumCore", "VellumEngine"]),
+
         // The faces.
         .target(
             name: "Vellum",
-            dependencies: ["VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["CBORCoding", "ModelVersions", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
         .target(
             name: "MiniCache",
-            dependencies: ["CBORCoding", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["CBORCoding", "ModelVersions", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
         .target(name: "Shallows", dependencies: ["VellumCore", .product(name: "Logging", package: "swift-log")]),
         .target(

@@ -1,5 +1,9 @@
 // The types of the engine that callers of this module use, so that `import MiniCache` is enough.
 
+@_exported public import enum CBORCoding.CBORValue
+@_exported public import enum ModelVersions.Migrated
+@_exported public import struct ModelVersions.StoredObject
+@_exported public import protocol ModelVersions.VersionedArchive
 @_exported public import struct VellumCore.Capacity
 @_exported public import enum VellumCore.CodableFormat
 @_exported public import struct VellumCore.DataSize

@@ -152,12 +152,12 @@ extension MiniCache where Value: Sendable {
             let value = try await loader()
             return Loaded(value, .loaded)
         }
-        let (keepsDecoded, format) = (keepsDecoded, core.format)
+        let (keepsDecoded, coding) = (keepsDecoded, coding)
         do {
             let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
             var request = try LoadRequest<CachedValue>(key: entryKey, under: expiration, staleness: staleness, options: options) {
                 guard let value = try await loader() else { return nil }
-                return CachedValue(keepsDecoded ? DecodedForm(value, format) : encodedForm(of: value, format))
+                return CachedValue(keepsDecoded ? DecodedForm(value, coding) : encodedForm(of: value, coding))
             }
             (request.tombstone, request.acceptsNil) = (tombstone, acceptsNil)
             let answer = try await store.load(request, hasLooked: hasLooked)
@@ -170,22 +170,26 @@ extension MiniCache where Value: Sendable {
 
     /// What the store's values mean to this handle.
     private var tombstone: Tombstone<CachedValue> {
-        Tombstone(.tombstone) { cached in
+        Tombstone(.tombstone) { [coding] cached, key in
             if cached.isTombstone { return .nothing }
             if cached.decoded(as: Value.self) != nil { return .value }
-            // A value that this handle cannot decode is a miss.
-            let value = Result { try ValueCoding.decode(Value.self, from: try cached.form.encoded()) }
-            return if case .success = value { .value } else { .unreadable }
+            do {
+                return try coding.decode(cached.form, of: key) == nil ? .unreadable : .value
+            } catch let error as VellumError where error.code == .newerVersion {
+                return .value  // Which no caller can read, and no loader may replace.
+            } catch {
+                return .unreadable  // A value that this handle cannot decode is a miss.
+            }
         }
     }
 }
 
 /// Returns the bytes of a value, or the value itself if it cannot be encoded: then recording it fails and is reported, and the caller gets
 /// the value.
-private func encodedForm<Value: Codable & Sendable>(of value: Value, _ format: CodableFormat) -> CachedForm {
+private func encodedForm<Value: Codable & Sendable>(of value: Value, _ coding: ValueCoding<Value>) -> CachedForm {
     do {
-        return EncodedForm(try ValueCoding.encode(value, as: format))
+        return try coding.encoded(value)
     } catch {
-        return DecodedForm(value, format)
+        return DecodedForm(value, coding)
     }
 }

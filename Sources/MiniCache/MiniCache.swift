@@ -27,6 +27,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline let core: CacheCore
     /// How long values without an age of their own are valid for this handle.
     @usableFromInline let expiration: Expiration
+    let coding: ValueCoding<Value>
     /// Whether memory may keep decoded values.
     @usableFromInline let keepsDecoded: Bool
     /// The store, if it could be opened when the handle was made.
@@ -50,6 +51,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.core = core
         self.expiration = expiration
         self.keepsDecoded = keepsDecoded
+        coding = ValueCoding(core.format)
         (readyHold, invalidity) =
             switch opening {
             case .opened(let hold): (hold, nil)
@@ -202,17 +204,20 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         if cached.isTombstone { return nil }
         let value: Value
         do {
-            value = try ValueCoding.decode(Value.self, from: try cached.form.encoded())
+            guard let decoded = try coding.decode(cached.form, of: key) else { return nil }
+            value = decoded
+        } catch let error as MiniCacheError where error.code == .newerVersion {
+            throw error
         } catch {
             throw MiniCacheError(
                 .notDecodable,
                 """
-                The stored value cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, use another version \
-                of the cache, or set the value again.
+                The stored value cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, conform it to \
+                VersionedArchive and migrate it, or use another version of the cache, or set the value again.
                 """, cause: error)
         }
         if keepsDecoded, cached.form is EncodedForm {
-            try openStore().refine(key, to: CachedValue(DecodedForm(value, core.format)), where: { $0.form === cached.form })
+            try openStore().refine(key, to: CachedValue(DecodedForm(value, coding)), where: { $0.form === cached.form })
         }
         return value
     }
@@ -223,7 +228,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func store(_ value: Value, _ key: Key, _ maxAge: CacheMaxAge?) throws(MiniCacheError) {
         let entryKey = try entryKey(of: key)
         do {
-            let form = keepsDecoded ? DecodedForm(value, core.format) : EncodedForm(try ValueCoding.encode(value, as: core.format))
+            let form = keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value)
             let cached = CachedValue(form)
             try withStore { (store) throws(VellumError) in try store.record(cached, forKey: entryKey, expiration: maxAge?.expiration) }
         } catch let error as VellumError where error.code != .notEncodable {
@@ -284,7 +289,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @usableFromInline
     func report(_ error: MiniCacheError, _ key: Key, _ operation: StaticString) {
-        if error.concernsOneEntry {
+        if error.concernsOneEntry || error.isOfDecoding {
             do throws(MiniCacheError) {
                 guard core.shouldReport(try entryKey(of: key), Value.self) else { return }
             } catch {

@@ -21,7 +21,7 @@ public final class MiniCacheManager: Sendable {
     /// The format of new values. Values of every format are read.
     public var format: CodableFormat { file.format }
 
-    private let file: CacheFile
+    let file: CacheFile
     private let cores = Locked<[CacheLocation: CacheCore]>([:])
 
     /// Creates a manager whose file is `NAME.sqlite` in the user's caches folder.

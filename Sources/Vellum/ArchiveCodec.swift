@@ -1,9 +1,24 @@
 internal import Foundation
+internal import ModelVersions
 internal import VellumCore
 internal import VellumEngine
 
 /// Encodes and decodes objects with the methods of their type.
 struct ArchiveCodec<Archive: Archivable>: Codec {
+    /// The version of the type; `nil` if it says none.
+    let model = ModelVersion(of: Archive.self)
+
+    var version: Int64 { model?.number ?? 0 }
+
+    var formerNames: [String] { model?.formerNames ?? [] }
+
+    func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Archive> {
+        guard let model else { throw VellumError.newerVersion(version, than: 0) }
+        return try model.migrate(bytes, from: version, of: key)
+    }
+
+    func key(of object: Archive) -> EntryKey? { EntryKey(object.primaryKey) }
+
     func encode(_ object: Archive) throws -> Data { try object.archive() }
 
     func decode(_ data: Data) throws -> Archive {

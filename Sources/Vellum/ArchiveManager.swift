@@ -79,7 +79,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Parameter limit: The maximum number of objects. Zero or a negative number returns none.
     /// - Complexity: O(limit × log n).
     public func accessAll(limitedBy limit: Int) -> [Archive] {
-        reportingFailure(of: "accessAll", default: []) { try store.accessAll(limit: limit) }
+        reportingFailure(of: "accessAll", default: []) { try store.accessAll(limit: limit, undecodable: .skip) }
     }
 
     /// Returns when the object with the key was last recorded or accessed, to a few milliseconds. Does not affect the eviction order.
@@ -94,7 +94,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// Returns the objects that result from the steps of a query, executed in order. Does not affect the eviction order.
     ///
     /// Without a sort, objects are in the order in which their keys were first recorded. Conditions that an index of the type covers
-    /// (``IndexedArchivable``) are answered by the index. See ``ArchiveStore/fetch(where:sortedBy:limit:offset:)`` for which objects a
+    /// (``IndexedArchivable``) are answered by the index. See ``ArchiveStore/fetch(where:sortedBy:limit:offset:undecodable:)`` for which objects a
     /// query sees.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         reportingFailure(of: "process(queries:)", default: []) { try store.fetch(description(queries)) }
@@ -164,7 +164,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
                     .damagedFile,
                     "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
             case .onNetwork: .onNetwork
-            case .recorded, .removed, .removedAll, .indexed, .limitLowered, .logHeldBack: nil
+            case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .limitLowered, .logHeldBack: nil
             }
         }
     }

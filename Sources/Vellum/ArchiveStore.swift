@@ -108,14 +108,17 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     /// Returns the most recently used objects, most recently used first. Does not affect the eviction order.
     ///
-    /// An object that cannot be read or decoded is left out and reported as ``StoreEvent/damagedEntry(key:_:)``. The result is not a
-    /// consistent snapshot if other callers write at the same time.
+    /// A damaged object is left out and reported as ``StoreEvent/damagedEntry(key:_:)``. The result is not a consistent snapshot if other
+    /// callers write at the same time.
     ///
-    /// - Parameter limit: The maximum number of objects. Zero or a negative number returns none.
+    /// - Parameters:
+    ///   - limit: The maximum number of objects. Zero or a negative number returns none.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, because its type has changed, or to go past it: a screen that
+    ///     lists things should pass `.skip`.
     /// - Complexity: O(limit × log n), and one decode for each object whose value memory does not keep.
-    /// - Throws: ``VellumError`` if the disk fails.
-    public func accessAll(limit: Int = .max) throws -> [Archive] {
-        try withOpenHandle { () throws(VellumError) in try store.values(limit: limit) }
+    /// - Throws: ``VellumError`` if an object cannot be decoded or the disk fails.
+    public func accessAll(limit: Int = .max, undecodable: UndecodableObjects = .fail) throws -> [Archive] {
+        try withOpenHandle { () throws(VellumError) in try store.values(limit: limit, undecodable: undecodable) }
     }
 
     /// Returns whether there is a valid object with the key. Does not affect the eviction order and decodes nothing.
@@ -145,7 +148,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     /// Returns how many objects are stored, including expired objects that were not removed yet and objects that cannot be decoded.
     ///
-    /// ``count(where:)`` counts only valid objects that can be decoded. Counting does not affect the eviction order.
+    /// ``count(where:undecodable:)`` counts only valid objects that can be decoded. Counting does not affect the eviction order.
     ///
     /// - Complexity: O(1).
     /// - Throws: ``VellumError`` if the disk fails.

@@ -17,8 +17,10 @@ extension ArchivesFactory {
             var options = try options(of: Archive.self)
             (options.memory, options.disk, options.caching) = (memory, disk, caching)
             options.policy = methods == .throwing ? .refuse : .share
+            let codec = ArchiveCodec<Archive>()
             let hold = try StoreHold<Archive>.open { [options] () throws(VellumError) in
-                try openFile(methods).hold(named: name, codec: ArchiveCodec<Archive>(), options)
+                let file = try openFile(methods)
+                return try file.hold(named: try file.name(ofArchive: name, formerly: codec.formerNames), codec: codec, options)
             }
             keep(hold.store, of: Archive.self)
             addHandle(hold)
@@ -32,7 +34,9 @@ extension ArchivesFactory {
     func propertyStore<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> Store<Archive> {
         var options = try options(of: Archive.self)
         options.policy = .share
-        let store = try openFile(.nonThrowing).store(named: try name(of: Archive.self), codec: ArchiveCodec<Archive>(), options)
+        let (file, codec) = (try openFile(.nonThrowing), ArchiveCodec<Archive>())
+        let name = try file.name(ofArchive: try name(of: Archive.self), formerly: codec.formerNames)
+        let store = try file.store(named: name, codec: codec, options)
         keep(store, of: Archive.self)
         return store
     }
@@ -40,7 +44,9 @@ extension ArchivesFactory {
     private func options<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> StoreOptions<Archive> {
         var options = StoreOptions<Archive>()
         options.defaults = .init(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
-        options.indexing = indexCatalog(of: Archive.self) ?? IndexCatalog()
+        var catalog = indexCatalog(of: Archive.self) ?? IndexCatalog()
+        catalog.version = ArchiveCodec<Archive>().version
+        options.indexing = catalog
         options.durability = durability
         return options
     }
@@ -58,7 +64,7 @@ extension ArchivesFactory {
         return name
     }
 
-    private func openFile(_ methods: Methods) throws(VellumError) -> DatabaseFile {
+    func openFile(_ methods: Methods) throws(VellumError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         let hold = try FileHold.open(
             at: directory.appendingPathComponent("Archives.sqlite"), kind: .archives,

@@ -1,5 +1,9 @@
-// Types of VellumCore in this module's API, so that `import Vellum` is enough.
+// Types of other modules in this module's API, so that `import Vellum` is enough.
 
+@_exported public import enum CBORCoding.CBORValue
+@_exported public import enum ModelVersions.Migrated
+@_exported public import struct ModelVersions.StoredObject
+@_exported public import protocol ModelVersions.VersionedArchive
 @_exported public import struct VellumCore.Capacity
 @_exported public import enum VellumCore.CodableFormat
 @_exported public import struct VellumCore.DataSize
@@ -12,6 +16,8 @@
 @_exported public import protocol VellumCore.IndexableValue
 @_exported public import struct VellumCore.LimitChange
 @_exported public import struct VellumCore.LoadOptions
+@_exported public import struct VellumCore.MigrationProgress
+@_exported public import enum VellumCore.UndecodableObjects
 @_exported public import enum VellumCore.LoadSource
 @_exported public import struct VellumCore.Loaded
 @_exported public import struct VellumCore.QueryExplanation

@@ -34,6 +34,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let notEncodable = Code("notEncodable")
         /// The stored bytes could not be decoded as the requested type.
         public static let notDecodable = Code("notDecodable")
+        /// The object was recorded by a program with a newer version of its type.
+        public static let newerVersion = Code("newerVersion")
         /// The file or its folder could not be created, opened or written.
         public static let cannotOpen = Code("cannotOpen")
         /// The file is not a database. It was not changed.

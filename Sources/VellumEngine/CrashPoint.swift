@@ -21,7 +21,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case begun, writeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
         rollingBack
     // One entry.
-    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, clearedDeleted
+    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, clearedDeleted, entryMigrated
     // Files of large values.
     case valueFileCreated, valueFileSynced, valueFileRemoved
     // Relaxed writes.
@@ -38,7 +38,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case touchesTaken, touchAdded, touchMoved, recencyDeleted, touchesWritten, touchesCommitted
     // Opening.
     case filePlaced, fileConnected, logStarted, fileTablesCreated, formatWritten, formatCommitted
-    case archiveAdded, archiveCommitted
+    case archiveAdded, archiveCommitted, archiveDropped
     // Indexes.
     case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored
     case indexBatchCommitted, indexesAnalysed

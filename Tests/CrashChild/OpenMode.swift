@@ -19,7 +19,8 @@ enum OpenMode {
             clock: Library.Clock(now).wallClock)
         for name in try file.archiveNames() {
             guard let archive = ScriptArchive(rawValue: name) else { continue }
-            let store = try file.store(named: name, codec: ItemCodec(archive), memory: Capacity(1.megaByte), disk: .unlimited)
+            let store = try file.store(
+                named: name, codec: ItemCodec(archive, version: .max), memory: Capacity(1.megaByte), disk: .unlimited)
             if arguments[1] == "take-over" { try Library.renameOriginalEntries(of: archive, in: file) }
             _ = try store.keys(limit: 1)
             try store.close()

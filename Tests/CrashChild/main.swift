@@ -9,6 +9,7 @@ import Vellum
 //     CrashChild open FOLDER MILLISECONDS                opens the file and closes it; take-over: also one of the original MiniCache
 //     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that share one file for this time
 //     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and reports its memory and descriptors
+//     CrashChild versions FOLDER NUMBER VERSION MILLISECONDS  one of several programs of two versions of a type
 //     CrashChild flood FOLDER MEGABYTES                  writes this amount to the same keys
 //     CrashChild fill FOLDER LENGTH                      records values until no space is left, prints their number, and waits
 //     CrashChild empty FOLDER each|all|evict             empties what was filled, prints how many entries there were and are
@@ -52,6 +53,9 @@ do {
     switch arguments[1] {
     case "script":
         try ScriptMode.run(arguments)
+        exit(0)
+    case "versions":
+        try VersionsMode.run(arguments)
         exit(0)
     case "open", "take-over":
         try OpenMode.run(arguments)

@@ -1,5 +1,5 @@
 package import Foundation
-internal import VellumCore
+package import VellumCore
 package import VellumEngine
 
 /// A value that contains its own location: its archive, its key, the number of the operation that wrote it, and a filling derived from these.
@@ -50,8 +50,21 @@ package struct TornItem: Error {
 /// Rejects all bytes except the exact encoding of an item.
 package struct ItemCodec: Codec {
     private let archive: ScriptArchive
+    /// The bytes of every version are the same.
+    package let version: Int64
 
-    package init(_ archive: ScriptArchive) { self.archive = archive }
+    /// - Parameter version: The version of the type: `.max` to read every other.
+    package init(_ archive: ScriptArchive, version: Int64 = 0) {
+        self.archive = archive
+        self.version = version
+    }
+
+    package func migrate(_ bytes: Data, from old: Int64, of key: EntryKey) throws -> Migration<Item> {
+        guard old < version else { throw VellumError.newerVersion(old, than: version) }
+        let item = try decode(bytes)
+        guard item.key == key.normalized else { throw TornItem(found: item.key) }
+        return .value(item)
+    }
 
     package func encode(_ value: Item) -> Data { value.bytes }
 
@@ -69,8 +82,9 @@ package struct ItemCodec: Codec {
 
 extension Item {
     /// The properties in the nth index of the safe archive; none for 0.
-    package static func catalog(_ number: Int) -> IndexCatalog<Item> {
+    package static func catalog(_ number: Int, version: Int64 = 0) -> IndexCatalog<Item> {
         var catalog = IndexCatalog<Item>()
+        catalog.version = version
         guard number > 0 else { return catalog }
         let group = catalog.addColumn(\.group, name: "group")
         catalog.addIndex([group])

@@ -43,9 +43,10 @@ package final class Library {
             default: Capacity.unlimited
             }
         stores[archive] = try file.store(
-            named: archive.rawValue, codec: ItemCodec(archive), inVersionGroup: archive.isVersion ? "versions" : nil,
+            named: archive.rawValue, codec: ItemCodec(archive, version: archive == .safe ? model.typeVersion : 0),
+            inVersionGroup: archive.isVersion ? "versions" : nil,
             memory: try Capacity(DataSize(bytes: archive == .bulky ? 400_000 : 2000)), disk: limit, caching: .values,
-            indexing: archive == .safe ? Item.catalog(model.catalog) : nil, durability: archive.durability)
+            indexing: archive == .safe ? Item.catalog(model.catalog, version: model.typeVersion) : nil, durability: archive.durability)
     }
 
     package func close(_ archive: ScriptArchive) throws {

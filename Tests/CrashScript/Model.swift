@@ -16,6 +16,8 @@ package struct Model: Hashable, Sendable {
     package var archives: [ScriptArchive: [String: Held]] = [:]
     package var tightLimit = ScriptArchive.tightLimit
     package var catalog = 0
+    /// The version of the type of the safe archive.
+    package var typeVersion: Int64 = 0
     /// The version that is open, and when each was last open.
     package var version = ScriptArchive.versionOne
     package var versionsSeen: [ScriptArchive: Int64] = [:]
@@ -62,6 +64,8 @@ package struct Model: Hashable, Sendable {
             removeColdest(of: .tight, atMost: removals) { held, _ in held.used < bound }
         case .index(let number):
             catalog = number
+        case .raise:
+            typeVersion += 1
         case .replace:
             version = version.otherVersion
             versionsSeen[version] = now

@@ -51,12 +51,12 @@ package final class Performer {
         case .settle: library.file.waitForMaintenance()
         case .sweep: library.file.sweepEverything()
         case .reopen: try close()
-        case .index, .replace, .wait: break
+        case .index, .raise, .replace, .wait: break
         }
         let before = model
         model.apply(operation)
         switch operation {
-        case .index:
+        case .index, .raise:
             try library.close(.safe)
             try library.open(.safe, model)
         case .replace:

@@ -101,6 +101,7 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func indexing(_ chance: Int, _ model: Model, _ random: inout SeededGenerator) -> Step {
         switch chance {
+        case ..<8: return .raise
         case ..<25: return .index((model.catalog + Int.random(in: 1..<Item.catalogs, using: &random)) % Item.catalogs)
         case ..<55: return .write((0..<Int.random(in: 1...4, using: &random)).map { _ in change(on: .safe, &random, keys: 1250) })
         case ..<75: return .settle

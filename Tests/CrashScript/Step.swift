@@ -14,6 +14,8 @@ package enum Step: Hashable, Sendable {
     case forget(Int)
     /// Declares another index of the safe archive.
     case index(Int)
+    /// Raises the version of the type of the safe archive.
+    case raise
     /// Runs background work that is due.
     case settle
     /// Removes expired entries.
@@ -52,6 +54,7 @@ extension Step: LosslessStringConvertible {
         case .limit(let bytes): "limit \(bytes)"
         case .forget(let milliseconds): "forget \(milliseconds)"
         case .index(let number): "index \(number)"
+        case .raise: "raise"
         case .settle: "settle"
         case .sweep: "sweep"
         case .reopen: "reopen"
@@ -78,6 +81,7 @@ extension Step: LosslessStringConvertible {
         case "limit": self = .limit(Int(rest) ?? 0)
         case "forget": self = .forget(Int(rest) ?? 0)
         case "index": self = .index(Int(rest) ?? 0)
+        case "raise": self = .raise
         case "settle": self = .settle
         case "sweep": self = .sweep
         case "reopen": self = .reopen

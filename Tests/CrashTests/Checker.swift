@@ -33,7 +33,8 @@ struct Checker {
                 outcome.problems.append("there is an archive that nobody made: \(name)")
                 continue
             }
-            let store = try file.store(named: name, codec: ItemCodec(archive), memory: Capacity(1.megaByte), disk: .unlimited)
+            let store = try file.store(
+                named: name, codec: ItemCodec(archive, version: .max), memory: Capacity(1.megaByte), disk: .unlimited)
             order[archive] = try store.keysByUse().reversed()
             for use in order[archive] ?? [] {
                 // The codec rejects items that are torn, mixed or misplaced.
@@ -47,6 +48,8 @@ struct Checker {
         }
         if let state = expectation.state(of: found) {
             outcome.model = restored(state, order, now: expectation.now)
+            // Objects of the next version may be there.
+            if expectation.underWay == .raise { outcome.model.typeVersion = expectation.acknowledged.typeVersion + 1 }
             try outcome.problems += disagreements(of: file, outcome.model, underWay: expectation.underWay)
         } else {
             outcome.problems.append(difference(found, expectation))
@@ -87,8 +90,8 @@ struct Checker {
         guard model.catalog > 0, try file.archiveNames().contains(ScriptArchive.safe.rawValue) else { return [] }
         var problems: [String] = []
         let store = try file.store(
-            named: ScriptArchive.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited,
-            indexing: Item.catalog(model.catalog))
+            named: ScriptArchive.safe.rawValue, codec: ItemCodec(.safe, version: model.typeVersion), memory: Capacity(1.megaByte),
+            disk: .unlimited, indexing: Item.catalog(model.catalog, version: model.typeVersion))
         let versions = model.items(on: .safe).values.map(\.version)
         for group in 0..<7 {
             let answer = try store.fetch(Item.inGroup(group)).map(\.version).sorted()

@@ -21,7 +21,8 @@ struct Contents {
         }
         for name in try file.archiveNames() {
             guard let archive = ScriptArchive(rawValue: name) else { continue }
-            let store = try file.store(named: name, codec: ItemCodec(archive), memory: Capacity(1.megaByte), disk: .unlimited)
+            let store = try file.store(
+                named: name, codec: ItemCodec(archive, version: .max), memory: Capacity(1.megaByte), disk: .unlimited)
             if original != nil { try Library.renameOriginalEntries(of: archive, in: file) }
             for key in try store.keys() {
                 guard let item = try Self.peek(key, store) else { continue }

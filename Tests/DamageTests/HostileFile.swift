@@ -111,8 +111,9 @@ final class HostileFile {
             try body()
         } catch {
             outcome.codes.insert(error.code)
-            if ![.damagedFile, .damagedEntry, .notDecodable, .vanished, .foreignFile, .newerFormat, .wrongKind, .tooLarge].contains(
-                error.code)
+            if ![.damagedFile, .damagedEntry, .notDecodable, .newerVersion, .vanished, .foreignFile, .newerFormat, .wrongKind, .tooLarge]
+                .contains(
+                    error.code)
             {
                 outcome.wrong.append("\(what): \(String(reflecting: error))")
             }

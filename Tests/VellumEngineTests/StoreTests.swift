@@ -131,7 +131,7 @@ struct StoreTests {
         setup.store.trimMemory(to: 0)
         try driver.store(Array("no JSON".utf8), "b")
         let events = setup.store.events.events()
-        #expect(Set(try setup.store.values()) == ["a", "c"])
+        #expect(Set(try setup.store.values(undecodable: .skip)) == ["a", "c"])
         var iterator = events.makeAsyncIterator()
         guard case .damagedEntry(let key, let error) = await iterator.next() else { throw Unexpected() }
         #expect(key == "b" && error.code == .notDecodable)

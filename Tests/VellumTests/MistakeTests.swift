@@ -151,9 +151,9 @@ extension MistakeTests.Mistake {
         .init(
             "an object whose type changed",
             """
-            notDecodable: A stored object cannot be decoded as ChangedNote: the property pages is missing. If the type \
-            has changed, let its init(from:) read the old form too; or record the object again, or delete it. (archive \
-            Notes, file FOLDER/Archives.sqlite)
+            notDecodable: A stored object of version 0 cannot be decoded as ChangedNote: the property pages is missing. \
+            If the type has changed, conform it to VersionedArchive and migrate the object; or record it again, or delete \
+            it. (archive Notes, file FOLDER/Archives.sqlite)
             """
         ) {
             let factory = ArchivesFactory(directory: $0)

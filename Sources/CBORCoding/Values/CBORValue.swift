@@ -34,12 +34,6 @@ public enum CBORValue: Hashable, Sendable {
     /// An unassigned simple value: 0 to 19, or 32 to 255. Encoding another number throws.
     case simple(UInt8)
 
-    /// Returns the value for a key, or `nil` if this value is not a map or does not contain the key.
-    public subscript(key: CBORValue) -> CBORValue? {
-        guard case .map(let pairs) = self else { return nil }
-        return pairs[key]
-    }
-
     /// Returns the element at an index, or `nil` if this value is not an array or the index is out of range.
     public subscript(index: Int) -> CBORValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }

@@ -49,7 +49,7 @@ final class CacheFile: Sendable {
         file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
     }
 
-    private func open() throws(VellumError) -> DatabaseFile {
+    func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
         let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
         // Released outside the lock.

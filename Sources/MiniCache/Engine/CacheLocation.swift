@@ -20,6 +20,17 @@ struct CacheLocation: Hashable, Sendable {
         return name + "\u{0}" + version
     }
 
+    /// Returns the location that an archive has.
+    init(ofArchive archiveName: String) {
+        name = Self.name(ofArchive: archiveName)
+        version = String(String.UnicodeScalarView(archiveName.unicodeScalars.drop { $0 != "\u{0}" }.dropFirst()))
+    }
+
+    init(name: String, version: String) {
+        self.name = name
+        self.version = version
+    }
+
     /// Returns the name of the cache that an archive belongs to.
     static func name(ofArchive archiveName: String) -> String {
         let name = String(String.UnicodeScalarView(archiveName.unicodeScalars.prefix { $0 != "\u{0}" }))

@@ -28,8 +28,10 @@ struct CachedValue: Sendable {
 /// values only.
 @usableFromInline
 class CachedForm: @unchecked Sendable {
-    @usableFromInline
-    init() {}
+    /// The version of the type that the value was recorded with.
+    let version: Int64
+
+    init(version: Int64) { self.version = version }
 
     /// Returns the bytes for the disk.
     func encoded() throws -> Data { preconditionFailure("A subclass must override this.") }
@@ -39,24 +41,24 @@ class CachedForm: @unchecked Sendable {
 @usableFromInline
 final class DecodedForm<Value: Codable>: CachedForm, @unchecked Sendable {
     @usableFromInline let value: Value
-    private let format: CodableFormat
+    private let coding: ValueCoding<Value>
 
-    init(_ value: Value, _ format: CodableFormat) {
+    init(_ value: Value, _ coding: ValueCoding<Value>) {
         self.value = value
-        self.format = format
-        super.init()
+        self.coding = coding
+        super.init(version: coding.version)
     }
 
-    override func encoded() throws -> Data { try ValueCoding.encode(value, as: format) }
+    override func encoded() throws -> Data { try coding.encode(value) }
 }
 
 /// The bytes of a value, or of a tombstone. `@unchecked Sendable` because `bytes` is never changed.
 final class EncodedForm: CachedForm, @unchecked Sendable {
     let bytes: Data
 
-    init(_ bytes: Data) {
+    init(_ bytes: Data, version: Int64 = 0) {
         self.bytes = bytes
-        super.init()
+        super.init(version: version)
     }
 
     override func encoded() -> Data { bytes }

@@ -1,27 +1,57 @@
 internal import Foundation
+internal import ModelVersions
 internal import VellumCore
 internal import VellumEngine
 
 /// The bytes of values: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
-enum ValueCoding {
-    private static let dataMark: UInt8 = 0
+@usableFromInline
+struct ValueCoding<Value: Codable>: Sendable {
+    let format: CodableFormat
+    /// The version of the type; `nil` if it says none.
+    private let model = ModelVersion(of: Value.self)
 
-    static func encode<Value: Encodable>(_ value: Value, as format: CodableFormat) throws -> Data {
+    init(_ format: CodableFormat) { self.format = format }
+
+    private var dataMark: UInt8 { 0 }
+
+    var version: Int64 { model?.number ?? 0 }
+
+    func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return [dataMark] + data }
         return try format.encode(value)
     }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
+    func encoded(_ value: Value) throws -> EncodedForm { EncodedForm(try encode(value), version: version) }
+
+    /// Decodes a value, and migrates it if it is of an older version.
+    ///
+    /// - Returns: `nil` if its migration drops it.
+    func decode(_ form: CachedForm, of key: EntryKey) throws -> Value? {
+        let bytes = try form.encoded()
+        guard form.version == version else {
+            guard let model else { throw VellumError.newerVersion(form.version, than: 0) }
+            return switch try model.migrate(bytes, from: form.version, of: key) {
+            case .value(let value): value
+            case .removed: nil
+            }
+        }
         if Value.self == Data.self, bytes.first == dataMark, let value = Data(bytes.dropFirst()) as? Value { return value }
         return try CodableFormat.decode(Value.self, from: bytes)
     }
 }
 
-/// The codec of the store: bytes from the disk stay encoded until a handle decodes them as its type.
+/// The codec of the store: bytes from the disk stay encoded until a handle decodes them as its type, and migrates them if they are of an older
+/// version of it.
 struct CachedValueCodec: Codec {
     func encode(_ value: CachedValue) throws -> Data { try value.form.encoded() }
 
     func decode(_ bytes: Data) -> CachedValue {
         bytes == EncodedForm.tombstone.bytes ? .tombstone : CachedValue(EncodedForm(bytes))
+    }
+
+    func version(of value: CachedValue) -> Int64 { value.form.version }
+
+    func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) -> Migration<CachedValue> {
+        .value(CachedValue(EncodedForm(bytes, version: version)))
     }
 }

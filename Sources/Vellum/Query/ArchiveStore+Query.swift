@@ -18,7 +18,10 @@ extension ArchiveStore {
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. A query sees every object that
     /// ``access(archiveWithKey:)`` would find, each once, including objects that are only in memory. It does not affect the eviction order.
     /// Up to 4096 objects, or 4 MB, are read from one snapshot. In a larger query, an object that is changed during the query is seen
-    /// before or after the change. An object that cannot be decoded is left out and reported as ``StoreEvent/damagedEntry(key:_:)``.
+    /// before or after the change. A damaged object is left out and reported as ``StoreEvent/damagedEntry(key:_:)``.
+    ///
+    /// An object that cannot be decoded, because its type has changed, is an error: a screen that lists things should pass
+    /// `undecodable: .skip`. One that an index or a stored property excludes is not decoded, and is no error.
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
@@ -26,15 +29,18 @@ extension ArchiveStore {
     ///     their keys were first recorded. `nil` is first, or last in a reverse order.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip. If an index answers, it includes objects that cannot be decoded.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
     /// - Complexity: O(log n + r), with one decode for each of the r candidates that an index finds; O(n) without an index. A sort without
     ///   an index holds up to twice `limit` objects in memory, or all without a limit.
-    /// - Throws: ``VellumError`` if `limit` or `offset` is negative, the predicate throws for an object that it is evaluated on, or the disk
-    ///   fails. The predicate is not evaluated on objects that an index excludes.
+    /// - Throws: ``VellumError`` if `limit` or `offset` is negative, an object cannot be decoded (``VellumError/Code/notDecodable``, or
+    ///   ``VellumError/Code/newerVersion``), the predicate throws for an object that it is evaluated on, or the disk fails. The predicate is
+    ///   not evaluated on objects that an index excludes.
     public func fetch(
-        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
+        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
+        undecodable: UndecodableObjects = .fail
     ) throws -> [Archive] {
         try withOpenHandle { () throws(VellumError) in
-            try store.fetch(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
+            try store.fetch(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset), undecodable: undecodable)
         }
     }
 
@@ -42,28 +48,39 @@ extension ArchiveStore {
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
-    ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
-    /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
-    public func first(where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = []) throws -> Archive? {
-        try withOpenHandle { () throws(VellumError) in try store.first(QueryDescription(where: predicate, sortedBy: order)) }
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
+    public func first(
+        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], undecodable: UndecodableObjects = .fail
+    ) throws -> Archive? {
+        try withOpenHandle { () throws(VellumError) in
+            try store.first(QueryDescription(where: predicate, sortedBy: order), undecodable: undecodable)
+        }
     }
 
     /// Returns how many valid objects satisfy the predicate. Counting does not affect the eviction order.
     ///
-    /// Expired objects are not counted, and neither are objects that cannot be decoded; ``count()`` counts both. If an index answers the
-    /// whole predicate, nothing is decoded, and an object that satisfies it is counted even if it could not be decoded.
+    /// Expired objects are not counted, and neither are objects that cannot be decoded, if they are skipped; ``count()`` counts both. If an
+    /// index answers the whole predicate, nothing is decoded, and an object that satisfies it is counted even if it could not be decoded.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
-    /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
-    public func count(where predicate: Predicate<Archive>) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.count(QueryDescription(where: predicate)) }
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
+    public func count(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Int {
+        try withOpenHandle { () throws(VellumError) in try store.count(QueryDescription(where: predicate), undecodable: undecodable) }
     }
 
     /// Returns whether any object satisfies the predicate. Does not affect the eviction order.
     ///
-    /// - Throws: ``VellumError`` if the predicate throws or the disk fails.
-    public func exists(where predicate: Predicate<Archive>) throws -> Bool {
-        try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate)) }
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
+    public func exists(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Bool {
+        try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate), undecodable: undecodable) }
     }
 
     /// Deletes the objects that satisfy the predicate, in one transaction.
@@ -71,12 +88,17 @@ extension ArchiveStore {
     /// An object that is changed between the search and the deletion is kept. A transaction that deletes very many objects grows the
     /// write-ahead log beyond 8 MiB until the next checkpoint.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
     /// - Returns: How many objects were deleted.
-    /// - Complexity: As ``fetch(where:sortedBy:limit:offset:)``, plus O(log n) for each deleted object. All keys are held in memory.
-    /// - Throws: ``VellumError`` if the predicate throws or the disk fails. No object is deleted.
+    /// - Complexity: As ``fetch(where:sortedBy:limit:offset:undecodable:)``, plus O(log n) for each deleted object. All keys are held in memory.
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails. No object is deleted.
     @discardableResult
-    public func deleteAll(where predicate: Predicate<Archive>) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.removeAll(QueryDescription(where: predicate)) }
+    public func deleteAll(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Int {
+        try withOpenHandle { () throws(VellumError) in
+            try store.removeAll(QueryDescription(where: predicate), undecodable: undecodable)
+        }
     }
 
     /// Returns the objects that satisfy a predicate as an asynchronous sequence.
@@ -95,14 +117,16 @@ extension ArchiveStore {
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
-    ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip.
-    /// - Returns: A sequence that throws ``VellumError`` as ``fetch(where:sortedBy:limit:offset:)`` does.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    /// - Returns: A sequence that throws ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func stream(
-        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
+        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
+        undecodable: UndecodableObjects = .fail
     ) -> ArchiveStream<Archive> {
-        ArchiveStream(self) { () throws(VellumError) in
+        ArchiveStream(self, undecodable) { () throws(VellumError) in
             try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
         }
     }
@@ -111,10 +135,10 @@ extension ArchiveStore {
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
-    ///   - order: As for ``fetch(where:sortedBy:limit:offset:)``.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip.
-    /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:)`` does.
+    /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func explain(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> QueryExplanation {
@@ -139,11 +163,11 @@ extension ArchiveStore {
 
 extension ArchiveStore {
     func fetch(_ query: QueryDescription<Archive>) throws -> [Archive] {
-        try withOpenHandle { () throws(VellumError) in try store.fetch(query) }
+        try withOpenHandle { () throws(VellumError) in try store.fetch(query, undecodable: .skip) }
     }
 
     func explain(_ query: QueryDescription<Archive>) throws -> QueryExplanation {
-        try withOpenHandle { () throws(VellumError) in try store.explain(query) }
+        try withOpenHandle { () throws(VellumError) in try store.explain(query, undecodable: .skip) }
     }
 }
 

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import VellumCore
 internal import VellumEngine
 
-/// The results of a query as an asynchronous sequence. See ``ArchiveStore/stream(where:sortedBy:limit:offset:)``.
+/// The results of a query as an asynchronous sequence. See ``ArchiveStore/stream(where:sortedBy:limit:offset:undecodable:)``.
 ///
 /// Each iteration executes the query again.
 public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
@@ -12,10 +12,15 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     public typealias Failure = any Error
 
     private let store: ArchiveStore<Archive>
+    private let undecodable: UndecodableObjects
     private let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
 
-    init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>) {
+    init(
+        _ store: ArchiveStore<Archive>, _ undecodable: UndecodableObjects,
+        _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>
+    ) {
         self.store = store
+        self.undecodable = undecodable
         self.query = query
     }
 
@@ -23,16 +28,14 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     static var batchSize: Int { 64 }
 
     /// Returns an iterator that executes the query at its first call.
-    public func makeAsyncIterator() -> Iterator { Iterator(store, query) }
+    public func makeAsyncIterator() -> Iterator { Iterator(Source(store, undecodable, query)) }
 
     /// An iterator over the results of a query.
     public struct Iterator: AsyncIteratorProtocol {
         private let source: Source
         private var objects: ArraySlice<Archive> = []
 
-        fileprivate init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>) {
-            source = Source(store, query)
-        }
+        fileprivate init(_ source: Source) { self.source = source }
 
         /// Returns the next object, or `nil` after the last. Reads from disk on a thread that may block.
         ///
@@ -47,13 +50,18 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     }
 
     // Unchecked because the cursor is protected by its only user, an iterator, which waits for each batch before it asks for the next.
-    private final class Source: @unchecked Sendable {
+    fileprivate final class Source: @unchecked Sendable {
         private let store: ArchiveStore<Archive>
+        private let undecodable: UndecodableObjects
         private let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
         private var cursor: QueryCursor<Archive>?
 
-        init(_ store: ArchiveStore<Archive>, _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>) {
+        init(
+            _ store: ArchiveStore<Archive>, _ undecodable: UndecodableObjects,
+            _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>
+        ) {
             self.store = store
+            self.undecodable = undecodable
             self.query = query
         }
 
@@ -69,7 +77,9 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
             do throws(VellumError) {
                 guard !store.mark.isClosed else { throw .closed }
-                if cursor == nil { cursor = QueryCursor(try query(), in: store.store, batchSize: ArchiveStream.batchSize) }
+                if cursor == nil {
+                    cursor = QueryCursor(try query(), in: store.store, batchSize: ArchiveStream.batchSize, undecodable: undecodable)
+                }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
                 if error.code == .cancelled { throw CancellationError() }

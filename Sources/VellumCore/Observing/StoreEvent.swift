@@ -21,6 +21,10 @@ public enum StoreEvent: Sendable {
     case onNetwork
     /// An index that is being built from the stored entries has progressed.
     case indexed(IndexProgress)
+    /// The objects of an older version of their type are being migrated, or all of them are.
+    case migrated(MigrationProgress)
+    /// A query went past so many objects that cannot be decoded.
+    case skippedUndecodable(count: Int)
     /// An operation failed that has no caller to throw to.
     case failure(VellumError)
 }
@@ -56,6 +60,8 @@ extension StoreEvent: CustomStringConvertible {
             "the log, of \(size), is held back by \(process.map { "process \($0)" } ?? "another process")"
         case .onNetwork: "on a network file system"
         case .indexed(let progress): "indexed \(progress.indexed) of \(progress.total)"
+        case .migrated(let progress): "migrated \(progress.examined) of \(progress.total)"
+        case .skippedUndecodable(let count): "went past \(count) objects that cannot be decoded"
         case .failure(let error): "failure (\(error))"
         }
     }

@@ -10,6 +10,8 @@ public enum RemovalCause: Hashable, Sendable, CaseIterable {
     case expired
     /// A caller removed the entries that were unused since a date.
     case unused
+    /// Its type changed, and the migration dropped it or gave it another key; or another object has the key that a migration gave it.
+    case migrated
 
     /// Whether the entry left to keep a limit.
     public var wasEvicted: Bool { self == .evicted || self == .limitLowered }

@@ -112,7 +112,7 @@ extension ArchiveWriter {
     }
 
     /// The entry under the key, with the last use that the file or the owner knows.
-    private func find(_ key: EntryKey) throws(SQLiteError) -> EntryHead? {
+    func find(_ key: EntryKey) throws(SQLiteError) -> EntryHead? {
         let find = try statement(.findEntry)
         defer { find.reset() }
         return try key.withBytes { (bytes) throws(SQLiteError) in
@@ -133,7 +133,7 @@ extension ArchiveWriter {
         }
     }
 
-    private func update(_ entryID: Int64, _ key: EntryKey, _ entry: Entry) throws(SQLiteError) {
+    func update(_ entryID: Int64, _ key: EntryKey, _ entry: Entry) throws(SQLiteError) {
         let update = try statement(.updateEntry)
         try withContent(key, entry) { (content) throws(SQLiteError) in try EntryTable.runUpdate(update, entryID, content) }
     }
@@ -177,7 +177,7 @@ extension ArchiveWriter {
     }
 
     /// Notes the file that holds the value of an entry, before the entry is changed or deleted.
-    private func noteFile(of entryID: Int64, size: Int64) throws(SQLiteError) {
+    func noteFile(of entryID: Int64, size: Int64) throws(SQLiteError) {
         guard size >= ValueFiles.smallest else { return }
         let find = try statement(.reference)
         find.bind(entryID, at: 1)
@@ -189,7 +189,7 @@ extension ArchiveWriter {
     }
 
     /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
-    private func removeAll() throws(SQLiteError) {
+    func removeAll() throws(SQLiteError) {
         try index.didRemoveAll()
         changed.insertAll()
         touchesInTransaction.removeAll()

@@ -57,7 +57,7 @@ package struct LoadRequest<Value: Sendable>: Sendable {
 
     /// What a value that was found means to this caller; `nil` if it counts as missing.
     func answer(of value: Value) -> LoadAnswer<Value>? {
-        switch tombstone?.meaning(value) ?? .value {
+        switch tombstone?.meaning(value, key) ?? .value {
         case .value: .found(value)
         case .nothing: acceptsNil ? .found(nil) : nil
         case .unreadable: nil

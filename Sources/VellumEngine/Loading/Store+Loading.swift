@@ -74,7 +74,8 @@ extension Store where Value: Sendable {
             let ticket = memory.ticket(forMissed: key)
             let entry = try entryOnDisk(forKey: key)
             if let entry, try isValid(entry, of: key, at: now, request.expiration) {
-                return CallersLook(answer: request.answer(of: try take(entry, forKey: key, ticket, at: now)))
+                guard let value = try take(entry, forKey: key, ticket, at: now) else { return CallersLook() }
+                return CallersLook(answer: request.answer(of: value))
             }
             countMiss()
             return CallersLook(expired: try expired(entry, request, within: request.staleness.whileRevalidate, at: now))

@@ -43,7 +43,7 @@ extension Store where Value: Sendable {
             let ticket = memory.ticket(forMissed: key)
             let entry = try entryOnDisk(forKey: key)
             if let entry, try isValid(entry, of: key, at: now, request.expiration),
-                let answer = request.answer(of: try take(entry, forKey: key, ticket, at: now))
+                let value = try take(entry, forKey: key, ticket, at: now), let answer = request.answer(of: value)
             {
                 return .answer(answer)
             }

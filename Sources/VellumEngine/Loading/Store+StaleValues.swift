@@ -62,7 +62,7 @@ extension Store where Value: Sendable {
         guard window > 0, let entry,
             hasEnded(entry.validity, request, within: window, lastUse: try lastUse(of: entry, request.key), at: now)
         else { return nil }
-        return meaningful(try decode(entry, of: request.key), request)
+        return try decode(entry, of: request.key).flatMap { meaningful($0, request) }
     }
 
     private func hasEnded(
@@ -73,6 +73,6 @@ extension Store where Value: Sendable {
 
     /// A recorded `nil` is not worth keeping beyond its age.
     private func meaningful(_ value: Value, _ request: LoadRequest<Value>) -> Value? {
-        if case .value = request.tombstone?.meaning(value) ?? .value { value } else { nil }
+        if case .value = request.tombstone?.meaning(value, request.key) ?? .value { value } else { nil }
     }
 }

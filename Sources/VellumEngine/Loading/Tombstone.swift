@@ -1,4 +1,4 @@
-internal import VellumCore
+package import VellumCore
 
 /// How a store records that there is no value, and which values a caller can read.
 package struct Tombstone<Value: Sendable>: Sendable {
@@ -12,12 +12,12 @@ package struct Tombstone<Value: Sendable>: Sendable {
     }
 
     let value: Value
-    let meaning: @Sendable (Value) -> Meaning
+    let meaning: @Sendable (Value, EntryKey) -> Meaning
 
     /// - Parameters:
     ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/negativeMaxAge`` says.
     ///   - meaning: Returns what a value that was found means.
-    package init(_ value: Value, meaning: @escaping @Sendable (Value) -> Meaning) {
+    package init(_ value: Value, meaning: @escaping @Sendable (Value, EntryKey) -> Meaning) {
         self.value = value
         self.meaning = meaning
     }

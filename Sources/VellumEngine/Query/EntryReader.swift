@@ -8,27 +8,32 @@ final class EntryReader<Value> {
     private let store: Store<Value>
     private let isLazy: Bool
     private let batchSize: Int
+    private let undecodable: UndecodableObjects
 
     /// Returns whether the value with these bytes may match. Values that do not match are not decoded.
     private let mayMatch: ((Data) -> Bool)?
 
     /// How many objects were decoded so far.
     private(set) var decoded = 0
+    /// How many objects could not be decoded so far.
+    private(set) var skipped = 0
     /// Returns whether the caller has cancelled the query.
     var isCancelled: () -> Bool = { false }
 
     init(
-        _ store: Store<Value>, isLazy: Bool, batchSize: Int, mayMatch: ((Data) -> Bool)? = nil
+        _ store: Store<Value>, _ options: QueryOptions, batchSize: Int, mayMatch: ((Data) -> Bool)? = nil
     ) {
         self.store = store
-        self.isLazy = isLazy
+        isLazy = options.isLazy
+        undecodable = options.undecodable
         self.batchSize = batchSize
         self.mayMatch = mayMatch
     }
 
     var limit: ReadLimit { ReadLimit(entries: batchSize) }
 
-    /// Returns the value of an entry, or `nil` if it has expired or cannot be decoded. A damaged entry is reported.
+    /// Returns the value of an entry, or `nil` if it has expired, is to be skipped, or was dropped by its migration. A damaged entry is
+    /// reported.
     func value(of stored: StoredEntry) throws(VellumError) -> Value? {
         if isCancelled() { throw .cancelled }
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
@@ -37,16 +42,39 @@ final class EntryReader<Value> {
             store.reportCorrupt(stored.key)
             return nil
         }
-        if let mayMatch, stored.entry.flags == 0, !mayMatch(stored.entry.bytes) { return nil }
-        return decoded { () throws(VellumError) in try store.decode(stored.entry, of: stored.key) }
+        let isCurrent = stored.entry.flags == 0 && stored.entry.typeVersion == store.version
+        if let mayMatch, isCurrent, !mayMatch(stored.entry.bytes) { return nil }
+        if undecodable == .skip, store.state.undecodable.contains(stored.entry) {
+            skipped += 1
+            return nil
+        }
+        return try decoded(stored.entry) { () throws(VellumError) in
+            guard let value = try store.decode(stored.entry, of: stored.key) else { return nil }
+            guard !isCurrent, try isReplaced(stored, value) else { return value }
+            return nil
+        }
     }
 
-    private func decoded(_ decode: () throws(VellumError) -> Value) -> Value? {
+    /// Whether another object has the key that the migration of an older one gives it, and was written later: then that one stays.
+    private func isReplaced(_ stored: StoredEntry, _ value: Value) throws(VellumError) -> Bool {
+        guard let key = store.codec.key(of: value), key != stored.key, let other = try store.disk.entry(forKey: key) else { return false }
+        return other.id != stored.entry.id && other.written >= stored.entry.written
+    }
+
+    /// - Parameter entry: What is decoded; `nil` if it is not on disk.
+    private func decoded(_ entry: Entry?, _ decode: () throws(VellumError) -> Value?) throws(VellumError) -> Value? {
         do throws(VellumError) {
             decoded += 1
-            return try decode()
+            let value = try decode()
+            if let entry { store.state.undecodable.remove(entry) }
+            return value
         } catch {
-            return nil  // `decode` has reported it.
+            // `decode` has reported it.
+            guard error.isOfDecoding else { throw error }
+            if let entry { store.state.undecodable.insert(entry) }
+            guard undecodable == .skip else { throw try store.inQuery(error) }
+            skipped += 1
+            return nil
         }
     }
 
@@ -128,7 +156,7 @@ final class EntryReader<Value> {
                 let value =
                     switch payload {
                     case .value(let value): value as Value?
-                    case .bytes(let bytes): self.decoded { () throws(VellumError) in try self.store.decode(bytes, of: key) }
+                    case .bytes(let bytes): try self.decoded(nil) { () throws(VellumError) in try self.store.decode(bytes, of: key) }
                     }
                 if let value { return QueryItem(value: value, origin: QueryOrigin(key: key, entryID: .max, revision: 0)) }
             }

@@ -35,7 +35,13 @@ public import VellumCore
     @usableFromInline package init() {}
 
     /// Whether nothing is indexed.
-    @usableFromInline package var isEmpty: Bool { shape.isEmpty }
+    @usableFromInline package var isEmpty: Bool { shape.hasNoIndexes }
+
+    /// The version of the type.
+    @usableFromInline package var version: Int64 {
+        get { shape.version }
+        set { shape.version = newValue }
+    }
 
     // MARK: Declaring
 

@@ -19,18 +19,23 @@ public import VellumCore
     @usableFromInline package var indexes: [[Int]] = [] { didSet { define() } }
     /// The collections with an entry for each element.
     @usableFromInline package var collections: [Column] = [] { didSet { define() } }
+    /// The version of the type. The builder migrates the entries of older ones, and reads every entry again when it changes.
+    @usableFromInline package var version: Int64 = 0 { didSet { define() } }
     /// All of this as text. The index is built again when the text changes.
     package private(set) var definition = ""
 
     @usableFromInline package init() { define() }
 
     /// Whether nothing is indexed.
-    @usableFromInline package var isEmpty: Bool { indexes.isEmpty && collections.isEmpty }
+    @usableFromInline package var hasNoIndexes: Bool { indexes.isEmpty && collections.isEmpty }
+
+    /// Whether there is nothing to keep up to date.
+    @usableFromInline package var isEmpty: Bool { hasNoIndexes && version == 0 }
 
     private mutating func define() {
         let indexes = indexes.map { "(" + $0.map(String.init).joined(separator: ",") + ")" }.joined()
         func list(_ columns: [Column]) -> String { columns.map { "\($0.name):\($0.encoding)" }.joined(separator: ";") }
-        definition = "1;\(list(columns));\(indexes);each;\(list(collections))"
+        definition = "1;\(list(columns));\(indexes);each;\(list(collections))" + (version == 0 ? "" : ";version \(version)")
     }
 }
 

@@ -1,3 +1,4 @@
+public import Foundation
 public import VellumCore
 
 /// An entry that a query has read.
@@ -83,4 +84,24 @@ public import VellumCore
     case noPlace
     /// It cannot be decoded. Queries read the entry, in case it can be decoded later.
     case undecodable
+    /// It is of an older version of its type: this is to take its place.
+    case migrated(MigratedEntry)
+    /// It is of an older version, and no longer needed.
+    case removed
+}
+
+/// What a migration made of an entry.
+@usableFromInline package struct MigratedEntry: Sendable {
+    @usableFromInline package var key: EntryKey
+    @usableFromInline package var bytes: Data
+    @usableFromInline package var version: Int64
+    /// Its values for the index; `nil` if one of them cannot be indexed, or nothing is.
+    @usableFromInline package var indexed: IndexedValues?
+
+    @usableFromInline package init(key: EntryKey, bytes: Data, version: Int64, indexed: IndexedValues?) {
+        self.key = key
+        self.bytes = bytes
+        self.version = version
+        self.indexed = indexed
+    }
 }

@@ -20,6 +20,13 @@ internal import VellumCore
     }
 }
 
+/// How a query is executed.
+struct QueryOptions {
+    /// Whether the caller may stop early.
+    var isLazy = false
+    var undecodable = UndecodableObjects.fail
+}
+
 /// One criterion of a sort.
 @usableFromInline package struct Ordering<Value> {
     /// The property, if the criterion is its `<` with `nil` first.

@@ -9,12 +9,20 @@ final class QueryExecution<Value> {
     // Retains the source, and the source does not retain it.
     private var pipeline: QueryPipeline<Value>?
 
-    /// - Parameters:
-    ///   - isLazy: Whether the caller may stop early.
-    ///   - batchSize: The maximum number of objects to read at a time.
-    init(_ query: QueryDescription<Value>, in store: Store<Value>, isLazy: Bool, batchSize: Int = 4096) {
+    private let store: Store<Value>
+    private var reported = 0
+
+    /// - Parameter batchSize: The maximum number of objects to read at a time.
+    init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int = 4096) {
         self.query = query
-        source = QuerySource(query, in: store, isLazy: isLazy, batchSize: batchSize)
+        self.store = store
+        source = QuerySource(query, in: store, options, batchSize: batchSize)
+    }
+
+    /// Reports how many objects were skipped since the last call.
+    func reportSkipped() {
+        store.state.report(skipped: source.reader.skipped - reported, store.located)
+        reported = source.reader.skipped
     }
 
     func next() throws(VellumError) -> QueryItem<Value>? {

@@ -19,14 +19,14 @@ final class QuerySource<Value> {
     /// The query of the index; `nil` if the archive was scanned.
     private(set) var indexQuery: ColumnQuery?
 
-    init(_ query: QueryDescription<Value>, in store: Store<Value>, isLazy: Bool, batchSize: Int) {
+    init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.query = query
         self.store = store
-        self.isLazy = isLazy
+        isLazy = options.isLazy
         plan = QueryPlanner(store.catalog ?? IndexCatalog()).plan(query)
         // Most objects that an index finds match. In a scan, few do.
         let mayMatch = plan.pushed.isScan ? query.mayMatchStored : nil
-        reader = EntryReader(store, isLazy: isLazy, batchSize: batchSize, mayMatch: mayMatch)
+        reader = EntryReader(store, options, batchSize: batchSize, mayMatch: mayMatch)
         matches = Condition.all(plan.condition).evaluation
     }
 

@@ -8,7 +8,33 @@ public import VellumCore
     associatedtype Value
 
     func encode(_ value: Value) throws -> Data
+    /// Decodes bytes of this ``version``.
     func decode(_ bytes: Data) throws -> Value
+
+    /// The version of the type that is read and written; 0 for a type that says nothing.
+    var version: Int64 { get }
+    /// The version of the bytes that ``encode(_:)`` makes of a value.
+    func version(of value: Value) -> Int64
+    /// Makes a value of bytes of another version. May run more than once for the same bytes.
+    func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Value>
+    /// The key that a value belongs under; `nil` if values do not say.
+    func key(of value: Value) -> EntryKey?
+}
+
+/// What became of an object of an older version.
+@usableFromInline package enum Migration<Value> {
+    case value(Value)
+    /// It is no longer needed.
+    case removed
+}
+
+extension Codec {
+    @usableFromInline package var version: Int64 { 0 }
+    @usableFromInline package func version(of value: Value) -> Int64 { version }
+    @usableFromInline package func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Value> {
+        throw VellumError.newerVersion(version, than: self.version)
+    }
+    @usableFromInline package func key(of value: Value) -> EntryKey? { nil }
 }
 
 /// A codec for `Codable` types, which writes one format and reads all formats.

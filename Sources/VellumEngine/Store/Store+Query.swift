@@ -6,26 +6,38 @@ extension Store {
     /// Returns the values that match the query. Does not affect the eviction order.
     ///
     /// Finds everything that ``value(forKey:)`` would find, each value once. Without a sort, values are in the order in which their keys
-    /// were first recorded. A value that cannot be decoded is reported and skipped.
+    /// were first recorded. A damaged value is reported and skipped.
     ///
     /// Up to 4096 objects or 4 MB are a consistent snapshot. A larger query sees each concurrent change either before or after it.
     ///
     /// - Complexity: O(log n + r) for r candidates of an index, O(n) without an index; one decode for each candidate.
     /// - Throws: ``VellumError`` if the disk fails or a condition throws.
-    package func fetch(_ query: QueryDescription<Value>) throws(VellumError) -> [Value] {
-        try QueryExecution(query, in: self, isLazy: query.hasLimit).all()
+    package func fetch(
+        _ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail
+    ) throws(VellumError) -> [Value] {
+        let execution = QueryExecution(query, in: self, QueryOptions(isLazy: query.hasLimit, undecodable: undecodable))
+        defer { execution.reportSkipped() }
+        return try execution.all()
     }
 
     /// Returns the first value that matches the query. Does not affect the eviction order.
-    package func first(_ query: QueryDescription<Value>) throws(VellumError) -> Value? {
-        try QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true).next()?.value
+    package func first(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Value? {
+        let execution = firstOnly(query, undecodable)
+        defer { execution.reportSkipped() }
+        return try execution.next()?.value
+    }
+
+    private func firstOnly(_ query: QueryDescription<Value>, _ undecodable: UndecodableObjects) -> QueryExecution<Value> {
+        let query = QueryDescription(query.steps + [.limit(1)])
+        return QueryExecution(query, in: self, QueryOptions(isLazy: true, undecodable: undecodable))
     }
 
     /// Returns the number of valid values that match the query. Does not affect the eviction order.
     ///
     /// Values that cannot be decoded are not counted, unless an index answers the whole query without decoding.
-    package func count(_ query: QueryDescription<Value>) throws(VellumError) -> Int {
-        let execution = QueryExecution(query, in: self, isLazy: false)
+    package func count(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Int {
+        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+        defer { execution.reportSkipped() }
         if let count = try execution.countWithoutDecoding() { return count }
         var count = 0
         while try execution.next() != nil { count += 1 }
@@ -33,8 +45,9 @@ extension Store {
     }
 
     /// Returns whether any value matches the query. Does not affect the eviction order.
-    package func exists(_ query: QueryDescription<Value>) throws(VellumError) -> Bool {
-        let execution = QueryExecution(QueryDescription(query.steps + [.limit(1)]), in: self, isLazy: true)
+    package func exists(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Bool {
+        let execution = firstOnly(query, undecodable)
+        defer { execution.reportSkipped() }
         if let count = try execution.countWithoutDecoding() { return count > 0 }
         return try execution.next() != nil
     }
@@ -45,18 +58,21 @@ extension Store {
     ///
     /// - Returns: The number of removed values.
     @discardableResult
-    package func removeAll(_ query: QueryDescription<Value>) throws(VellumError) -> Int {
-        let execution = QueryExecution(query, in: self, isLazy: false)
+    package func removeAll(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Int {
+        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+        defer { execution.reportSkipped() }
         var transaction = StoreTransaction()
         while let item = try execution.next() { transaction.remove(item.origin, in: self) }
         return try transaction.commit().count { $0 }
     }
 
     /// Runs the query and explains how it was answered.
-    package func explain(_ query: QueryDescription<Value>) throws(VellumError) -> QueryExplanation {
+    package func explain(
+        _ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail
+    ) throws(VellumError) -> QueryExplanation {
         let clock = ContinuousClock()
         let start = clock.now
-        let execution = QueryExecution(query, in: self, isLazy: query.hasLimit)
+        let execution = QueryExecution(query, in: self, QueryOptions(isLazy: query.hasLimit, undecodable: undecodable))
         var explanation = QueryExplanation()
         while try execution.next() != nil { explanation.results += 1 }
         explanation.duration = clock.now - start
@@ -80,6 +96,17 @@ extension Store {
     }
 
     // MARK: Steps
+
+    /// The error of a query that met an object which cannot be decoded.
+    func inQuery(_ error: VellumError) throws(VellumError) -> VellumError {
+        let others = max(0, try count() - 1)
+        return VellumError(
+            error.code,
+            """
+            \(error.message) Up to \(others) other objects of the archive may be such objects, too. Pass 'undecodable: .skip' to go past them.
+            """,
+            cause: error.cause)
+    }
 
     /// The valid memory-only values, least recently used first.
     func memoryOnlyValues(at now: WallInstant) -> [(key: EntryKey, payload: CachedForm<Value>)] {
@@ -109,8 +136,8 @@ package final class QueryCursor<Value> {
     private let batchSize: Int
 
     /// - Parameter batchSize: The largest number of values in a batch.
-    package init(_ query: QueryDescription<Value>, in store: Store<Value>, batchSize: Int) {
-        execution = QueryExecution(query, in: store, isLazy: true, batchSize: batchSize)
+    package init(_ query: QueryDescription<Value>, in store: Store<Value>, batchSize: Int, undecodable: UndecodableObjects = .fail) {
+        execution = QueryExecution(query, in: store, QueryOptions(isLazy: true, undecodable: undecodable), batchSize: batchSize)
         self.batchSize = batchSize
     }
 
@@ -120,6 +147,7 @@ package final class QueryCursor<Value> {
     /// - Throws: ``VellumError``, with the code ``VellumError/Code/cancelled`` if `isCancelled` returns `true`.
     package func next(isCancelled: @escaping () -> Bool = { false }) throws(VellumError) -> [Value] {
         execution.source.reader.isCancelled = isCancelled
+        defer { execution.reportSkipped() }
         var values: [Value] = []
         while values.count < batchSize, let item = try execution.next() { values.append(item.value) }
         return values

@@ -10,8 +10,8 @@ extension Store {
     ///
     /// - Parameter expiration: The reader's expiration, for entries that have none of their own.
     /// - Complexity: O(1) in memory, O(log n) on disk.
-    /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be decoded. A miss
-    ///   does not throw.
+    /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be decoded or are of
+    ///   a newer version of the type. A miss does not throw.
     @inlinable
     package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
         let now = clock.now()
@@ -66,14 +66,21 @@ extension Store {
     }
 
     /// Decodes an entry read from the disk and stores it in memory. Affects the eviction order.
+    ///
+    /// - Returns: `nil`, and a miss is counted, if its migration drops it.
     @inlinable
     func take(
         _ entry: Entry, forKey key: EntryKey, _ ticket: MemoryCache<CachedForm<Value>>.FillTicket, at now: WallInstant
-    ) throws(VellumError) -> Value {
-        let value = try decode(entry, of: key)
+    ) throws(VellumError) -> Value? {
+        guard let value = try decode(entry, of: key) else {
+            countMiss()
+            return nil
+        }
         state.counters.withLock { $0.diskHits += 1 }
+        // Memory has bytes of the current version only.
+        let bytes = entry.typeVersion == version || keepsValues ? entry.bytes : try encode(value)
         let item = MemoryCache.Item(
-            payload: cachedForm(value, entry.bytes), cost: entry.bytes.count, entryID: entry.id, validity: entry.validity)
+            payload: cachedForm(value, bytes), cost: bytes.count, entryID: entry.id, validity: entry.validity)
         release(memory.fill(item, forKey: key, ticket: ticket, at: now))
         return value
     }
@@ -143,20 +150,27 @@ extension Store {
 
     /// Returns at most `limit` valid values, most recently used first. Does not affect the eviction order.
     ///
-    /// A value that cannot be read or decoded is reported and skipped. The result is not a consistent snapshot if others write at the same
-    /// time.
+    /// A damaged value is reported and skipped. The result is not a consistent snapshot if others write at the same time.
     ///
     /// - Complexity: O(limit × log n), with one decode for each value that memory does not hold decoded.
-    @usableFromInline package func values(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [Value] {
+    @usableFromInline package func values(
+        limit: Int = .max, under expiration: Expiration = .never, undecodable: UndecodableObjects = .fail
+    ) throws(VellumError) -> [Value] {
         guard limit > 0 else { return [] }
-        var values: [Value] = []
+        var (values, skipped) = ([Value](), 0)
         for key in try keys(limit: limit, under: expiration) {
             do throws(VellumError) {
                 if let value = try peekValue(forKey: key) { values.append(value) }
-            } catch  where error.concernsOneEntry {
-                continue  // Already reported.
+            } catch {
+                if error.isOfDecoding {
+                    guard undecodable == .skip else { throw try inQuery(error) }
+                    skipped += 1
+                } else if error.code != .damagedEntry {
+                    throw error
+                }
             }
         }
+        state.report(skipped: skipped, located)
         return values
     }
 
@@ -193,11 +207,25 @@ extension Store {
         }
     }
 
-    /// Decodes an entry that was read from the disk.
+    /// Decodes an entry that was read from the disk, of any version.
+    ///
+    /// - Returns: `nil` if its migration drops it.
     @inlinable
-    func decode(_ entry: Entry, of key: EntryKey) throws(VellumError) -> Value {
-        guard entry.flags == 0 else { throw undecodable(key, VellumError.newerEntry) }
+    func decode(_ entry: Entry, of key: EntryKey) throws(VellumError) -> Value? {
+        guard entry.flags == 0, entry.typeVersion == version else { return try migrate(entry, of: key) }
         return try decode(entry.bytes, of: key)
+    }
+
+    @usableFromInline
+    func migrate(_ entry: Entry, of key: EntryKey) throws(VellumError) -> Value? {
+        do throws(VellumError) {
+            switch try state.migration(of: entry, key) {
+            case .value(let value): return value
+            case .removed: return nil
+            }
+        } catch {
+            throw undecodable(key, error)
+        }
     }
 
     @inlinable
@@ -211,7 +239,7 @@ extension Store {
 
     @usableFromInline
     func undecodable(_ key: EntryKey, _ cause: any Error) -> VellumError {
-        let error = VellumError.undecodable(Value.self, cause)
+        let error = VellumError.undecodable(Value.self, version: version, cause)
         state.archiveDidReport(.damagedEntry(key: key.normalized, error))
         return error
     }
@@ -239,18 +267,28 @@ extension VellumError {
             .notDecodable, "An entry was written by a newer version of the package, in a form that this one does not read. Update it.")
     }
 
-    static func undecodable(_ type: Any.Type, _ cause: any Error) -> VellumError {
-        if let cause = cause as? VellumError, cause.code == .notDecodable { return cause }
+    /// An object that was recorded by a program with a newer version of the type.
+    @usableFromInline package static func newerVersion(_ version: Int64, than known: Int64) -> VellumError {
+        VellumError(
+            .newerVersion,
+            "An object is of version \(version) of its type, and this program knows versions up to \(known). Update the program.")
+    }
+
+    static func undecodable(_ type: Any.Type, version: Int64 = 0, _ cause: any Error) -> VellumError {
+        if let cause = cause as? VellumError, cause.isOfDecoding { return cause }
         return VellumError(
             .notDecodable,
             """
-            A stored object cannot be decoded as \(type): \(codingReason(cause)). If the type has changed, let its init(from:) read the old \
-            form too; or record the object again, or delete it.
+            A stored object of version \(version) cannot be decoded as \(type): \(codingReason(cause)). If the type has changed, conform it \
+            to VersionedArchive and migrate the object; or record it again, or delete it.
             """,
             cause: cause)
     }
 
-    /// Whether the failure concerns only one entry.
+    /// Whether the failure concerns only one entry, which may be replaced.
     @usableFromInline
     package var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
+
+    /// Whether an object is whole but cannot be decoded by this program.
+    package var isOfDecoding: Bool { code == .notDecodable || code == .newerVersion }
 }

@@ -103,8 +103,9 @@ extension Store {
         let now = store.clock.now()
         if onlyIfAbsent, let present = store.memory.peek(key), present.entryID == 0, present.isValid(at: now, key) { return }
 
-        let entry = Entry(
+        var entry = Entry(
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
+        entry.typeVersion = store.codec.version(of: value)
         let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let cachedForm = store.cachedForm(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)

@@ -19,6 +19,8 @@ public import VellumCore
     @usableFromInline let memory: MemoryCache<CachedForm<Value>>
     @usableFromInline let disk: DiskArchive
     @usableFromInline let codec: any Codec<Value>
+    /// The version of the type that is read and written.
+    @usableFromInline let version: Int64
     @usableFromInline let clock: WallClock
     @usableFromInline let forkGuard = ForkGuard()
     /// The declared index of the values; `nil` if there is none.
@@ -55,6 +57,7 @@ public import VellumCore
         state = StoreState(memory: self.memory, codec: codec, catalog: catalog)
         self.disk = disk
         self.codec = codec
+        version = codec.version
         policy = Locked(options.caching)
         durability = options.durability
         self.clock = clock

@@ -12,6 +12,8 @@ final class StoreState<Value>: DiskArchiveDelegate {
     private let catalog: IndexCatalog<Value>?
     @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
+    /// Entries that could not be decoded.
+    let undecodable = UndecodableEntries()
 
     @usableFromInline
     struct Counters: Sendable {
@@ -57,7 +59,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
             events.keep(event)
         case .setAside, .onNetwork:
             events.keep(event)  // Happens while a store opens, before there can be an observer.
-        case .recorded, .removed, .removedAll, .indexed, .logHeldBack:
+        case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .logHeldBack:
             events.send(event)
         }
     }
@@ -86,15 +88,61 @@ final class StoreState<Value>: DiskArchiveDelegate {
         archiveDidReport(.failure(error))
     }
 
+    // MARK: Versions
+
+    /// Makes a value of an entry of another version, or of flags that nobody knows.
+    func migration(of entry: Entry, _ key: EntryKey) throws(VellumError) -> Migration<Value> {
+        guard entry.flags == 0 else { throw VellumError.newerEntry }
+        do {
+            return try codec.migrate(entry.bytes, from: entry.typeVersion, of: key)
+        } catch {
+            throw .undecodable(Value.self, version: entry.typeVersion, error)
+        }
+    }
+
     @usableFromInline
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome {
-        guard let catalog else { return .noPlace }
         do {
-            guard entry.flags == 0 else { throw VellumError.newerEntry }
+            guard entry.flags == 0, entry.typeVersion == codec.version else {
+                return try migrated(try migration(of: entry, key), key)
+            }
+            guard let catalog else { return .noPlace }
             return catalog.values(of: try codec.decode(entry.bytes)).map(IndexedOutcome.values) ?? .noPlace
         } catch {
-            archiveDidReport(.damagedEntry(key: key.normalized, .undecodable(Value.self, error)))
+            let failure = VellumError.undecodable(Value.self, version: entry.typeVersion, error)
+            undecodable.insert(entry)
+            archiveDidReport(.damagedEntry(key: key.normalized, failure))
             return .undecodable
         }
+    }
+
+    private func migrated(_ migration: Migration<Value>, _ key: EntryKey) throws -> IndexedOutcome {
+        switch migration {
+        case .removed: return .removed
+        case .value(let value):
+            let new = MigratedEntry(
+                key: codec.key(of: value) ?? key, bytes: try codec.encode(value), version: codec.version(of: value),
+                indexed: catalog?.values(of: value))
+            return .migrated(new)
+        }
+    }
+
+    /// Tells observers how many objects a query went past, and logs it once.
+    func report(skipped: Int, _ located: (VellumError) -> VellumError) {
+        guard skipped > 0 else { return }
+        archiveDidReport(.skippedUndecodable(count: skipped))
+        guard undecodable.isFirstReport() else { return }
+        Log.notice("\(located(.skipped(skipped, Value.self)))")
+    }
+}
+
+extension VellumError {
+    fileprivate static func skipped(_ count: Int, _ type: Any.Type) -> VellumError {
+        VellumError(
+            .notDecodable,
+            """
+            A query went past \(count) objects that cannot be decoded as \(type). If the type has changed, conform it to VersionedArchive and \
+            migrate them. Later queries that do so are not logged.
+            """)
     }
 }

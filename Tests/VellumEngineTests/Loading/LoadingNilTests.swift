@@ -124,7 +124,7 @@ struct LoadingNilTests {
         var request = try LoadRequest<String>(
             key: "a", under: .never, staleness: Staleness(whileRevalidate: staleWhileRevalidate, ifError: .zero),
             options: options ?? caching, load: answer)
-        request.tombstone = Tombstone("nothing") { $0 == "nothing" ? .nothing : .value }
+        request.tombstone = Tombstone("nothing") { value, _ in value == "nothing" ? .nothing : .value }
         request.acceptsNil = acceptsNil
         return try await store.load(request, hasLooked: false)
     }

@@ -22,8 +22,9 @@ struct IndexBuildingTests {
     private func expectRightAnswers(_ store: Store<Person>, _ people: [Person]) throws {
         for steps in IndexedStoreTests.questions {
             #expect(
-                try store.fetch(QueryDescription(steps)) == people.answering(steps), "\(QueryDescription(steps).steps.map(\.description))")
-            #expect(try store.count(QueryDescription(steps)) == people.answering(steps).count)
+                try store.fetch(QueryDescription(steps), undecodable: .skip) == people.answering(steps),
+                "\(QueryDescription(steps).steps.map(\.description))")
+            #expect(try store.count(QueryDescription(steps), undecodable: .skip) == people.answering(steps).count)
         }
     }
 
@@ -161,7 +162,7 @@ struct IndexBuildingTests {
         try store.waitForIndex()
         let rest = people.filter { !picky.refused.contains($0.name) }
         try expectRightAnswers(store, rest)
-        #expect(try store.explain(QueryDescription([.filter(Question.age(5))])).unindexedObjects == 0)
+        #expect(try store.explain(QueryDescription([.filter(Question.age(5))]), undecodable: .skip).unindexedObjects == 0)
         try setup.close()
         // A later version of the program can decode it.
         let later = try setup.people()

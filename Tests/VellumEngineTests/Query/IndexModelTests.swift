@@ -113,7 +113,7 @@ struct QueryVisibilityTests {
     @Test func objectsThatChangedSinceTheyWereFoundAreNotRemoved() throws {
         let store = try setup.people()
         try store.record(Person.crowd(10))
-        let cursor = QueryExecution(QueryDescription([.filter(Question.age(3))]), in: store, isLazy: false)
+        let cursor = QueryExecution(QueryDescription([.filter(Question.age(3))]), in: store, QueryOptions())
         let found = try #require(try cursor.next())
         try store.record(Person("person 3", age: 77), forKey: "person 3")
         var transaction = StoreTransaction()

@@ -15,7 +15,7 @@ struct QueryMemoryTests {
         weak var source: QuerySource<Person>?
         for steps in IndexedStoreTests.questions {
             do {
-                let query = QueryExecution(QueryDescription(steps), in: store, isLazy: true)
+                let query = QueryExecution(QueryDescription(steps), in: store, QueryOptions(isLazy: true))
                 (execution, source) = (query, query.source)
                 _ = try query.next()
             }

@@ -1,9 +1,9 @@
 internal import Synchronization
 internal import VellumCore
 
-// Builds an index from the stored entries, a batch at a time, in the background.
+// Builds an index from the stored entries, and migrates those of older versions of their type, a batch at a time, in the background.
 //
-// Each step reads entries from a snapshot, lets their owner decode them while no lock is held, and inserts their values in one small
+// Each step reads entries from a snapshot, lets their owner decode them while no lock is held, and writes what it made of them in one small
 // transaction together with how far it came. After a crash the next process continues there.
 
 extension DatabaseFile {
@@ -24,7 +24,7 @@ extension DatabaseFile {
     /// Whether the newest entries have other values than the index holds, although its definition is the same: a computed property has
     /// another meaning, or two properties were exchanged.
     private func isOutdated(_ shape: IndexShape, _ diskArchive: DiskArchive) throws(SQLiteError) -> Bool {
-        guard !shape.isEmpty, let owner = diskArchive.currentOwner else { return false }
+        guard !shape.hasNoIndexes, let owner = diskArchive.currentOwner else { return false }
         let newest = try read(archive: diskArchive.number, diskArchive.checksum) { (archive) throws(SQLiteError) in
             try archive.newestIndexed(8, shape)
         }
@@ -60,7 +60,7 @@ extension DatabaseFile {
     // MARK: Building
 
     func scheduleBuilding() {
-        schedule(.buildIndexes) { (file) throws(SQLiteError) in
+        scheduleTrying(.buildIndexes, after: nil) { (file) throws(SQLiteError) in
             if try file.buildIndexes() { file.scheduleBuilding() } else { try file.analyseIndexes() }
         }
     }
@@ -88,7 +88,7 @@ extension DatabaseFile {
         var begun = clock.now
         for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            built.append(BuiltEntry(id: entry.entry.id, revision: entry.entry.revision, outcome: outcome))
+            built.append(BuiltEntry(entry, outcome))
             let isLast = index == batch.entries.count - 1
             guard isLast || built.reduce(0, { $0 + $1.weight(shape) }) >= Self.largestStep || clock.now - begun > .milliseconds(50) else {
                 continue
@@ -110,7 +110,7 @@ extension DatabaseFile {
             guard writer.batch == nil else { return }
             let connection = writer.connection
             for archive in writer.allArchives {
-                guard let shape = archive.index.shape, !shape.isEmpty else { continue }
+                guard let shape = archive.index.shape, !shape.hasNoIndexes else { continue }
                 let reader = ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection)
                 guard try reader.extent(of: shape).isUsable, try reader.totals().entries >= 1000 else { continue }
                 if try connection.int(IndexTables.hasStatistics) ?? 0 > 0, try connection.int(IndexTables.isAnalysed(archive.id)) ?? 0 > 0 {
@@ -131,10 +131,18 @@ extension DatabaseFile {
         let inserted = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (WriteState, IndexProgress?)? in
             // The archive may have been closed meanwhile, and opened with another index, where these values have other columns.
             guard archive.index.shape == shape else { return nil }
-            try writer.transaction { () throws(SQLiteError) in
+            let replaced = try writer.transaction { () throws(SQLiteError) -> ReplacedEntries in
                 try archive.load()
-                try archive.index.insertBuilt(built, after: after, isAtEnd: isAtEnd)
+                // Another process may have begun another index.
+                guard archive.index.isOurs else { return ReplacedEntries() }
+                let replaced = try archive.replaceMigrated(built)
+                try archive.index.insertBuilt(replaced.built, after: after, isAtEnd: isAtEnd)
+                return replaced
             }
+            // Under the lock, so that no later write of the same keys comes between.
+            if !replaced.removed.isEmpty { owner.archiveDidRemove(replaced.removed, .migrated) }
+            if !replaced.evicted.isEmpty { owner.archiveDidRemove(replaced.evicted, .evicted) }
+            writer.reportLosses()
             let progress = archive.index.state.map { state in
                 let isComplete = state.through == .max
                 return IndexProgress(
@@ -145,20 +153,37 @@ extension DatabaseFile {
         }
         if let state = inserted?.0 { scheduleMaintenance(state) }
         CrashPoint.reached(.indexBatchCommitted)
-        if let progress = inserted?.1 { owner.archiveDidReport(.indexed(progress)) }
+        guard let progress = inserted?.1 else { return }
+        if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
+        if shape.version > 0 { owner.archiveDidReport(.migrated(MigrationProgress(progress))) }
     }
 }
 
 /// An entry as the builder has read and decoded it.
 struct BuiltEntry: Sendable {
     var id: Int64
-    /// The entry's revision when it was read.
+    /// The entry's revision when it was read, or after it was migrated.
     var revision: UInt32
     var outcome: IndexedOutcome
+    /// The entry, if another is to take its place.
+    private(set) var old: StoredEntry?
+
+    init(_ entry: StoredEntry, _ outcome: IndexedOutcome) {
+        (id, revision, self.outcome) = (entry.entry.id, entry.entry.revision, outcome)
+        switch outcome {
+        case .migrated, .removed: old = entry
+        case .values, .noPlace, .undecodable: break
+        }
+    }
 
     /// How many rows it takes in the index.
     fileprivate func weight(_ shape: IndexShape) -> Int {
-        guard case .values(let values) = outcome else { return 1 }
+        let values: IndexedValues
+        switch outcome {
+        case .values(let found): values = found
+        case .migrated(let new): values = new.indexed ?? IndexedValues()
+        case .noPlace, .undecodable, .removed: return 1
+        }
         return 1 + shape.indexes.count + values.elements.reduce(0) { $0 + $1.count }
     }
 }

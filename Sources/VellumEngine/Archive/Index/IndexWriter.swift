@@ -110,6 +110,7 @@ final class IndexWriter {
     func didStore(_ entryID: Int64, _ values: IndexedValues?, isNew: Bool) throws(SQLiteError) {
         guard let state, !state.awaitsBuilder(entryID) else { return }
         guard isOurs else { return try putUnindexed(entryID, .unknown, isNew: isNew) }
+        guard !state.isWithoutColumns else { return isNew ? () : try removeUnindexed(entryID) }
         guard let values else { return try putUnindexed(entryID, .noPlace, isNew: isNew) }
         try put(entryID, values, isNew: isNew)
     }
@@ -147,7 +148,7 @@ final class IndexWriter {
     }
 
     private func removeColumns(_ entryID: Int64) throws(SQLiteError) {
-        guard let state else { return }
+        guard let state, !state.isWithoutColumns else { return }
         if state.collections > 0, let old = try columns(of: entryID) {
             for (collection, elements) in old.elements.enumerated() {
                 let delete = try statement(.deleteElement(collection)) { IndexTables.deleteElement(archive, collection) }
@@ -210,7 +211,13 @@ final class IndexWriter {
             }
             switch entry.outcome {
             case .values(let values): try put(entry.id, values, isNew: after != nil)
-            case .noPlace: try putUnindexed(entry.id, .noPlace, isNew: after != nil)
+            case .migrated, .removed: break  // Such an entry was replaced in this transaction.
+            case .noPlace:
+                if state?.isWithoutColumns ?? false {
+                    if after == nil { try removeUnindexed(entry.id) }
+                } else {
+                    try putUnindexed(entry.id, .noPlace, isNew: after != nil)
+                }
             case .undecodable: try putUnindexed(entry.id, .undecodable, isNew: after != nil)
             }
         }

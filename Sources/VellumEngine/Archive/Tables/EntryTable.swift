@@ -93,6 +93,11 @@ enum EntryTable {
         "SELECT EXISTS (SELECT 1 FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)))"
     }
 
+    /// The version of the type that the newest entry was recorded with.
+    static func newestVersion(_ n: Int64) -> String {
+        "SELECT type_version FROM entries WHERE id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1"
+    }
+
     /// Runs ``lastID(_:)``.
     static func readLastID(_ read: Statement) throws(SQLiteError) -> Int64 {
         defer { read.reset() }

@@ -13,6 +13,9 @@ struct IndexState: Equatable {
     var built: Int64
     var unindexedRows: Int64
 
+    /// Whether no entry has a row in `columns_N`: nothing is indexed, and only the version of the type is kept up to date.
+    var isWithoutColumns: Bool { columns == 0 && collections == 0 }
+
     /// Whether statements and sums can be made of these.
     func isPossible(for shape: IndexShape?) -> Bool {
         if let shape, shape.definition == definition, (shape.columns.count, shape.collections.count) != (columns, collections) {

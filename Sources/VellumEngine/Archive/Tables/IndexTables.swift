@@ -237,6 +237,7 @@ enum IndexTables {
         let columns = try connection.int(countColumns(n)) ?? 0
         let listed = try connection.int(countUnindexed(n))
         let orphans = try connection.int(countOrphans(n))
-        return columns + state.unindexedRows == covered.int(0) && listed == state.unindexedRows && orphans == 0
+        let expected = state.isWithoutColumns ? 0 : covered.int(0) - state.unindexedRows
+        return columns == expected && listed == state.unindexedRows && orphans == 0
     }
 }

@@ -1,0 +1,50 @@
+public import Foundation
+public import VellumCore
+internal import VellumEngine
+
+/// A cache that a manager's file has, whether or not it is open.
+public struct StoredCache: Hashable, Sendable {
+    /// The name of the cache.
+    public let name: String
+    /// The version of the cache: the text of ``CacheVersion/custom(_:)``, or that which ``CacheVersion/appVersion`` stands for.
+    public let version: String
+    /// How many values there are, and the sum of their encoded bytes.
+    public let usage: StorageUsage
+    /// When a value was last set or read.
+    public let lastUsed: Date?
+}
+
+extension MiniCacheManager {
+    /// Returns the caches in the manager's file that hold values, each version by itself, in the order of their creation. Opens the file.
+    ///
+    /// ```swift
+    /// for cache in try manager.caches() {
+    ///     print(cache.name, cache.version, cache.usage)
+    /// }
+    /// ```
+    ///
+    /// Blocks for the disk.
+    ///
+    /// - Complexity: O(c log n) for c caches.
+    /// - Throws: ``MiniCacheError`` if the file cannot be opened or read.
+    public func caches() throws(MiniCacheError) -> [StoredCache] {
+        try file.open().archiveList().filter { $0.usage.entries > 0 }.map { archive in
+            let location = CacheLocation(ofArchive: archive.name)
+            return StoredCache(name: location.name, version: location.version, usage: archive.usage, lastUsed: archive.lastUsed)
+        }
+    }
+
+    /// Deletes one version of a cache with all its values. Their space is returned in the background.
+    ///
+    /// - Parameters:
+    ///   - name: As ``caches()`` lists it.
+    ///   - version: As ``caches()`` lists it.
+    /// - Returns: Whether there was such a cache.
+    /// - Complexity: O(log n).
+    /// - Throws: ``MiniCacheError``, with the code ``VellumError/Code/contradiction`` if the cache is open in this program, or if the disk
+    ///   fails. Nothing is deleted then.
+    @discardableResult
+    public func drop(cacheNamed name: String, version: String) throws(MiniCacheError) -> Bool {
+        try file.open().dropArchive(named: CacheLocation(name: name, version: version).archiveName)
+    }
+}

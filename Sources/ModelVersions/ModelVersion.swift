@@ -1,0 +1,41 @@
+package import Foundation
+package import VellumCore
+package import VellumEngine
+
+/// The version of a type, and how objects of other versions become objects of the type.
+package struct ModelVersion<Object>: Sendable {
+    package let number: Int64
+    package let formerNames: [String]
+    private let migrateOld: @Sendable (StoredObject) throws -> Migrated<Object>
+
+    /// - Returns: `nil` for a type without a version.
+    package init?(of type: Object.Type) {
+        guard let type = type as? any VersionedArchive.Type else { return nil }
+        guard let version: ModelVersion<Object> = Self.opened(type) else { return nil }
+        self = version
+    }
+
+    private static func opened<Versioned: VersionedArchive>(_ type: Versioned.Type) -> ModelVersion<Object>? {
+        ModelVersion<Versioned>.make(type) as? ModelVersion<Object>
+    }
+
+    /// Makes an object of bytes of another version.
+    package func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Object> {
+        guard version < number, let old = Int(exactly: version) else { throw VellumError.newerVersion(version, than: number) }
+        return switch try migrateOld(StoredObject(version: old, key: key.normalized, data: bytes)) {
+        case .object(let object): .value(object)
+        case .remove: .removed
+        }
+    }
+}
+
+extension ModelVersion where Object: VersionedArchive {
+    private init(versioned type: Object.Type) {
+        precondition(type.archiveVersion >= 0, "The archiveVersion of \(type) is negative. Versions begin with 0.")
+        number = Int64(type.archiveVersion)
+        formerNames = type.formerArchiveNames
+        migrateOld = { try type.migrate($0) }
+    }
+
+    fileprivate static func make(_ type: Object.Type) -> ModelVersion { ModelVersion(versioned: type) }
+}

@@ -1,0 +1,68 @@
+public import Foundation
+internal import VellumCore
+
+/// A type that says of which version it is, and makes objects of its older versions into current ones.
+///
+/// ```swift
+/// struct Invoice: ArchiveCodable, VersionedArchive {
+///     var primaryKey: String { number }
+///     var number: String
+///     var client: String  // "customer" in version 0
+///
+///     static var archiveVersion: Int { 1 }
+///
+///     static func migrate(_ old: StoredObject) throws -> Migrated<Invoice> {
+///         var value = try old.value()
+///         value["client"] = value.removeValue(forKey: "customer")
+///         return .object(try value.decode(Invoice.self))
+///     }
+/// }
+/// ```
+///
+/// An object of an older version is migrated whenever it is read, and once in the background, where the result takes its place. Its dates,
+/// its age and its place in the eviction order stay. An object of a newer version, which a newer program recorded, is an error with the
+/// code ``VellumError/Code/newerVersion``.
+///
+/// A structure, an enumeration or a final class can conform. The values of a `MiniCache` are migrated when they are read.
+public protocol VersionedArchive: SendableMetatype {
+    /// The version that this type records. 0, the default, is that of types that say nothing. Raise it whenever ``migrate(_:)`` has
+    /// something new to do.
+    static var archiveVersion: Int { get }
+
+    /// Earlier names of the archive, newest first, for a type that was renamed or moved to another module.
+    ///
+    /// If there is no archive of the type's own name, or it never held an object, the first of these is opened in its place, and keeps its
+    /// name in the file: keep this list as long as there may be such files. A name without a dot also stands for that type in any module,
+    /// if the file has one such archive.
+    static var formerArchiveNames: [String] { get }
+
+    /// Makes an object of an older version into a current one.
+    ///
+    /// Must be a function of its argument alone: it may run several times for one object, on any thread, before its result is recorded. If
+    /// it throws, the object stays as it is, and is an error for every reader.
+    static func migrate(_ old: StoredObject) throws -> Migrated<Self>
+}
+
+extension VersionedArchive {
+    /// 0.
+    public static var archiveVersion: Int { 0 }
+
+    /// None.
+    public static var formerArchiveNames: [String] { [] }
+}
+
+extension VersionedArchive where Self: Decodable {
+    /// Decodes the object as this type: enough if the old data still fit.
+    public static func migrate(_ old: StoredObject) throws -> Migrated<Self> { .object(try old.decode(Self.self)) }
+}
+
+/// What ``VersionedArchive/migrate(_:)`` makes of an object.
+public enum Migrated<Object> {
+    /// The object takes the old one's place. If its primary key is another, the object moves there; if there is an object already, the one
+    /// that was recorded later stays.
+    case object(Object)
+    /// The object is deleted.
+    case remove
+}
+
+extension Migrated: Sendable where Object: Sendable {}

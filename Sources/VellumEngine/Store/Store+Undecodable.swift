@@ -1,0 +1,77 @@
+package import Foundation
+package import VellumCore
+
+// Objects that cannot be decoded: nobody is locked out of them.
+
+extension Store {
+    /// Returns the keys of valid entries that cannot be decoded. Entries of a newer version are not among them, and neither are damaged ones.
+    ///
+    /// - Complexity: O(n), with one decode for each entry.
+    package func undecodableKeys() throws(VellumError) -> [EntryKey] { try undecodableEntries().map(\.key) }
+
+    /// Removes these entries, in one transaction.
+    ///
+    /// - Returns: How many were removed.
+    package func removeUndecodable() throws(VellumError) -> Int {
+        var transaction = StoreTransaction()
+        for entry in try undecodableEntries() { transaction.remove(entry, in: self) }
+        return try transaction.commit().count { $0 }
+    }
+
+    private func undecodableEntries() throws(VellumError) -> [QueryOrigin] {
+        var found: [QueryOrigin] = []
+        let through = try disk.lastEntryID()
+        var last = Int64.min
+        while case let entries = try disk.entries(after: last, through: through, ReadLimit(entries: 4096)), let newest = entries.last {
+            last = newest.entry.id
+            for entry in entries where entry.isIntact {
+                guard try isValid(entry.entry, of: entry.key, at: clock.now()), !isDecodable(entry) else { continue }
+                found.append(QueryOrigin(key: entry.key, entryID: entry.entry.id, revision: entry.entry.revision))
+            }
+        }
+        return found
+    }
+
+    /// Whether an entry can be decoded, by this program or a newer one.
+    private func isDecodable(_ stored: StoredEntry) -> Bool {
+        let entry = stored.entry
+        if state.undecodable.contains(entry), entry.typeVersion <= version { return false }
+        do {
+            if entry.flags == 0, entry.typeVersion == version {
+                _ = try codec.decode(entry.bytes)
+            } else {
+                _ = try state.migration(of: entry, stored.key)
+            }
+            return true
+        } catch let error as VellumError where error.code == .newerVersion {
+            return true
+        } catch {
+            state.undecodable.insert(entry)
+            return false
+        }
+    }
+
+    /// Returns the encoded bytes of the valid entry under the key, and the version that they were recorded with. Decodes nothing, and does not
+    /// affect the eviction order.
+    package func encodedBytes(forKey key: EntryKey) throws(VellumError) -> (bytes: Data, version: Int64)? {
+        if let item = memory.peek(key), item.entryID == 0 {
+            guard item.isValid(at: clock.now(), key) else { return nil }
+            switch item.payload {
+            case .bytes(let bytes): return (bytes, version)
+            case .value(let value): return (try encode(value), codec.version(of: value))
+            }
+        }
+        guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: clock.now()) else { return nil }
+        guard entry.flags == 0 else { throw .newerEntry }
+        return (entry.bytes, entry.typeVersion)
+    }
+
+    /// Returns how far the entries were migrated to the version of the codec.
+    package func migrationProgress() throws(VellumError) -> MigrationProgress {
+        guard version > 0 else {
+            let count = try count()
+            return MigrationProgress(examined: count, total: count, isComplete: true)
+        }
+        return MigrationProgress(try disk.indexProgress())
+    }
+}
