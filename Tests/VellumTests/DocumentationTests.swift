@@ -33,6 +33,15 @@ struct DocumentationTests {
         }
     }
 
+    /// Each example of the guide is part of a test, which is compiled in every mode of a client.
+    @Test func theExamplesOfTheGuideToChangesAreTested() throws {
+        let article = try text("Sources/Vellum/Documentation.docc/ChangingAModel.md")
+        let tested = try text("Tests/ParityTests/Swift6/ChangingAModelTests.swift").withoutIndentation
+        let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
+        #expect(examples.count == 6)
+        for example in examples { #expect(tested.contains(String(example).withoutIndentation), "\(example)") }
+    }
+
     @Test func theReadmeIsShort() throws {
         #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 170)
     }

@@ -59,11 +59,18 @@ extension Store {
     /// - Returns: The number of removed values.
     @discardableResult
     package func removeAll(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Int {
-        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
-        defer { execution.reportSkipped() }
-        var transaction = StoreTransaction()
-        while let item = try execution.next() { transaction.remove(item.origin, in: self) }
-        return try transaction.commit().count { $0 }
+        var removed = 0
+        // An object that is migrated between the search and the removal is found again.
+        for _ in 0..<8 {
+            let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+            defer { execution.reportSkipped() }
+            var transaction = StoreTransaction()
+            while let item = try execution.next() { transaction.remove(item.origin, in: self) }
+            let outcomes = try transaction.commit()
+            removed += outcomes.count { $0 }
+            guard version > 0, outcomes.contains(false) else { break }
+        }
+        return removed
     }
 
     /// Runs the query and explains how it was answered.
