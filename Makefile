@@ -9,6 +9,7 @@ setup:
 
 # Runs the example on real data. Its archives are kept in the build folder, unless the arguments name another.
 demo: setup
+	@$(SWIFT) build -c release --product AirportsBefore
 	@$(SWIFT) build -c release --product Airports
 	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS) .build/Airports
 

@@ -60,6 +60,8 @@ let package = Package(
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
+        // An earlier version of it, whose file it migrates.
+        .executableTarget(name: "AirportsBefore", dependencies: ["Vellum"], path: "Examples/AirportsBefore"),
         // A cache before a slow source that fails.
         .executableTarget(name: "ExchangeRates", dependencies: ["MiniCache"], path: "Examples/ExchangeRates"),
 

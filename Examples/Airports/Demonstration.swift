@@ -28,6 +28,7 @@ struct Demonstration {
         report.title("The same airports in an archive bounded to 1 MB of disk")
         try boundedArchive(airports)
         try report.step { ("close both archives", try factory.close()) }
+        try Versions(folder: folder.appendingPathComponent("Versions"), report: report).show(airports)
         report.title("Run it again: everything is still stored.  (--fresh deletes it first.)")
     }
 

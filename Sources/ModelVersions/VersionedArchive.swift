@@ -1,4 +1,3 @@
-public import Foundation
 internal import VellumCore
 
 /// A type that says of which version it is, and makes objects of its older versions into current ones.

@@ -1,5 +1,3 @@
-public import Foundation
-
 extension CBORValue {
     /// The value for a key; `nil` if this value is not a map or does not contain the key. Assigning `nil` removes the key.
     ///

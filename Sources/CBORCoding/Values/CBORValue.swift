@@ -9,7 +9,7 @@ public import Foundation
 /// ```
 ///
 /// Encoding a decoded value reproduces the original data, except that numbers and lengths are written in their shortest form, and map
-/// entries in the order of deterministic encoding. Only ``CBOREncoder`` and ``CBORDecoder`` support this type; other coders throw.
+/// entries in the order of deterministic encoding. Only `CBOREncoder` and `CBORDecoder` support this type; other coders throw.
 public enum CBORValue: Hashable, Sendable {
     /// An integer. An integer beyond 64 bits is encoded as a bignum: a byte string with tag 2 or 3.
     case integer(Int128)

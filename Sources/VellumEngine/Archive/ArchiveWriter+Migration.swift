@@ -9,18 +9,16 @@ extension ArchiveWriter {
         var replaced = ReplacedEntries()
         for var entry in built {
             if let old = entry.old {
-                // Otherwise it was written or removed since it was read, and the builder looks at it again.
-                guard let present = try find(old.key), present.id == entry.id, present.revision == entry.revision else {
-                    entry.revision = ~entry.revision
-                    replaced.built.append(entry)
-                    continue
+                // By its id: the index of keys would be read at a random place. Another revision was written since, and the builder looks
+                // at it again.
+                if try index.revision(of: entry.id) == entry.revision {
+                    switch entry.outcome {
+                    case .migrated(let new): try replace(old, by: new, &entry, &replaced.removed)
+                    case .removed: try drop(old, &replaced.removed)
+                    case .values, .noPlace, .undecodable: break
+                    }
+                    CrashPoint.reached(.entryMigrated)
                 }
-                switch entry.outcome {
-                case .migrated(let new): try replace(old, present, by: new, &entry, &replaced.removed)
-                case .removed: try drop(old, present, &replaced.removed)
-                case .values, .noPlace, .undecodable: break
-                }
-                CrashPoint.reached(.entryMigrated)
             }
             replaced.built.append(entry)
         }
@@ -28,14 +26,15 @@ extension ArchiveWriter {
         return replaced
     }
 
-    private func drop(_ old: StoredEntry, _ present: EntryHead, _ removed: inout [RemovedEntry]) throws(SQLiteError) {
-        try delete(present.id, size: present.size, key: old.key)
-        removed.append(RemovedEntry(key: old.key, id: present.id))
+    private func drop(_ old: StoredEntry, _ removed: inout [RemovedEntry]) throws(SQLiteError) {
+        try delete(old.entry.id, size: Int64(old.entry.size), key: old.key)
+        removed.append(RemovedEntry(key: old.key, id: old.entry.id))
     }
 
     private func replace(
-        _ old: StoredEntry, _ present: EntryHead, by new: MigratedEntry, _ entry: inout BuiltEntry, _ removed: inout [RemovedEntry]
+        _ old: StoredEntry, by new: MigratedEntry, _ entry: inout BuiltEntry, _ removed: inout [RemovedEntry]
     ) throws(SQLiteError) {
+        let size = Int64(old.entry.size)
         var content = old.entry
         (content.bytes, content.flags, content.typeVersion) = (new.bytes, 0, new.version)
         guard content.size <= capacity.bytes else {
@@ -45,22 +44,22 @@ extension ArchiveWriter {
         }
         if new.key != old.key {
             if let other = try find(new.key) {
-                guard other.validity.written < content.written else { return try drop(old, present, &removed) }
+                guard other.validity.written < content.written else { return try drop(old, &removed) }
                 try delete(other.id, size: other.size, key: new.key)
                 removed.append(RemovedEntry(key: new.key, id: other.id))
             }
             let rename = try connection.prepare(EntryTable.rename)
             try new.key.withBytes { (key) throws(SQLiteError) in
-                try EntryTable.runRename(rename, present.id, key, checksum.sums(of: content, key: key))
+                try EntryTable.runRename(rename, entry.id, key, checksum.sums(of: content, key: key))
             }
-            removed.append(RemovedEntry(key: old.key, id: present.id))
+            removed.append(RemovedEntry(key: old.key, id: entry.id))
             changed.insert(new.key)
         }
         changed.insert(old.key)
-        try noteFile(of: present.id, size: present.size)
-        try update(present.id, new.key, content)
-        totals.bytes += Int64(content.size) - present.size
-        if Int64(content.size) != present.size { hasChangedEntries = true }
+        try noteFile(of: entry.id, size: size)
+        try update(entry.id, new.key, content)
+        totals.bytes += Int64(content.size) - size
+        if Int64(content.size) != size { hasChangedEntries = true }
         entry.revision = new.key.withBytes { checksum.of(content, key: $0) }
         entry.outcome = new.indexed.map(IndexedOutcome.values) ?? .noPlace
     }

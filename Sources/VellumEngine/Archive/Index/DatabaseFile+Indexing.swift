@@ -84,20 +84,19 @@ extension DatabaseFile {
         // No lock is held here, because the owner runs a codec. It may be slow, so the values are inserted from time to time.
         var after = batch.after
         var built: [BuiltEntry] = []
-        let clock = ContinuousClock()
-        var begun = clock.now
+        var weight = 0
+        var begun = CoarseClock.milliseconds
         for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
             built.append(BuiltEntry(entry, outcome))
+            weight += built.last?.weight(shape) ?? 0
             let isLast = index == batch.entries.count - 1
-            guard isLast || built.reduce(0, { $0 + $1.weight(shape) }) >= Self.largestStep || clock.now - begun > .milliseconds(50) else {
-                continue
-            }
+            guard isLast || weight >= Self.largestStep(shape) || CoarseClock.milliseconds - begun > 50 else { continue }
             // There may be more entries: the batch may have ended at its limit of bytes.
             try insertBuilt(built, for: shape, after: after, isAtEnd: false, of: number, owner)
             if after != nil { after = entry.entry.id }
-            built = []
-            begun = clock.now
+            (built, weight) = ([], 0)
+            begun = CoarseClock.milliseconds
         }
         if batch.entries.isEmpty { try insertBuilt([], for: shape, after: after, isAtEnd: true, of: number, owner) }
         return true
@@ -122,8 +121,9 @@ extension DatabaseFile {
         }
     }
 
-    /// How many rows of an index are written in one transaction: each may be on another page, and the log is bounded.
-    private static var largestStep: Int { 512 }
+    /// How many rows are written in one transaction. Each of an index may be on another page, and the log is bounded; entries that are
+    /// migrated are side by side. A commit makes every reader read its pages again, so they are few.
+    fileprivate static func largestStep(_ shape: IndexShape) -> Int { shape.hasNoIndexes ? 2048 : 512 }
 
     private func insertBuilt(
         _ built: [BuiltEntry], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any DiskArchiveDelegate
@@ -135,7 +135,9 @@ extension DatabaseFile {
                 try archive.load()
                 // Another process may have begun another index.
                 guard archive.index.isOurs else { return ReplacedEntries() }
-                let replaced = try archive.replaceMigrated(built)
+                // The archive may have been emptied meanwhile, and its entries not be deleted yet.
+                let cleared = archive.totals.cleared
+                let replaced = try archive.replaceMigrated(built.filter { $0.id > cleared })
                 try archive.index.insertBuilt(replaced.built, after: after, isAtEnd: isAtEnd)
                 return replaced
             }
@@ -198,7 +200,7 @@ private struct BuildBatch: Sendable {
 extension ArchiveReader {
     /// The next entries to index; `nil` if there are none.
     fileprivate func nextBatch(of shape: IndexShape) throws(SQLiteError) -> BuildBatch? {
-        let limit = ReadLimit(entries: 256, bytes: 1 << 20)
+        let limit = ReadLimit(entries: shape.hasNoIndexes ? 2048 : 256, bytes: 1 << 20)
         let extent = try extent(of: shape)
         guard extent.isUsable else { return nil }
         if let unbuilt = extent.unbuilt {

@@ -202,7 +202,10 @@ final class IndexWriter {
     ///   - isAtEnd: Whether there are no more of them.
     func insertBuilt(_ built: [BuiltEntry], after: Int64?, isAtEnd: Bool) throws(SQLiteError) {
         guard isOurs, after == nil || state?.through == after else { return }
+        // Without columns, only what could not be decoded has to be listed.
+        let isListed = after != nil && state?.isWithoutColumns ?? false
         for entry in built {
+            if isListed, case .noPlace = entry.outcome { continue }
             let revision = try revision(of: entry.id)
             guard revision == entry.revision else {
                 // It was overwritten or removed. If it was in the list, its writer has indexed it or put it there again.
@@ -228,7 +231,7 @@ final class IndexWriter {
         if isAtEnd { state?.through = .max }
     }
 
-    private func revision(of entryID: Int64) throws(SQLiteError) -> UInt32? {
+    func revision(of entryID: Int64) throws(SQLiteError) -> UInt32? {
         let read = try statement(.revision) { EntryTable.revision }
         defer { read.reset() }
         read.bind(entryID, at: 1)
