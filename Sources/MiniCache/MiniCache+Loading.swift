@@ -18,7 +18,8 @@ extension MiniCache where Value: Sendable {
     /// loaded. A loader may load other keys; one that waits for its own key gets ``VellumError/Code/recursiveLoad``.
     ///
     /// Looking for a value blocks as the subscript does; nothing else here blocks. The value becomes the most recently used one. A value that
-    /// cannot be decoded is reported once, and loaded.
+    /// cannot be decoded is reported once, and loaded. One that a newer version of its type recorded (``VersionedArchive``) is not replaced: it
+    /// throws ``VellumError/Code/newerVersion``.
     ///
     /// - Parameters:
     ///   - key: The key.

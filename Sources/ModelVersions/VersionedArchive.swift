@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// A type that says of which version it is, and makes objects of its older versions into current ones.
+/// A type that declares its version, and makes objects of older versions into current ones.
 ///
 /// ```swift
 /// struct Invoice: ArchiveCodable, VersionedArchive {
@@ -24,15 +24,15 @@ internal import VellumCore
 ///
 /// A structure, an enumeration or a final class can conform. The values of a `MiniCache` are migrated when they are read.
 public protocol VersionedArchive: SendableMetatype {
-    /// The version that this type records. 0, the default, is that of types that say nothing. Raise it whenever ``migrate(_:)`` has
+    /// The version that this type records. 0, the default, is that of types that declare none. Raise it whenever ``migrate(_:)`` has
     /// something new to do.
     static var archiveVersion: Int { get }
 
     /// Earlier names of the archive, newest first, for a type that was renamed or moved to another module.
     ///
     /// If there is no archive of the type's own name, or it never held an object, the first of these is opened in its place, and keeps its
-    /// name in the file: keep this list as long as there may be such files. A name without a dot also stands for that type in any module,
-    /// if the file has one such archive.
+    /// name in the file: keep this list as long as there may be such files. A name without a dot also stands for that type in any module; if
+    /// the file has several such archives, opening throws ``VellumError/Code/contradiction``. Prefer full names.
     static var formerArchiveNames: [String] { get }
 
     /// Makes an object of an older version into a current one.

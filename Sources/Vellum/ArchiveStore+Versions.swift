@@ -62,7 +62,8 @@ extension ArchiveStore {
     /// Returns how far the objects of older versions were migrated (``VersionedArchive``). Complete for a type without a version.
     ///
     /// ``StoreEvent/migrated(_:)`` reports each step, and the last. Objects that were not migrated yet are migrated when they are read, but
-    /// one that gets another primary key is found under its old one until then.
+    /// one that gets another primary key is found under its old one until then. If a program with another version opens the archive
+    /// meanwhile, the migration ends, and goes on at the next opening.
     ///
     /// - Complexity: O(1).
     /// - Throws: ``VellumError`` if the disk fails.

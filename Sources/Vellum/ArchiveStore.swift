@@ -283,7 +283,7 @@ extension ArchiveStore {
 
     /// Sends a failure that no caller received to observers. Damaged entries are already reported where they are found.
     func reportFailure(_ error: VellumError) {
-        guard error.code != .damagedEntry, error.code != .notDecodable else { return }
+        guard error.code != .damagedEntry, !error.isOfDecoding else { return }
         store.report(error)
     }
 }

@@ -20,7 +20,7 @@ extension ArchivesFactory {
             let codec = ArchiveCodec<Archive>()
             let hold = try StoreHold<Archive>.open { [options] () throws(VellumError) in
                 let file = try openFile(methods)
-                return try file.hold(named: try file.name(ofArchive: name, formerly: codec.formerNames), codec: codec, options)
+                return try file.hold(named: try storedName(name, codec, in: file), codec: codec, options)
             }
             keep(hold.store, of: Archive.self)
             addHandle(hold)
@@ -32,11 +32,11 @@ extension ArchivesFactory {
 
     /// Returns the store for a property of a recorded object. No handle holds it, so the limits of the first handle still apply.
     func propertyStore<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> Store<Archive> {
+        if let open = openStore(of: Archive.self) { return open }
         var options = try options(of: Archive.self)
         options.policy = .share
         let (file, codec) = (try openFile(.nonThrowing), ArchiveCodec<Archive>())
-        let name = try file.name(ofArchive: try name(of: Archive.self), formerly: codec.formerNames)
-        let store = try file.store(named: name, codec: codec, options)
+        let store = try file.store(named: try storedName(try name(of: Archive.self), codec, in: file), codec: codec, options)
         keep(store, of: Archive.self)
         return store
     }
@@ -78,6 +78,20 @@ extension ArchivesFactory {
     }
 
     // MARK: Stores and handles
+
+    /// The name under which the file has the archive: the type may have been renamed.
+    private func storedName<Archive: Archivable>(
+        _ name: String, _ codec: ArchiveCodec<Archive>, in file: DatabaseFile
+    ) throws(VellumError) -> String {
+        guard !codec.formerNames.isEmpty else { return name }
+        if let open = openStore(of: Archive.self) { return open.name }
+        return try file.name(ofArchive: name, formerly: codec.formerNames)
+    }
+
+    private func openStore<Archive: Archivable>(of type: Archive.Type) -> Store<Archive>? {
+        let store = state.withLock { $0.stores[ObjectIdentifier(type)] } as? Store<Archive>
+        return store.flatMap { $0.isClosed ? nil : $0 }
+    }
 
     /// Keeps the store of a type, so that its memory outlives the handles.
     private func keep(_ store: Store<some Archivable>, of type: any Archivable.Type) {

@@ -3,9 +3,9 @@ internal import ModelVersions
 internal import VellumCore
 internal import VellumEngine
 
-/// The bytes of values: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
+/// The bytes of values, for all values of a handle: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
 @usableFromInline
-struct ValueCoding<Value: Codable>: Sendable {
+final class ValueCoding<Value: Codable>: Sendable {
     let format: CodableFormat
     /// The version of the type; `nil` if it says none.
     private let model = ModelVersion(of: Value.self)

@@ -13,7 +13,7 @@ extension ArchiveStore {
     /// ```
     ///
     /// Conditions that an index of the type covers (``IndexedArchivable``) are answered by the index; the others are evaluated on decoded
-    /// objects. An index never changes a result. ``explain(where:sortedBy:limit:offset:)`` shows how a query is executed.
+    /// objects. An index never changes a result. ``explain(where:sortedBy:limit:offset:undecodable:)`` shows how a query is executed.
     ///
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. A query sees every object that
     /// ``access(archiveWithKey:)`` would find, each once, including objects that are only in memory. It does not affect the eviction order.
@@ -83,7 +83,7 @@ extension ArchiveStore {
         try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate), undecodable: undecodable) }
     }
 
-    /// Deletes the objects that satisfy the predicate, in one transaction.
+    /// Deletes the objects that satisfy the predicate, in one transaction; while objects are being migrated (``VersionedArchive``), in several.
     ///
     /// An object that is changed between the search and the deletion is kept. A transaction that deletes very many objects grows the
     /// write-ahead log beyond 8 MiB until the next checkpoint.
@@ -138,12 +138,14 @@ extension ArchiveStore {
     ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
     /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func explain(
-        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0
+        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
+        undecodable: UndecodableObjects = .fail
     ) throws -> QueryExplanation {
         try withOpenHandle { () throws(VellumError) in
-            try store.explain(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset))
+            try store.explain(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset), undecodable: undecodable)
         }
     }
 

@@ -23,7 +23,7 @@ public enum StoreEvent: Sendable {
     case indexed(IndexProgress)
     /// The objects of an older version of their type are being migrated, or all of them are.
     case migrated(MigrationProgress)
-    /// A query went past so many objects that cannot be decoded.
+    /// A query skipped this many objects that cannot be decoded.
     case skippedUndecodable(count: Int)
     /// An operation failed that has no caller to throw to.
     case failure(VellumError)
@@ -61,7 +61,7 @@ extension StoreEvent: CustomStringConvertible {
         case .onNetwork: "on a network file system"
         case .indexed(let progress): "indexed \(progress.indexed) of \(progress.total)"
         case .migrated(let progress): "migrated \(progress.examined) of \(progress.total)"
-        case .skippedUndecodable(let count): "went past \(count) objects that cannot be decoded"
+        case .skippedUndecodable(let count): "skipped \(count) objects that cannot be decoded"
         case .failure(let error): "failure (\(error))"
         }
     }

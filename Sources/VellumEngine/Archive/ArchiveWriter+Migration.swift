@@ -53,9 +53,10 @@ extension ArchiveWriter {
                 try EntryTable.runRename(rename, entry.id, key, checksum.sums(of: content, key: key))
             }
             removed.append(RemovedEntry(key: old.key, id: entry.id))
+            // Under an unchanged key other processes keep what they have in memory: it is the same object.
+            changed.insert(old.key)
             changed.insert(new.key)
         }
-        changed.insert(old.key)
         try noteFile(of: entry.id, size: size)
         try update(entry.id, new.key, content)
         totals.bytes += Int64(content.size) - size

@@ -158,6 +158,7 @@ final class ArchiveWriter {
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
+        let knownLimit = totals.limit
         if try load.step() {
             storedRow = ArchiveTotals(load, ofArchive: id)
             totals = storedRow
@@ -166,7 +167,9 @@ final class ArchiveWriter {
             guard totals.isPossible(inArchive: id) else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are out of range.")
             }
-            hasChangedEntries = false
+            // Another process has dropped it, and here it is still open: it keeps its limit.
+            hasChangedEntries = openArchive != nil && totals.limit == .unknown && knownLimit != .unknown
+            if hasChangedEntries { totals.limit = knownLimit }
         } else {
             // It was not open anywhere for weeks, and another process dropped it.
             guard openArchive == nil else { throw .closedArchive }

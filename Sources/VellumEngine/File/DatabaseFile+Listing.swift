@@ -18,9 +18,20 @@ package struct ListedArchive: Sendable {
 extension DatabaseFile {
     /// Returns the archives of the file in the order of their creation. Blocks for the disk, and other writers while it reads some rows of each.
     package func archiveList() throws(VellumError) -> [ListedArchive] {
+        try withUsableFile { () throws(SQLiteError) in
+            do throws(SQLiteError) {
+                try writeAllTouches()
+            } catch {
+                // Then `lastUsed` lacks the uses that only memory knows.
+                guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else { throw error }
+            }
+        }
+        return try storedArchives()
+    }
+
+    private func storedArchives() throws(VellumError) -> [ListedArchive] {
         let list = try withUsableFile { () throws(SQLiteError) in
-            try writeAllTouches()
-            return try withWriter { (writer) throws(SQLiteError) -> [ListedArchive] in
+            try withWriter { (writer) throws(SQLiteError) -> [ListedArchive] in
                 try writer.commitBatch()
                 var found: [ListedArchive] = []
                 let list = try writer.connection.prepare(ArchiveTable.list)
@@ -36,17 +47,19 @@ extension DatabaseFile {
 
     /// Returns the name under which the file has an archive that was renamed: `name`, unless only an archive of an earlier name exists.
     ///
-    /// - Parameter earlier: Earlier names, the newest first. One without a dot stands for that name after any dot, if it is the only one.
+    /// - Parameter earlier: Earlier names, the newest first. One without a dot stands for that name after any dot.
+    /// - Throws: ``VellumError/Code/contradiction`` if it stands for several archives.
     package func name(ofArchive name: String, formerly earlier: [String]) throws(VellumError) -> String {
-        guard !earlier.isEmpty else { return name }
-        let present = try archiveList().filter { !$0.isUnused }.map(\.name)
+        guard !earlier.isEmpty, stores.open(EntryKey(name)) == nil else { return name }
+        let present = try storedArchives().filter { !$0.isUnused }.map(\.name)
         let normal = EntryKey(name).normalized
         guard !present.contains(normal) else { return name }
         for former in earlier.map({ EntryKey($0).normalized }) {
             if present.contains(former) { return former }
             guard !former.contains(".") else { continue }
             let fitting = present.filter { $0.hasSuffix("." + former) }
-            if let only = fitting.first, fitting.count == 1 { return only }
+            if fitting.count > 1 { throw .ambiguous(former, fitting).located(archive: Log.displayed(name), path: path) }
+            if let only = fitting.first { return only }
         }
         return name
     }
@@ -120,6 +133,15 @@ extension ArchiveReader {
 }
 
 extension VellumError {
+    fileprivate static func ambiguous(_ former: String, _ fitting: [String]) -> VellumError {
+        VellumError(
+            .contradiction,
+            """
+            The former name '\(former)' stands for several archives: \(fitting.map(Log.displayed).joined(separator: ", ")). Give the full name of \
+            one in 'formerArchiveNames'.
+            """)
+    }
+
     fileprivate static var stillOpen: VellumError {
         VellumError(.contradiction, "The archive is open in this program. Close it first, or use 'deleteAll()'.")
     }

@@ -18,7 +18,7 @@ extension DatabaseFile {
         // Not while entries are being deleted: pages would be moved that become free a moment later.
         let isDeleting = withWriter { $0.mayHoldCleared } ?? false
         let hasMoreSpace = isDeleting ? false : try reclaimSpace()
-        defer { if hasMoreSpace { scheduleCheckpoint() } }
+        defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
         let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
             guard state == .open else { return nil }
             // Another thread may have tried while this one waited for the lock.

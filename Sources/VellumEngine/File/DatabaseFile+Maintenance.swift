@@ -55,8 +55,9 @@ extension DatabaseFile {
     /// - Returns: Whether pages were freed, so that more may be left.
     func reclaimSpace() throws(SQLiteError) -> Bool {
         do throws(SQLiteError) {
+            guard !isWritingOnFullDisk else { return true }
             var hasMore = try reclaimSpace(pages: 256)
-            while hasMore, !isLogLong {
+            while hasMore, !isLogLong, !isWritingOnFullDisk {
                 letWritersIn()
                 hasMore = try reclaimSpace(pages: 256)
             }
@@ -68,6 +69,9 @@ extension DatabaseFile {
     }
 
     var isLogLong: Bool { (withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt }
+
+    /// Whether a thread is trying to write on a full disk: the log must be left to it, and it deletes what it needs itself.
+    var isWritingOnFullDisk: Bool { withWriter { $0.isOnFullDisk } ?? false }
 
     private func reclaimSpace(pages: Int) throws(SQLiteError) -> Bool {
         let hasMore = try withWriter { (writer) throws(SQLiteError) -> Bool in
@@ -94,7 +98,7 @@ extension DatabaseFile {
             // The pages that became free are returned.
             guard try file.deleteCleared() else { return file.scheduleCheckpoint() }
             // A log that is still long is held by a reader.
-            file.scheduleDeletingCleared(after: file.isLogLong ? .milliseconds(50) : nil)
+            file.scheduleDeletingCleared(after: file.isLogLong || file.isWritingOnFullDisk ? .milliseconds(50) : nil)
         }
     }
 
@@ -105,7 +109,14 @@ extension DatabaseFile {
         var hasMore = true
         do throws(SQLiteError) {
             while hasMore, !isLogLong {
-                hasMore = try withWriter { (writer) throws(SQLiteError) in try writer.deleteCleared(limit: 256) } ?? false
+                // Asked under the lock, so that no thread begins to try in between.
+                var isLeftToAnother = false
+                hasMore =
+                    try withWriter { (writer) throws(SQLiteError) in
+                        isLeftToAnother = writer.isOnFullDisk
+                        return isLeftToAnother ? true : try writer.deleteCleared(limit: 256)
+                    } ?? false
+                guard !isLeftToAnother else { return hasMore }
                 letWritersIn()
             }
         } catch {

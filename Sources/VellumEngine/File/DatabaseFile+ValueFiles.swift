@@ -30,6 +30,8 @@ extension DatabaseFile {
             newValueFiles.withLock { $0.subtract(files.compactMap { $0 }) }
         }
         do throws(SQLiteError) {
+            // A value must not take the room that the log needs when entries are deleted again.
+            try withWriter { (writer) throws(SQLiteError) in try writer.makeRoomInLog() }
             // What is larger than the archive's limit is not stored at all.
             for index in writes.indices
             where writes[index].size >= largeValue && writes[index].size <= writes[index].archive.capacity.bytes {

@@ -325,6 +325,8 @@ final class WriteConnection {
     }
 
     /// Whether transactions take as little space as possible: see ``LoadedArchives/areOnFullDisk``.
+    var isOnFullDisk: Bool { loaded.areOnFullDisk }
+
     func useLittleSpace(_ isNeeded: Bool) { loaded.retriesOnFullDisk += isNeeded ? 1 : -1 }
 
     /// Makes the next transaction look whether the file has room.
@@ -342,8 +344,7 @@ final class WriteConnection {
         guard bytes > bytesWithRoom else { return }
         let isGrowing = bytes > FileSystem.size(connection.path)
         do throws(SQLiteError) {
-            // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each thousand that are free.
-            try connection.extendLog(to: 1 << 18 + bytes / 256)
+            try extendLog(besides: bytes)
         } catch {
             // What does not make the file grow, such as a deletion, is tried with the log that there is.
             guard error.isFull, !isGrowing else { throw error }
@@ -352,6 +353,14 @@ final class WriteConnection {
         try connection.extendFile(to: bytes)
         let chunk = Int64(Connection.chunk)
         bytesWithRoom = (bytes + chunk - 1) / chunk * chunk
+    }
+
+    /// Makes sure that a later transaction finds room in the log.
+    func makeRoomInLog() throws(SQLiteError) { try extendLog(besides: bytesOfPages) }
+
+    private func extendLog(besides bytes: Int64) throws(SQLiteError) {
+        // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each thousand that are free.
+        try connection.extendLog(to: 1 << 18 + bytes / 256)
     }
 
     /// Announces the changes of the transaction to other processes, if there are any.

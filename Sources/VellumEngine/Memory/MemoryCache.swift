@@ -209,12 +209,15 @@ public import VellumCore
     }
 
     /// Removes these entries from memory, unless other entries have replaced them. O(entries).
-    func remove(_ entries: [RemovedEntry]) -> DeferredEffects {
+    ///
+    /// - Parameter keepingUses: Whether their uses are still to be written: an entry that has another key now.
+    func remove(_ entries: [RemovedEntry], keepingUses: Bool = false) -> DeferredEffects {
         state.withLock { state in
             var effects = DeferredEffects()
             for entry in entries {
                 state.versions.invalidateTickets(Self.stripe(of: entry.key))
                 guard state.list.peek(entry.key)?.entryID == entry.id, let item = state.list.remove(entry.key) else { continue }
+                if keepingUses, item.isDirty { state.recency.add(entryID: item.entryID, stamp: item.stamp) }
                 effects.payloads.append(item.payload)
             }
             return effects

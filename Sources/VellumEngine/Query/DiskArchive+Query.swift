@@ -12,8 +12,12 @@ extension DiskArchive {
     package func indexProgress() throws(VellumError) -> IndexProgress {
         try query { (archive) throws(SQLiteError) in
             let extent = try archive.extent(of: self.indexShape)
-            let isComplete = extent.isUsable && extent.through == .max
             let total = try archive.totals().entries
+            // Another program may have dropped the index since it was declared here.
+            guard extent.isUsable else { return IndexProgress(indexed: 0, total: total, isComplete: false) }
+            let unknown =
+                extent.unindexedRows > 0 ? try IndexTables.unindexed(.unknown, of: archive.id, limit: 1, on: archive.connection) : []
+            let isComplete = extent.through == .max && unknown.isEmpty
             return IndexProgress(indexed: isComplete ? total : min(total, Int(extent.built)), total: total, isComplete: isComplete)
         }
     }

@@ -50,15 +50,9 @@ final class EntryReader<Value> {
         }
         return try decoded(stored.entry) { () throws(VellumError) in
             guard let value = try store.decode(stored.entry, of: stored.key) else { return nil }
-            guard !isCurrent, try isReplaced(stored, value) else { return value }
+            guard !isCurrent, try store.isReplaced(stored.entry, of: stored.key, by: value) else { return value }
             return nil
         }
-    }
-
-    /// Whether another object has the key that the migration of an older one gives it, and was written later: then that one stays.
-    private func isReplaced(_ stored: StoredEntry, _ value: Value) throws(VellumError) -> Bool {
-        guard let key = store.codec.key(of: value), key != stored.key, let other = try store.disk.entry(forKey: key) else { return false }
-        return other.id != stored.entry.id && other.written >= stored.entry.written
     }
 
     /// - Parameter entry: What is decoded; `nil` if it is not on disk.

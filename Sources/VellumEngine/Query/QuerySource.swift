@@ -36,7 +36,7 @@ final class QuerySource<Value> {
 
     /// Returns the number of values, or `nil` if the index does not determine it.
     func countWithoutDecoding() throws(VellumError) -> Int? {
-        guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0 else { return nil }
+        guard plan.isFullyPushed, !plan.pushed.isScan, store.memory.memoryOnlyCount == 0 else { return nil }
         return try store.disk.count(validAt: now) { coverage in
             guard coverage.isWhole else { return nil }
             indexQuery = plan.pushed

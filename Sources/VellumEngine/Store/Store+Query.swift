@@ -52,7 +52,7 @@ extension Store {
         return try execution.next() != nil
     }
 
-    /// Removes the values that match the query, in one transaction.
+    /// Removes the values that match the query, in one transaction; during a migration, in several, until none is found.
     ///
     /// A value that changes between the search and the removal is kept.
     ///
@@ -60,15 +60,15 @@ extension Store {
     @discardableResult
     package func removeAll(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Int {
         var removed = 0
-        // An object that is migrated between the search and the removal is found again.
-        for _ in 0..<8 {
+        // During a migration an object may be migrated between the search and the removal, or hide another that gets its key.
+        for _ in 0..<64 {
             let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
             defer { execution.reportSkipped() }
             var transaction = StoreTransaction()
             while let item = try execution.next() { transaction.remove(item.origin, in: self) }
             let outcomes = try transaction.commit()
             removed += outcomes.count { $0 }
-            guard version > 0, outcomes.contains(false) else { break }
+            guard version > 0, !outcomes.isEmpty, try !migrationProgress().isComplete else { break }
         }
         return removed
     }
@@ -110,7 +110,7 @@ extension Store {
         return VellumError(
             error.code,
             """
-            \(error.message) Up to \(others) other objects of the archive may be such objects, too. Pass 'undecodable: .skip' to go past them.
+            \(error.message) Up to \(others) other objects may be affected. Pass 'undecodable: .skip' to go past them.
             """,
             cause: error.cause)
     }

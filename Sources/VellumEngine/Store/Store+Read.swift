@@ -159,10 +159,22 @@ extension Store {
         guard limit > 0 else { return [] }
         var (values, skipped) = ([Value](), 0)
         for key in try keys(limit: limit, under: expiration) {
+            var entry: Entry?
             do throws(VellumError) {
-                if let value = try peekValue(forKey: key) { values.append(value) }
+                if let value = try peekValue(inMemory: key) {
+                    values.append(value)
+                    continue
+                }
+                entry = try entryOnDisk(forKey: key)
+                guard let entry else { continue }
+                if undecodable == .skip, state.undecodable.contains(entry) {
+                    skipped += 1
+                } else if let value = try decode(entry, of: key), try !isReplaced(entry, of: key, by: value) {
+                    values.append(value)
+                }
             } catch {
                 if error.isOfDecoding {
+                    if let entry { state.undecodable.insert(entry) }
                     guard undecodable == .skip else { throw try inQuery(error) }
                     skipped += 1
                 } else if error.code != .damagedEntry {
@@ -177,12 +189,30 @@ extension Store {
     /// Returns the value under the key, valid or not. Does not affect the eviction order.
     @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? { try peekValue(forKey: key) }
 
-    func peekValue(forKey key: EntryKey) throws(VellumError) -> Value? {
+    private func peekValue(inMemory key: EntryKey) throws(VellumError) -> Value? {
         switch memory.peek(key)?.payload {
-        case .value(let value): return value
-        case .bytes(let bytes): return try decode(bytes, of: key)
-        case nil: break
+        case .value(let value): value
+        case .bytes(let bytes): try decode(bytes, of: key)
+        case nil: nil
         }
+    }
+
+    /// Whether another object has the key that the migration of an older one gives it, and was written later: then that one stays.
+    func isReplaced(_ old: Entry, of oldKey: EntryKey, by value: Value) throws(VellumError) -> Bool {
+        guard old.typeVersion != version, let key = codec.key(of: value), key != oldKey else { return false }
+        if let item = memory.peek(key), item.entryID == 0 { return item.validity.written >= old.written }
+        do throws(VellumError) {
+            guard let other = try disk.entry(forKey: key) else { return false }
+            return other.id != old.id && other.written >= old.written
+        } catch {
+            // A damaged object hides no other.
+            guard error.code == .damagedEntry else { throw error }
+            return false
+        }
+    }
+
+    func peekValue(forKey key: EntryKey) throws(VellumError) -> Value? {
+        if let value = try peekValue(inMemory: key) { return value }
         guard let entry = try entryOnDisk(forKey: key) else { return nil }
         return try decode(entry, of: key)
     }

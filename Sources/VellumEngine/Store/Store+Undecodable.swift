@@ -35,17 +35,14 @@ extension Store {
     /// Whether an entry can be decoded, by this program or a newer one.
     private func isDecodable(_ stored: StoredEntry) -> Bool {
         let entry = stored.entry
+        // In a form of a newer version of the package.
+        guard entry.flags == 0 else { return true }
         if state.undecodable.contains(entry), entry.typeVersion <= version { return false }
-        do {
-            if entry.flags == 0, entry.typeVersion == version {
-                _ = try codec.decode(entry.bytes)
-            } else {
-                _ = try state.migration(of: entry, stored.key)
-            }
-            return true
-        } catch let error as VellumError where error.code == .newerVersion {
+        do throws(VellumError) {
+            _ = try state.value(of: entry, stored.key)
             return true
         } catch {
+            guard error.code != .newerVersion else { return true }
             state.undecodable.insert(entry)
             return false
         }

@@ -78,6 +78,9 @@ public import VellumCore
         events.finish()
     }
 
+    /// The name of the archive in its file.
+    package var name: String { disk.name }
+
     /// Returns the error with the names of this archive and its file.
     @usableFromInline
     package func located(_ error: VellumError) -> VellumError {

@@ -70,7 +70,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         if cause.wasEvicted {
             lost = memory.markMemoryOnly(entries)
         } else {
-            let effects = memory.remove(entries)
+            let effects = memory.remove(entries, keepingUses: cause == .migrated)
             DispatchQueue.global().async { withExtendedLifetime(effects) {} }
             lost = entries.map(\.key)
         }
@@ -90,6 +90,16 @@ final class StoreState<Value>: DiskArchiveDelegate {
 
     // MARK: Versions
 
+    /// Decodes an entry of any version.
+    func value(of entry: Entry, _ key: EntryKey) throws(VellumError) -> Migration<Value> {
+        guard entry.flags == 0, entry.typeVersion == codec.version else { return try migration(of: entry, key) }
+        do {
+            return .value(try codec.decode(entry.bytes))
+        } catch {
+            throw .undecodable(Value.self, version: entry.typeVersion, error)
+        }
+    }
+
     /// Makes a value of an entry of another version, or of flags that nobody knows.
     func migration(of entry: Entry, _ key: EntryKey) throws(VellumError) -> Migration<Value> {
         guard entry.flags == 0 else { throw VellumError.newerEntry }
@@ -102,32 +112,37 @@ final class StoreState<Value>: DiskArchiveDelegate {
 
     @usableFromInline
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome {
-        do {
-            guard entry.flags == 0, entry.typeVersion == codec.version else {
-                return try migrated(try migration(of: entry, key), key)
+        let isCurrent = entry.flags == 0 && entry.typeVersion == codec.version
+        if isCurrent, catalog == nil { return .noPlace }
+        do throws(VellumError) {
+            switch try value(of: entry, key) {
+            case .removed: return .removed
+            case .value(let value):
+                let values = catalog?.values(of: value)
+                guard isCurrent else { return migrated(value, values, key) }
+                return values.map(IndexedOutcome.values) ?? .noPlace
             }
-            guard let catalog else { return .noPlace }
-            return catalog.values(of: try codec.decode(entry.bytes)).map(IndexedOutcome.values) ?? .noPlace
         } catch {
-            let failure = VellumError.undecodable(Value.self, version: entry.typeVersion, error)
             undecodable.insert(entry)
-            archiveDidReport(.damagedEntry(key: key.normalized, failure))
+            archiveDidReport(.damagedEntry(key: key.normalized, error))
             return .undecodable
         }
     }
 
-    private func migrated(_ migration: Migration<Value>, _ key: EntryKey) throws -> IndexedOutcome {
-        switch migration {
-        case .removed: return .removed
-        case .value(let value):
-            let new = MigratedEntry(
-                key: codec.key(of: value) ?? key, bytes: try codec.encode(value), version: codec.version(of: value),
-                indexed: catalog?.values(of: value))
-            return .migrated(new)
+    /// An entry that cannot be written in its new form stays as it is, and is migrated whenever it is read.
+    private func migrated(_ value: Value, _ values: IndexedValues?, _ oldKey: EntryKey) -> IndexedOutcome {
+        let key = codec.key(of: value) ?? oldKey
+        do {
+            guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw VellumError.keyTooLong(key) }
+            let bytes = try codec.encode(value)
+            return .migrated(MigratedEntry(key: key, bytes: bytes, version: codec.version(of: value), indexed: values))
+        } catch {
+            archiveDidReport(.failure(error as? VellumError ?? .notEncodable(Value.self, error)))
+            return .noPlace
         }
     }
 
-    /// Tells observers how many objects a query went past, and logs it once.
+    /// Tells observers how many objects a query skipped, and logs it once.
     func report(skipped: Int, _ located: (VellumError) -> VellumError) {
         guard skipped > 0 else { return }
         archiveDidReport(.skippedUndecodable(count: skipped))
@@ -141,8 +156,8 @@ extension VellumError {
         VellumError(
             .notDecodable,
             """
-            A query went past \(count) objects that cannot be decoded as \(type). If the type has changed, conform it to VersionedArchive and \
-            migrate them. Later queries that do so are not logged.
+            A query skipped \(count) objects that cannot be decoded as \(type). If the type has changed, conform it to VersionedArchive and \
+            migrate them. Later queries that skip some are not logged.
             """)
     }
 }

@@ -45,10 +45,12 @@ struct PeopleCodec: Codec {
 
 extension Setup {
     /// - Parameter builds: Whether entries are migrated in the background.
-    func people(version: Int64, indexed: Bool = true, builds: Bool = true, memory: DataSize = 1.byte) throws -> Store<Person> {
+    func people(version: Int64, indexed: Bool = true, builds: Bool = true, memory: DataSize = 1.byte, disk: DataSize = 100.megaByte) throws
+        -> Store<Person>
+    {
         var catalog = indexed ? Person.catalog : IndexCatalog()
         catalog.version = version
-        return try people(builds ? catalog : nil, memory: memory, codec: PeopleCodec(version: version))
+        return try people(builds ? catalog : nil, memory: memory, disk: disk, codec: PeopleCodec(version: version))
     }
 }
 

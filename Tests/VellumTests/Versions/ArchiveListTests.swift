@@ -105,6 +105,17 @@ struct ArchiveListTests {
         try temporary.factory.store(for: Tree.self).record(Tree(primaryKey: "oak"))
         try temporary.factory.store(for: OtherTree.self).record(OtherTree(primaryKey: "grandmother"))
         try temporary.factory.close()
-        #expect(try temporary.factory.store(for: Plant.self).count() == 0)
+        let error = #expect(throws: VellumError.self) { try temporary.factory.store(for: Plant.self) }
+        #expect(error?.code == .contradiction)
+        #expect(error?.message.contains("Family.Tree") == true)
+    }
+
+    @Test func anArchiveThatIsOpenStaysTheOneOfItsType() throws {
+        try temporary.factory.store(for: Tree.self).record(Tree(primaryKey: "oak"))
+        try temporary.factory.close()
+        let plants = try temporary.factory.store(for: Plant.self)
+        try temporary.anotherFactory().store(for: OtherTree.self).record(OtherTree(primaryKey: "grandmother"))
+        #expect(try temporary.factory.store(for: Plant.self).keys() == ["oak"])
+        #expect(try plants.keys() == ["oak"])
     }
 }

@@ -145,8 +145,9 @@ extension DatabaseFile {
             if !replaced.removed.isEmpty { owner.archiveDidRemove(replaced.removed, .migrated) }
             if !replaced.evicted.isEmpty { owner.archiveDidRemove(replaced.evicted, .evicted) }
             writer.reportLosses()
+            let hasUnknown = try archive.index.hasUnknownEntries()
             let progress = archive.index.state.map { state in
-                let isComplete = state.through == .max
+                let isComplete = state.through == .max && !hasUnknown
                 return IndexProgress(
                     indexed: Int(isComplete ? archive.totals.entries : min(state.built, archive.totals.entries)),
                     total: Int(archive.totals.entries), isComplete: isComplete)
@@ -168,14 +169,15 @@ struct BuiltEntry: Sendable {
     var revision: UInt32
     var outcome: IndexedOutcome
     /// The entry, if another is to take its place.
-    private(set) var old: StoredEntry?
+    let old: StoredEntry?
 
     init(_ entry: StoredEntry, _ outcome: IndexedOutcome) {
         (id, revision, self.outcome) = (entry.entry.id, entry.entry.revision, outcome)
-        switch outcome {
-        case .migrated, .removed: old = entry
-        case .values, .noPlace, .undecodable: break
-        }
+        old =
+            switch outcome {
+            case .migrated, .removed: entry
+            case .values, .noPlace, .undecodable: nil
+            }
     }
 
     /// How many rows it takes in the index.
@@ -183,8 +185,11 @@ struct BuiltEntry: Sendable {
         let values: IndexedValues
         switch outcome {
         case .values(let found): values = found
+        // A key that goes or changes is at a random place of the index of keys, too.
+        case .migrated(let new) where new.key != old?.key: return 8
         case .migrated(let new): values = new.indexed ?? IndexedValues()
-        case .noPlace, .undecodable, .removed: return 1
+        case .removed: return 8
+        case .noPlace, .undecodable: return 1
         }
         return 1 + shape.indexes.count + values.elements.reduce(0) { $0 + $1.count }
     }

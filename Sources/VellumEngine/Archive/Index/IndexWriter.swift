@@ -195,6 +195,12 @@ final class IndexWriter {
 
     // MARK: Building
 
+    /// Whether the builder has yet to read entries that other programs have written.
+    func hasUnknownEntries() throws(SQLiteError) -> Bool {
+        guard state?.unindexedRows ?? 0 > 0 else { return false }
+        return try !IndexTables.unindexed(.unknown, of: archive, limit: 1, on: connection).isEmpty
+    }
+
     /// Inserts what the builder decoded, except for entries that have changed since it read them.
     ///
     /// - Parameters:
@@ -205,7 +211,8 @@ final class IndexWriter {
         // Without columns, only what could not be decoded has to be listed.
         let isListed = after != nil && state?.isWithoutColumns ?? false
         for entry in built {
-            if isListed, case .noPlace = entry.outcome { continue }
+            // One that was replaced in this transaction cannot have changed since.
+            if isListed, entry.old != nil, case .noPlace = entry.outcome { continue }
             let revision = try revision(of: entry.id)
             guard revision == entry.revision else {
                 // It was overwritten or removed. If it was in the list, its writer has indexed it or put it there again.
