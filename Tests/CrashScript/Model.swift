@@ -64,6 +64,8 @@ package struct Model: Hashable, Sendable {
             removeColdest(of: .tight, atMost: removals) { held, _ in held.used < bound }
         case .index(let number):
             catalog = number
+        case .drop:
+            archives[version.otherVersion] = nil
         case .raise:
             typeVersion += 1
         case .replace:

@@ -50,6 +50,7 @@ package final class Performer {
             try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
         case .settle: library.file.waitForMaintenance()
         case .sweep: library.file.sweepEverything()
+        case .drop: _ = try library.file.dropArchive(named: model.version.otherVersion.rawValue)
         case .reopen: try close()
         case .index, .raise, .replace, .wait: break
         }

@@ -129,6 +129,7 @@ package enum Script: String, CaseIterable, Sendable {
         case ..<45: return .write([change(on: model.version, &random)])
         case ..<60: return .read(model.version, key(&random))
         case ..<70: return .replace
+        case ..<76: return .drop
         case ..<82: return .wait(days: Bool.random(using: &random) ? 8 : 30)
         case ..<86: return .reopen
         default: return mixed(Int.random(in: 0..<85, using: &random), &random)

@@ -23,6 +23,8 @@ package enum Step: Hashable, Sendable {
     case reopen
     /// Opens the other version.
     case replace
+    /// Drops the version that is not open.
+    case drop
     /// Advances the clock by days.
     case wait(days: Int)
 
@@ -59,6 +61,7 @@ extension Step: LosslessStringConvertible {
         case .sweep: "sweep"
         case .reopen: "reopen"
         case .replace: "replace"
+        case .drop: "drop"
         case .wait(let days): "wait \(days)"
         }
     }
@@ -86,6 +89,7 @@ extension Step: LosslessStringConvertible {
         case "sweep": self = .sweep
         case "reopen": self = .reopen
         case "replace": self = .replace
+        case "drop": self = .drop
         case "wait": self = .wait(days: Int(rest) ?? 0)
         default: return nil
         }
