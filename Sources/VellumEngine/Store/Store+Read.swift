@@ -158,7 +158,16 @@ extension Store {
     ) throws(VellumError) -> [Value] {
         guard limit > 0 else { return [] }
         var (values, skipped) = ([Value](), 0)
-        for key in try keys(limit: limit, under: expiration) {
+        var keys = try self.keys(limit: limit, under: expiration)[...]
+        var hasMore = keys.count == limit
+        while values.count < limit {
+            guard let key = keys.popFirst() else {
+                // What was left out does not count toward the limit.
+                guard hasMore else { break }
+                hasMore = false
+                keys = try self.keys(under: expiration).dropFirst(limit)
+                continue
+            }
             var entry: Entry?
             do throws(VellumError) {
                 if let value = try peekValue(inMemory: key) {

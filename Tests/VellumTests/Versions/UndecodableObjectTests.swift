@@ -72,6 +72,18 @@ struct UndecodableObjectTests {
         #expect(skipped.count >= 6)
     }
 
+    @Test func skippedObjectsDoNotCountTowardALimit() throws {
+        try temporary.factory.store(for: Thing.self).record(contentsOf: (0..<5).map { Thing(primaryKey: "new \($0)", weight: $0) })
+        try temporary.factory.close()
+        // Used more recently.
+        try temporary.factory.store(for: Old.self).record(contentsOf: (0..<300).map { Old(primaryKey: "old \($0)", size: $0) })
+        try temporary.factory.close()
+        let things = try temporary.factory.store(for: Thing.self)
+        #expect(try things.accessAll(limit: 3, undecodable: .skip).map(\.primaryKey) == ["new 4", "new 3", "new 2"])
+        #expect(try things.accessAll(limit: 304, undecodable: .skip).count == 5)
+        #expect(try things.fetch(sortedBy: [SortDescriptor(\.weight)], limit: 3, undecodable: .skip).map(\.weight) == [0, 1, 2])
+    }
+
     @Test func whatCouldNotBeDecodedIsNotDecodedAgain() throws {
         let things = try things()
         #expect(try things.explain(undecodable: .skip).decodedObjects == 500)
