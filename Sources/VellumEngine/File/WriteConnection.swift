@@ -23,14 +23,14 @@ final class WriteConnection {
 
     private var begin: Statement
     private var commit: Statement
-    private var pageCount: Statement
-    private let pageSize: Int64
+    var pageCount: Statement
+    let pageSize: Int64
     /// The file has so many bytes at least; 0 if that must be found out.
-    private var bytesWithRoom: Int64 = 0
+    var bytesWithRoom: Int64 = 0
     private var archives: [Int64: ArchiveWriter] = [:]
     /// The numbers of the archives of each version group.
     private var groups: [String: Set<Int64>] = [:]
-    private let loaded = LoadedArchives()
+    let loaded = LoadedArchives()
     private var dataVersion: UInt32?
 
     /// The size of an open transaction of relaxed writes.
@@ -322,45 +322,6 @@ final class WriteConnection {
                 evictionsByDefault.append((archive.name, archive.totals.limit.size))
             }
         }
-    }
-
-    /// Whether transactions take as little space as possible: see ``LoadedArchives/areOnFullDisk``.
-    var isOnFullDisk: Bool { loaded.areOnFullDisk }
-
-    func useLittleSpace(_ isNeeded: Bool) { loaded.retriesOnFullDisk += isNeeded ? 1 : -1 }
-
-    /// Makes the next transaction look whether the file has room.
-    func forgetRoom() { bytesWithRoom = 0 }
-
-    /// The size of the file's pages, as the last transaction left them.
-    var bytesOfPages: Int64 {
-        get throws(SQLiteError) { try SQL.readPageCount(pageCount) * pageSize }
-    }
-
-    /// Makes sure, before the file grows, that the log can be copied into it and that a later transaction finds room in the log, however full
-    /// the disk is then: so a store that has filled its disk can be emptied.
-    private func makeRoom() throws(SQLiteError) {
-        let bytes = try bytesOfPages
-        guard bytes > bytesWithRoom else { return }
-        let isGrowing = bytes > FileSystem.size(connection.path)
-        do throws(SQLiteError) {
-            try extendLog(besides: bytes)
-        } catch {
-            // What does not make the file grow, such as a deletion, is tried with the log that there is.
-            guard error.isFull, !isGrowing else { throw error }
-        }
-        // After the log: a record that is refused must not take the log's room.
-        try connection.extendFile(to: bytes)
-        let chunk = Int64(Connection.chunk)
-        bytesWithRoom = (bytes + chunk - 1) / chunk * chunk
-    }
-
-    /// Makes sure that a later transaction finds room in the log.
-    func makeRoomInLog() throws(SQLiteError) { try extendLog(besides: bytesOfPages) }
-
-    private func extendLog(besides bytes: Int64) throws(SQLiteError) {
-        // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each thousand that are free.
-        try connection.extendLog(to: 1 << 18 + bytes / 256)
     }
 
     /// Announces the changes of the transaction to other processes, if there are any.
