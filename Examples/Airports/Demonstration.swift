@@ -29,6 +29,7 @@ struct Demonstration {
         try boundedArchive(airports)
         try report.step { ("close both archives", try factory.close()) }
         try Versions(folder: folder.appendingPathComponent("Versions"), report: report).show(airports)
+        try Originals(folder: folder.appendingPathComponent("Originals"), report: report).show(airports)
         report.title("Run it again: everything is still stored.  (--fresh deletes it first.)")
     }
 
@@ -102,7 +103,7 @@ struct Demonstration {
 
     private func property(_ factory: ArchivesFactory) {
         report.title("A property that is recorded when it is assigned")
-        var holder = Holder(factory)
+        let holder = Holder(factory)
         report.line("@Archived(initialPrimaryKey: \"EDDF\") var home   →   \(holder.home?.name ?? "nil")")
         let home = holder.home
         holder.home = nil

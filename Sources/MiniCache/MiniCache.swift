@@ -119,7 +119,18 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// - Throws: ``MiniCacheError`` if the key is invalid, the value cannot be encoded or is larger than every limit, or the disk fails. Then
     ///   the old value stays.
     public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) throws(MiniCacheError) {
-        try store(value, key, maxAge)
+        try store(value, key, maxAge?.expiration)
+    }
+
+    /// Sets the value of a key, and replaces a present one, with an age that counts from the last use, for example.
+    ///
+    /// ```swift
+    /// try cache.set(token, forKey: "token", expiration: .unused(for: .seconds(1800)))
+    /// ```
+    ///
+    /// Everything else is as in ``set(_:forKey:maxAge:)``.
+    public func set(_ value: Value, forKey key: Key, expiration: Expiration) throws(MiniCacheError) {
+        try store(value, key, expiration)
     }
 
     /// Removes the value of a key.
@@ -225,12 +236,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     // MARK: Writing
 
     @usableFromInline
-    func store(_ value: Value, _ key: Key, _ maxAge: CacheMaxAge?) throws(MiniCacheError) {
+    func store(_ value: Value, _ key: Key, _ expiration: Expiration?) throws(MiniCacheError) {
         let entryKey = try entryKey(of: key)
         do {
             let form = keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value)
             let cached = CachedValue(form)
-            try withStore { (store) throws(VellumError) in try store.record(cached, forKey: entryKey, expiration: maxAge?.expiration) }
+            try withStore { (store) throws(VellumError) in try store.record(cached, forKey: entryKey, expiration: expiration) }
         } catch let error as VellumError where error.code != .notEncodable {
             throw core.located(error)
         } catch {

@@ -30,6 +30,10 @@ public final class MiniCacheManager: Sendable {
         self.init(name: name, directory: caches)
     }
 
+    /// Creates a manager whose file is `NAME.sqlite` in the user's caches folder. Any thread may use it, whatever `ownerThread` is.
+    @available(*, deprecated, message: "Write 'MiniCacheManager(name:)'. A manager works from any thread.")
+    public convenience init(name: String, ownerThread: Thread) { self.init(name: name) }
+
     /// Creates a manager whose file is `NAME.sqlite` in a folder.
     ///
     /// - Parameters:
@@ -77,7 +81,7 @@ public final class MiniCacheManager: Sendable {
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepsDecoded: false)
+        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, keepsDecoded: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary. Memory keeps decoded values, unless their type is a class.
@@ -87,7 +91,44 @@ public final class MiniCacheManager: Sendable {
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge, memoryLimit, diskLimit, keepsDecoded: !(Value.self is AnyObject.Type))
+        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, keepsDecoded: !(Value.self is AnyObject.Type))
+    }
+
+    /// Returns the cache of a name and version, and creates it if necessary: with the signature of the original, to which code refers that
+    /// conforms a manager to a protocol.
+    ///
+    /// Everything else is as for a cache with limits.
+    @_disfavoredOverload
+    public func cache<Key: Codable, Value: Codable>(
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge
+    ) -> MiniCache<Key, Value> {
+        makeCache(cacheName, cacheVersion, maxAge.expiration, nil, nil, keepsDecoded: false)
+    }
+
+    /// Returns the cache of a name and version, and creates it if necessary, with an age that counts from the last use, for example.
+    ///
+    /// ```swift
+    /// let sessions: MiniCache<String, Session> = manager.cache(
+    ///     cacheName: "Sessions", cacheVersion: .custom("1"), expiration: .unused(for: .seconds(1800), atMost: .seconds(86_400)))
+    /// ```
+    ///
+    /// Everything else is as for a cache with a `maxAge`.
+    public func cache<Key: Codable, Value: Codable>(
+        cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil
+    ) -> MiniCache<Key, Value> {
+        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, keepsDecoded: false)
+    }
+
+    /// Returns the cache of a name and version, and creates it if necessary, with an age that counts from the last use, for example. Memory
+    /// keeps decoded values, unless their type is a class.
+    ///
+    /// Everything else is as for a cache with a `maxAge`.
+    public func cache<Key: Codable, Value: Codable & Sendable>(
+        cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil
+    ) -> MiniCache<Key, Value> {
+        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, keepsDecoded: !(Value.self is AnyObject.Type))
     }
 
     // MARK: All caches
@@ -157,10 +198,9 @@ public final class MiniCacheManager: Sendable {
     // MARK: Making
 
     private func makeCache<Key: Codable, Value: Codable>(
-        _ name: String, _ version: CacheVersion, _ maxAge: CacheMaxAge, _ memory: DataSize?, _ disk: DataSize?, keepsDecoded: Bool
+        _ name: String, _ version: CacheVersion, _ expiration: Expiration, _ memory: DataSize?, _ disk: DataSize?, keepsDecoded: Bool
     ) -> MiniCache<Key, Value> {
         let location = CacheLocation(name: name, version: version.text)
-        let expiration = maxAge.expiration
         let core: CacheCore
         do throws(VellumError) {
             core = self.core(

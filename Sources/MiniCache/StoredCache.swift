@@ -15,7 +15,8 @@ public struct StoredCache: Hashable, Sendable {
 }
 
 extension MiniCacheManager {
-    /// Returns the caches in the manager's file that hold values, each version by itself, in the order of their creation. Opens the file.
+    /// Returns the caches in the manager's file that hold values, each version by itself, in the order of their creation; none if
+    /// there is no file.
     ///
     /// ```swift
     /// for cache in try manager.caches() {
@@ -23,18 +24,22 @@ extension MiniCacheManager {
     /// }
     /// ```
     ///
-    /// Blocks for the disk.
+    /// Opens the file, and blocks for the disk. Does not affect the eviction order.
     ///
     /// - Complexity: O(c log n) for c caches.
     /// - Throws: ``MiniCacheError`` if the file cannot be opened or read.
     public func caches() throws(MiniCacheError) -> [StoredCache] {
-        try file.open().archiveList().filter { $0.usage.entries > 0 }.map { archive in
+        guard file.exists else { return [] }
+        return try file.open().archiveList().filter { $0.usage.entries > 0 }.map { archive in
             let location = CacheLocation(ofArchive: archive.name)
             return StoredCache(name: location.name, version: location.version, usage: archive.usage, lastUsed: archive.lastUsed)
         }
     }
 
-    /// Deletes one version of a cache with all its values. Their space is returned in the background.
+    /// Deletes one version of a cache with all its values, in one transaction. Their space is returned in the background.
+    ///
+    /// Blocks for the disk; survives `kill -9` once it has returned. Another program that has the cache open finds it empty, and keeps its
+    /// disk limit.
     ///
     /// - Parameters:
     ///   - name: As ``caches()`` lists it.
@@ -45,6 +50,7 @@ extension MiniCacheManager {
     ///   fails. Nothing is deleted then.
     @discardableResult
     public func drop(cacheNamed name: String, version: String) throws(MiniCacheError) -> Bool {
-        try file.open().dropArchive(named: CacheLocation(name: name, version: version).archiveName)
+        guard file.exists else { return false }
+        return try file.open().dropArchive(named: CacheLocation(name: name, version: version).archiveName)
     }
 }

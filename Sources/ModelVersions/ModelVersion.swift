@@ -10,13 +10,12 @@ package struct ModelVersion<Object>: Sendable {
 
     /// - Returns: `nil` for a type without a version.
     package init?(of type: Object.Type) {
-        guard let type = type as? any VersionedArchive.Type else { return nil }
-        guard let version: ModelVersion<Object> = Self.opened(type) else { return nil }
+        guard let type = type as? any VersionedArchive.Type, let version = Self.opened(type) else { return nil }
         self = version
     }
 
     private static func opened<Versioned: VersionedArchive>(_ type: Versioned.Type) -> ModelVersion<Object>? {
-        ModelVersion<Versioned>.make(type) as? ModelVersion<Object>
+        ModelVersion<Versioned>(versioned: type) as? ModelVersion<Object>
     }
 
     /// Makes an object of bytes of another version.
@@ -30,12 +29,10 @@ package struct ModelVersion<Object>: Sendable {
 }
 
 extension ModelVersion where Object: VersionedArchive {
-    private init(versioned type: Object.Type) {
+    fileprivate init(versioned type: Object.Type) {
         precondition(type.archiveVersion >= 0, "The archiveVersion of \(type) is negative. Versions begin with 0.")
         number = Int64(type.archiveVersion)
         formerNames = type.formerArchiveNames
         migrateOld = { try type.migrate($0) }
     }
-
-    fileprivate static func make(_ type: Object.Type) -> ModelVersion { ModelVersion(versioned: type) }
 }

@@ -24,7 +24,7 @@ internal import VellumCore
 ///
 /// A structure, an enumeration or a final class can conform. The values of a `MiniCache` are migrated when they are read.
 public protocol VersionedArchive: SendableMetatype {
-    /// The version that this type records. 0, the default, is that of types that declare none. Raise it whenever ``migrate(_:)`` has
+    /// The version of the type. The default is 0, which every type has that does not conform. Raise it by one whenever ``migrate(_:)`` has
     /// something new to do.
     static var archiveVersion: Int { get }
 

@@ -51,12 +51,16 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         let unlogged = StorageReport.lines.withLock { $0.note(Line(event: event, layer: layer), at: now) }
         guard let unlogged else { return }
         // Many user-supplied storages answer so for a miss.
+        let fallingThrough: Logger.Level = StorageReport.isVerbose.withLock { $0 } ? .notice : .debug
         StorageReport.logger.log(
-            level: event == .fellThrough ? .debug : .warning, "\(self)", metadata: unlogged > 0 ? ["since": "\(unlogged) more"] : nil)
+            level: event == .fellThrough ? fallingThrough : .warning, "\(self)",
+            metadata: unlogged > 0 ? ["since": "\(unlogged) more"] : nil)
     }
 
     private static let logger = Logger(label: "vellum.shallows")
     private static let lines = Locked(Lines())
+    /// What `ShallowsLog` says.
+    static let isVerbose = Locked(false)
 
     private struct Line: Hashable, Sendable {
         let event: Event

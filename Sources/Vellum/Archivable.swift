@@ -54,7 +54,7 @@ public protocol Archivable: SendableMetatype {
     /// address that changes on every launch.
     static var archiveName: String { get }
 
-    /// How an object of this type is recorded when it is a property of a recorded object. The default is
+    /// How properties that are themselves archivable are recorded when an object of this type is recorded. The default is
     /// ``ArchivePropertyBehavior/insertIfNotPresent``.
     static var archivePropertyBehavior: ArchivePropertyBehavior { get }
 
@@ -78,13 +78,13 @@ public protocol Archivable: SendableMetatype {
 /// A type that is archived through its `Codable` conformance.
 public typealias ArchiveCodable = Archivable & Codable
 
-/// How an archivable property of a recorded object is recorded.
+/// How the archivable properties of a recorded object are recorded.
 public enum ArchivePropertyBehavior: Sendable {
-    /// The property is recorded in the archive of its type and replaces an object with the same key.
+    /// Each is recorded in the archive of its type and replaces an object with the same key.
     case replaceExisting
-    /// The property is recorded in the archive of its type if that archive has no object with the same key.
+    /// Each is recorded in the archive of its type if that archive has no object with the same key.
     case insertIfNotPresent
-    /// The property is stored only as part of the object that contains it.
+    /// They are stored only as parts of the object.
     case ignore
 }
 

@@ -164,7 +164,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
                     .damagedFile,
                     "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
             case .onNetwork: .onNetwork
-            case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .limitLowered, .logHeldBack: nil
+            case .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered, .logHeldBack: nil
             }
         }
     }

@@ -11,27 +11,22 @@ internal import VellumEngine
 /// Assigning an object records it in the archive of its type. Assigning `nil` deletes the object that was last recorded or loaded
 /// through the property. Failures are logged and sent to ``ArchiveManager/failures``; the next read retries a load that failed.
 ///
-/// The archive is opened at the first read or assignment. An assignment and the first read block for the disk. A copy of the property has
-/// its own value.
+/// The archive is opened at the first read or assignment. An assignment and the first read block for the disk. Assigning does not mutate the
+/// value that has the property: copies of a struct share the object.
 @propertyWrapper
-public struct Archived<Value: Archivable> {
-    private let archives: () throws -> ArchiveManager<Value>
-    private var state: State
+public final class Archived<Archive: Archivable> {
+    private let open: () throws -> ArchiveManager<Archive>
+    /// The archive, after it was opened.
+    private var opened: ArchiveManager<Archive>?
+    /// The key of the object that was last recorded or loaded, or is to be loaded.
+    private var key: String?
+    private var value: Archive?
+    private var isLoaded: Bool
 
-    /// The loaded value. Copies share it until one of them is assigned.
-    private final class State {
-        var key: String?
-        var value: Value?
-        var isLoaded: Bool
-        /// The archive, after it was opened.
-        var manager: ArchiveManager<Value>?
-
-        init(key: String?, value: Value?, isLoaded: Bool, manager: ArchiveManager<Value>? = nil) {
-            self.key = key
-            self.value = value
-            self.isLoaded = isLoaded
-            self.manager = manager
-        }
+    private init(initialPrimaryKey key: String?, _ open: @escaping () throws -> ArchiveManager<Archive>) {
+        self.open = open
+        self.key = key
+        isLoaded = key == nil
     }
 
     /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
@@ -42,11 +37,12 @@ public struct Archived<Value: Archivable> {
     ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default. A smaller
     ///     limit than that of an open archive is reported and ignored.
     ///   - factory: The factory of the archive.
-    public init(
+    public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
     ) {
-        archives = { try factory.archives(for: Value.self, trySetMaxMemorySize: memoryLimit, trySetMaxDiskSize: diskLimit) }
-        state = State(key: initialPrimaryKey, value: nil, isLoaded: initialPrimaryKey == nil)
+        self.init(initialPrimaryKey: initialPrimaryKey) {
+            ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .bytes, .nonThrowing))
+        }
     }
 
     /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
@@ -59,49 +55,66 @@ public struct Archived<Value: Archivable> {
     ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default. A smaller
     ///     limit than that of an open archive is reported and ignored.
     ///   - factory: The factory of the archive.
-    public init(
+    public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
-    ) where Value: Sendable {
-        archives = { try factory.archives(for: Value.self, trySetMaxMemorySize: memoryLimit, trySetMaxDiskSize: diskLimit) }
-        state = State(key: initialPrimaryKey, value: nil, isLoaded: initialPrimaryKey == nil)
+    ) where Archive: Sendable {
+        self.init(initialPrimaryKey: initialPrimaryKey) {
+            ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .values, .nonThrowing))
+        }
+    }
+
+    /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens nothing.
+    ///
+    /// ```swift
+    /// @Archived var user: User? = User(userName: "ann")
+    /// ```
+    public convenience init(wrappedValue: Archive?) {
+        self.init()
+        if wrappedValue != nil { self.wrappedValue = wrappedValue }
+    }
+
+    /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens nothing.
+    ///
+    /// Memory keeps decoded values, unless the type is a class.
+    public convenience init(wrappedValue: Archive?) where Archive: Sendable {
+        self.init()
+        if wrappedValue != nil { self.wrappedValue = wrappedValue }
     }
 
     /// The object, or `nil`. The first read loads it; an assignment records it, or deletes it if the new value is `nil`.
-    public var wrappedValue: Value? {
+    public var wrappedValue: Archive? {
         get {
-            if !state.isLoaded, let key = state.key { load(key) }
-            return state.value
+            if !isLoaded, let key { load(key) }
+            return value
         }
         set {
-            let key = newValue?.primaryKey
             if let newValue {
                 manager?.record(newValue)
-            } else if let recorded = state.key {
-                manager?.delete(archiveWithKey: recorded)
+            } else if let key {
+                manager?.delete(archiveWithKey: key)
             }
-            state = State(key: key, value: newValue, isLoaded: true, manager: state.manager)
+            (key, value, isLoaded) = (newValue?.primaryKey, newValue, true)
         }
     }
 
     private func load(_ key: String) {
         guard let manager else { return }
         do {
-            state.value = try manager.store.access(archiveWithKey: key)
-            state.isLoaded = true
+            value = try manager.store.access(archiveWithKey: key)
+            isLoaded = true
         } catch {
             manager.report(error, "Archived")
         }
     }
 
-    private var manager: ArchiveManager<Value>? {
-        if let manager = state.manager, manager.store.isOpen { return manager }
+    private var manager: ArchiveManager<Archive>? {
+        if let opened, opened.store.isOpen { return opened }
         do {
-            let manager = try archives()
-            state.manager = manager
-            return manager
+            opened = try open()
         } catch {
-            Report.unopened(error, Value.self)
-            return nil
+            Report.unopened(error, Archive.self)
+            opened = nil
         }
+        return opened
     }
 }

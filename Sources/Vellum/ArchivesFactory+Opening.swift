@@ -22,6 +22,7 @@ extension ArchivesFactory {
                 let file = try openFile(methods)
                 return try file.hold(named: try storedName(name, codec, in: file), codec: codec, options)
             }
+            try takeOverOriginals(into: hold.store, formerNames: codec.formerNames, methods)
             keep(hold.store, of: Archive.self)
             addHandle(hold)
             return ArchiveStore(hold, factory: self, expiration: expiration)
@@ -37,6 +38,7 @@ extension ArchivesFactory {
         options.policy = .share
         let (file, codec) = (try openFile(.nonThrowing), ArchiveCodec<Archive>())
         let store = try file.store(named: try storedName(try name(of: Archive.self), codec, in: file), codec: codec, options)
+        try takeOverOriginals(into: store, formerNames: codec.formerNames, .nonThrowing)
         keep(store, of: Archive.self)
         return store
     }
@@ -64,10 +66,12 @@ extension ArchivesFactory {
         return name
     }
 
+    var fileURL: URL { directory.appendingPathComponent("Archives.sqlite") }
+
     func openFile(_ methods: Methods) throws(VellumError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         let hold = try FileHold.open(
-            at: directory.appendingPathComponent("Archives.sqlite"), kind: .archives,
+            at: fileURL, kind: .archives,
             ifNotADatabase: methods == .throwing ? .refuse : .setAside, clock: clock)
         let previous = state.withLock { state in
             defer { state.file = hold }

@@ -20,19 +20,32 @@ internal import VellumEngine
 /// **The memory limit** belongs to the open archive: it can be raised while the archive is open, but not lowered.
 public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named after the program.
-    public static let shared = ArchivesFactory(directory: defaultDirectory)
+    ///
+    /// Objects that version 1 of Vellum kept in the caches folder are taken over when the archive of their type is first opened.
+    public static let shared = ArchivesFactory(directory: defaultDirectory, originals: cachesDirectory)
 
     /// The folder of the file.
     public let directory: URL
+    /// The folder in which version 1 kept a folder for each type; `nil` if nothing is taken over.
+    public let originals: URL?
     /// What an acknowledged write survives.
     public let durability: Durability
-    /// The limit of memory of an archive that is opened without one: 1 MB unless given.
-    public let defaultMaxMemorySize: DataSize
-    /// The limit of the disk of an archive that was never given one: 2 MB unless given. A default below the current limit has no effect.
-    public let defaultMaxDiskSize: DataSize
+    /// The limit of memory of an archive that is opened without one from now on: 1 MB unless given.
+    public var defaultMaxMemorySize: DataSize {
+        get { defaults.withLock { $0.memory } }
+        set { defaults.withLock { $0.memory = newValue } }
+    }
+    /// The limit of the disk of an archive that was never given one and is opened from now on: 2 MB unless given. A default below the
+    /// current limit has no effect.
+    public var defaultMaxDiskSize: DataSize {
+        get { defaults.withLock { $0.disk } }
+        set { defaults.withLock { $0.disk = newValue } }
+    }
 
     let clock: WallClock
     let state = Locked(State())
+    let takeOverHub = EventHub<TakeOver>()
+    private let defaults: Locked<(memory: DataSize, disk: DataSize)>
 
     struct State {
         var file: FileHold?
@@ -42,24 +55,29 @@ public final class ArchivesFactory: Sendable {
         var handleCountToPrune = 64
         /// The store of each type. Kept so that its memory outlives the handles.
         var stores: [ObjectIdentifier: any AnyObject & Sendable] = [:]
+        /// The types of which nothing of version 1 is left to take over.
+        var typesWithoutOriginals: Set<ObjectIdentifier> = []
     }
 
     /// Creates a factory whose archives are in a folder of your choice. Creates no folder and no file until an archive is opened.
     ///
     /// - Parameters:
     ///   - directory: Created with mode 0700 if it does not exist.
+    ///   - originals: The folder in which version 1 of Vellum kept a folder for each type: the user's caches folder. The objects of a type are
+    ///     taken over when its archive is first opened; that blocks for some 20 microseconds each. Their files are then kept beside the
+    ///     folder until ``removeOriginals()``. `nil`: nothing is taken over.
     ///   - durability: What an acknowledged write survives.
     ///   - defaultMaxMemorySize: The limit of memory of an archive that is opened without one.
     ///   - defaultMaxDiskSize: The limit of the disk of an archive that was never given one.
     ///   - clock: The source of the current time. Tests may pass their own.
     public init(
-        directory: URL, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
+        directory: URL, originals: URL? = nil, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
         defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
     ) {
         self.directory = directory
+        self.originals = originals
         self.durability = durability
-        self.defaultMaxMemorySize = defaultMaxMemorySize
-        self.defaultMaxDiskSize = defaultMaxDiskSize
+        defaults = Locked((defaultMaxMemorySize, defaultMaxDiskSize))
         self.clock = clock
     }
 
@@ -71,16 +89,16 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memory: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - disk: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
+    ///   - memory: The limit of memory, in bytes of encoded objects. `nil`, zero or less: the limit of the open archive, or the default.
+    ///   - disk: The limit of the disk, in bytes of encoded objects. `nil`, zero or less: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
-    /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
+    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the
     ///   file cannot be opened. A file that is not a database is renamed, reported and replaced.
     public func archives<Archive: Archivable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
     ) throws -> ArchiveManager<Archive> {
-        ArchiveManager(try makeStore(memory, disk, expiration, .bytes, .nonThrowing))
+        ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, .bytes, .nonThrowing))
     }
 
     /// Opens the archive of a type, with methods that do not throw. Memory keeps decoded values, unless the type is a class.
@@ -89,16 +107,38 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memory: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - disk: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
+    ///   - memory: The limit of memory, in bytes of encoded objects. `nil`, zero or less: the limit of the open archive, or the default.
+    ///   - disk: The limit of the disk, in bytes of encoded objects. `nil`, zero or less: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
-    /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
+    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the
     ///   file cannot be opened. A file that is not a database is renamed, reported and replaced.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
     ) throws -> ArchiveManager<Archive> {
-        ArchiveManager(try makeStore(memory, disk, expiration, .values, .nonThrowing))
+        ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, .values, .nonThrowing))
+    }
+
+    // The signatures of version 1, to which code refers that conforms a factory to a protocol. Other calls prefer those above.
+
+    /// Opens the archive of a type, with methods that do not throw. Memory keeps encoded objects.
+    ///
+    /// Everything else is as with an expiration.
+    @_disfavoredOverload
+    public func archives<Archive: Archivable>(
+        for type: Archive.Type, trySetMaxMemorySize memory: DataSize = .zero, trySetMaxDiskSize disk: DataSize = .zero
+    ) throws -> ArchiveManager<Archive> {
+        ArchiveManager(try makeStore(memory.ifPositive, disk.ifPositive, nil, .bytes, .nonThrowing))
+    }
+
+    /// Opens the archive of the type that the result has, with methods that do not throw. Memory keeps encoded objects.
+    ///
+    /// Everything else is as with an expiration.
+    @_disfavoredOverload
+    public func archives<Archive: Archivable>(
+        trySetMaxMemorySize memory: DataSize = .zero, trySetMaxDiskSize disk: DataSize = .zero
+    ) throws -> ArchiveManager<Archive> {
+        ArchiveManager(try makeStore(memory.ifPositive, disk.ifPositive, nil, .bytes, .nonThrowing))
     }
 
     // MARK: Archives with throwing methods
@@ -206,9 +246,17 @@ public final class ArchivesFactory: Sendable {
         try body(file)
     }
 
-    private static var defaultDirectory: URL {
-        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
-        let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-        return caches.appendingPathComponent(program.isEmpty ? "Vellum" : program, isDirectory: true)
+    private static var cachesDirectory: URL {
+        FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
     }
+
+    private static var defaultDirectory: URL {
+        let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        return cachesDirectory.appendingPathComponent(program.isEmpty ? "Vellum" : program, isDirectory: true)
+    }
+}
+
+extension DataSize {
+    /// The size; `nil` if it is zero or negative, which stood for the default in version 1.
+    fileprivate var ifPositive: DataSize? { bytes > 0 ? self : nil }
 }

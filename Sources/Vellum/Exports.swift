@@ -27,5 +27,6 @@
 @_exported public import struct VellumCore.VellumError
 @_exported public import enum VellumCore.StoreEvent
 @_exported public import struct VellumCore.StoreStatistics
+@_exported public import struct VellumCore.TakeOver
 @_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.WallClock

@@ -23,12 +23,22 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
         // A subclass may have properties that its parent does not have.
         if type(of: object) == Archive.self, !mayHaveProperties(object) { return }
         var seen: Set<ObjectIdentifier> = []
-        for property in ArchivableProperties.all(of: object, &seen) {
-            try add(property, to: &transaction, factory)
+        try add(propertiesOf: object, &seen, to: &transaction, factory)
+    }
+
+    private func add(
+        propertiesOf object: any Archivable, _ seen: inout Set<ObjectIdentifier>, to transaction: inout StoreTransaction,
+        _ factory: ArchivesFactory
+    ) throws(VellumError) {
+        let behavior = type(of: object).archivePropertyBehavior
+        guard behavior != .ignore else { return }
+        for property in ArchivableProperties.of(object, &seen) where try add(property, behavior, to: &transaction, factory) {
+            try add(propertiesOf: property, &seen, to: &transaction, factory)
         }
     }
 
     private func mayHaveProperties(_ object: Archive) -> Bool {
+        guard Archive.archivePropertyBehavior != .ignore else { return false }
         if knowledge.load(ordering: .relaxed) == Knowledge.unknown.rawValue {
             let mayHaveSome = ArchivableProperties.mayBeDeclared(in: object)
             knowledge.store((mayHaveSome ? Knowledge.properties : .noProperties).rawValue, ordering: .relaxed)
@@ -36,13 +46,15 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
         return knowledge.load(ordering: .relaxed) == Knowledge.properties.rawValue
     }
 
+    /// - Returns: `false` if the archive has the property already, and it stays: then its own properties stay, too.
     private func add<Property: Archivable>(
-        _ property: Property, to transaction: inout StoreTransaction, _ factory: ArchivesFactory
-    ) throws(VellumError) {
-        let store = try factory.propertyStore(of: Property.self)
-        try transaction.record(
-            property, forKey: EntryKey(property.primaryKey), in: store,
-            onlyIfAbsent: Property.archivePropertyBehavior == .insertIfNotPresent)
+        _ property: Property, _ behavior: ArchivePropertyBehavior, to transaction: inout StoreTransaction, _ factory: ArchivesFactory
+    ) throws(VellumError) -> Bool {
+        let (store, key) = (try factory.propertyStore(of: Property.self), EntryKey(property.primaryKey))
+        let isInserted = behavior == .insertIfNotPresent
+        if isInserted, try store.contains(key) { return false }
+        try transaction.record(property, forKey: key, in: store, onlyIfAbsent: isInserted)
+        return true
     }
 }
 
@@ -61,16 +73,12 @@ private enum ArchivableProperties {
         }
     }
 
-    /// Returns the archivable properties of an object and their archivable properties, each object once. Properties that
-    /// ``ArchivePropertyBehavior/ignore`` excludes are left out, together with theirs.
-    static func all(of object: Any, _ seen: inout Set<ObjectIdentifier>) -> [any Archivable] {
+    /// Returns the archivable properties of an object that were not seen before.
+    static func of(_ object: any Archivable, _ seen: inout Set<ObjectIdentifier>) -> [any Archivable] {
         markAsSeen(object, &seen)
         var found: [any Archivable] = []
         for child in children(of: Mirror(reflecting: object)) {
-            guard let property = unwrapped(child) as? any Archivable else { continue }
-            guard type(of: property).archivePropertyBehavior != .ignore, markAsSeen(property, &seen) else { continue }
-            found.append(property)
-            found += all(of: property, &seen)
+            if let property = unwrapped(child) as? any Archivable, markAsSeen(property, &seen) { found.append(property) }
         }
         return found
     }
@@ -106,12 +114,12 @@ private enum ArchivableProperties {
     }
 }
 
-private protocol AnyOptional {
+protocol AnyOptional {
     static var wrapped: Any.Type { get }
     var content: Any? { get }
 }
 
 extension Optional: AnyOptional {
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
-    fileprivate var content: Any? { self }
+    static var wrapped: Any.Type { Wrapped.self }
+    var content: Any? { self }
 }

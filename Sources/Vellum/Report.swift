@@ -8,6 +8,11 @@ enum Report {
         logger.error("\(error)", metadata: ["operation": "\(operation)", "type": "\(type)"])
     }
 
+    static func tookOver(_ takeOver: TakeOver, _ folder: String) {
+        logger.notice(
+            "Objects of version 1 were taken over: \(takeOver).", metadata: ["archive": "\(takeOver.archive)", "folder": "\(folder)"])
+    }
+
     static func unopened(_ error: any Error, _ type: Any.Type) {
         let reason = (error as? VellumError)?.description ?? "\(Swift.type(of: error))"
         logger.error("An archive cannot be opened. \(reason)", metadata: ["type": "\(type)"])

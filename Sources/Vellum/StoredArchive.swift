@@ -15,7 +15,7 @@ public struct StoredArchive: Hashable, Sendable {
 }
 
 extension ArchivesFactory {
-    /// Returns the archives in this factory's file that hold objects, in the order of their creation. Opens the file.
+    /// Returns the archives in this factory's file that hold objects, in the order of their creation; none if there is no file.
     ///
     /// ```swift
     /// for archive in try factory.archives() {
@@ -23,17 +23,21 @@ extension ArchivesFactory {
     /// }
     /// ```
     ///
-    /// Blocks for the disk. Finds the archive of a type that was renamed without ``VersionedArchive/formerArchiveNames``.
+    /// Opens the file, and blocks for the disk. Does not affect the eviction order. Finds the archive of a type that was renamed without ``VersionedArchive/formerArchiveNames``.
     ///
     /// - Complexity: O(a log n) for a archives.
     /// - Throws: ``VellumError`` if the file cannot be opened or read.
     public func archives() throws -> [StoredArchive] {
-        try openFile(.throwing).archiveList().filter { $0.usage.entries > 0 }.map {
+        guard hasFile else { return [] }
+        return try openFile(.throwing).archiveList().filter { $0.usage.entries > 0 && !$0.name.hasPrefix("\u{1}") }.map {
             StoredArchive(name: $0.name, version: Int(clamping: $0.typeVersion), usage: $0.usage, lastUsed: $0.lastUsed)
         }
     }
 
-    /// Deletes an archive with all its objects. Its space is returned in the background.
+    /// Deletes an archive with all its objects, in one transaction. Its space is returned in the background.
+    ///
+    /// Blocks for the disk; survives `kill -9` once it has returned. Another program that has the archive open finds it empty, and keeps its
+    /// disk limit.
     ///
     /// - Parameter name: As ``archives()`` lists it.
     /// - Returns: Whether there was such an archive.
@@ -42,6 +46,10 @@ extension ArchivesFactory {
     ///   fails. Nothing is deleted then.
     @discardableResult
     public func drop(archiveNamed name: String) throws -> Bool {
-        try openFile(.throwing).dropArchive(named: name)
+        guard hasFile else { return false }
+        return try openFile(.throwing).dropArchive(named: name)
     }
+
+    /// Whether the file is open or exists: none is created to be listed.
+    private var hasFile: Bool { state.withLock { $0.file != nil } || FileManager.default.fileExists(atPath: fileURL.path) }
 }

@@ -79,10 +79,10 @@ extension DataSize {
 // MARK: Reading a size
 
 extension DataSize {
-    /// The size in bits.
-    public var bits: Double { Double(bytes) * 8 }
-    /// The size in half bytes.
-    public var nibbles: Double { Double(bytes) * 2 }
+    /// The size in bits. Saturates instead of overflowing.
+    public var bits: Int { DataSize(bytes, unit: 8).bytes }
+    /// The size in half bytes. Saturates instead of overflowing.
+    public var nibbles: Int { DataSize(bytes, unit: 2).bytes }
     /// The size in kilobytes of 1024 bytes.
     public var kiloBytes: Double { Double(bytes) / Double(Self.kilo) }
     /// The size in megabytes of 1024 kilobytes.

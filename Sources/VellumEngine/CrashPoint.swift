@@ -52,6 +52,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case asidePathRecorded, damagedFileMoved, damagedFileAside
     // Replacing one file with another.
     case replacementBegins, replacementCompleted, replacementInPlace
+    // A folder of version 1 of Vellum.
+    case originalsRecorded, originalsSynced, originalFileMoved, originalsKept
     // A file of the original MiniCache.
     case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved, originalKeyRenamed, originalKeysRenamed
 

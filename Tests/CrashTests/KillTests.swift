@@ -82,5 +82,10 @@ extension CrashPoint {
         .replacementInPlace, .originalKeyRenamed, .originalKeysRenamed,
     ]
 
-    static let ofScripts = allCases.filter { !ofRecovery.contains($0) && !ofTakeover.contains($0) }
+    /// The points that only the take-over of a folder of version 1 passes.
+    static let ofOriginals: [CrashPoint] = [
+        .originalsRecorded, .originalsSynced, .originalFileMoved, .originalsKept,
+    ]
+
+    static let ofScripts = allCases.filter { !(ofRecovery + ofTakeover + ofOriginals).contains($0) }
 }

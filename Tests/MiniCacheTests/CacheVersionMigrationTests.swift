@@ -65,6 +65,8 @@ struct CacheVersionMigrationTests {
 
     @Test func cachesAndTheirVersionsAreListedAndDropped() throws {
         let manager = folder.anotherManager()
+        #expect(try manager.caches() == [])
+        #expect(!FileManager.default.fileExists(atPath: manager.url.path))
         for version in ["1", "2"] {
             let cache: MiniCache<Int, Int> = manager.cache(cacheName: "Numbers", cacheVersion: .custom(version), maxAge: .days(1))
             for number in 0..<3 { cache[number] = number }

@@ -42,6 +42,11 @@ final class TemporaryCaches: Sendable {
         manager.cache(cacheName: name, cacheVersion: version, maxAge: maxAge)
     }
 
+    /// Returns a cache with string keys.
+    func cache(_ name: String = "Test", version: CacheVersion = .custom("1"), expiration: Expiration) -> MiniCache<String, Int> {
+        manager.cache(cacheName: name, cacheVersion: version, expiration: expiration)
+    }
+
     deinit {
         try? manager.close()
         try? FileManager.default.removeItem(at: directory)

@@ -165,7 +165,7 @@ struct ArchiveDiskLimitTests {
     }
 
     @Test func aPropertyWrapperMaySetALimit() throws {
-        var settings = Settings("0", diskLimit: 7000, in: factory)
+        let settings = Settings("0", diskLimit: 7000, in: factory)
         settings.parcel = Parcel("0")
         #expect(try factory.store(for: Parcel.self).limits.disk == 7000)
     }

@@ -14,9 +14,6 @@ struct ArchivesFactoryInputTests {
         let attempts: [() throws -> Void] = [
             { _ = try factory.store(for: User.self, memoryLimit: limit) },
             { _ = try factory.store(for: User.self, diskLimit: limit) },
-            { _ = try factory.archives(for: User.self, trySetMaxMemorySize: limit) },
-            { _ = try factory.archives(for: User.self, trySetMaxDiskSize: limit) },
-            { _ = try factory.archives(for: Note.self, trySetMaxDiskSize: limit) },
             { _ = try ArchiveManager<User>(maxMemorySize: limit, maxDiskSize: 1.megaByte) },
             { _ = try ArchiveManager<Note>(maxMemorySize: 1.megaByte, maxDiskSize: limit) },
             { _ = try ArchivesFactory(directory: directory, defaultMaxMemorySize: limit).store(for: User.self) },

@@ -33,6 +33,23 @@ struct DocumentationTests {
         }
     }
 
+    /// Each example of a guide for those who come from elsewhere is part of its snippet.
+    @Test(arguments: [
+        "Vellum/ComingFromVellum", "Vellum/ComingFromUserDefaults", "Vellum/ComingFromGRDB", "MiniCache/ComingFromMiniCache",
+        "MiniCache/ComingFromNSCache", "MiniCache/ComingFromCache", "MiniCache/ComingFromImageCaches",
+    ])
+    func theExamplesOfTheGuidesAreCompiled(_ name: String) throws {
+        let parts = name.split(separator: "/")
+        let article = try text("Sources/\(parts[0])/Documentation.docc/\(parts[1]).md")
+        let snippet = try text("Snippets/\(parts[1]).swift").withoutIndentation
+        let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
+        #expect(!examples.isEmpty)
+        for part in examples.flatMap({ $0.split(separator: "\n\n") }) {
+            let part = String(part).withoutIndentation
+            #expect(snippet.contains(part), "\(part)")
+        }
+    }
+
     /// Each example of the guide is part of a test, which is compiled in every mode of a client.
     @Test func theExamplesOfTheGuideToChangesAreTested() throws {
         let article = try text("Sources/Vellum/Documentation.docc/ChangingAModel.md")

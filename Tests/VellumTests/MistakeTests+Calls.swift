@@ -67,14 +67,14 @@ extension MistakeTests.Mistake {
             """
             invalidDuration: An age of nan seconds is not valid. Give zero or more, or infinity for no limit.
             """
-        ) { _ in _ = try CacheMaxAge(validatingSeconds: .nan) },
+        ) { _ in _ = try Expiration(validatingSeconds: .nan) },
         .init(
             "a jitter of two",
             """
             invalidDuration: A jitter of 2.0 is not valid: it is the part of the age by which entries may expire earlier. \
             Give 0 to 1.
             """
-        ) { _ in _ = try CacheMaxAge(validating: .seconds(5), jitter: 2) },
+        ) { _ in _ = try Expiration(validating: .seconds(5), jitter: 2) },
         .init(
             "a loader that returns another key",
             """

@@ -172,7 +172,8 @@ extension MiniCacheError {
             self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over.")
         case .onNetwork: self = .onNetwork
         // Readers of a damaged entry report it.
-        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .limitLowered, .logHeldBack:
+        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered,
+            .logHeldBack:
             return nil
         }
     }

@@ -44,6 +44,9 @@ final class CacheFile: Sendable {
         }
     }
 
+    /// Whether the file is open or exists.
+    var exists: Bool { opened != nil || FileManager.default.fileExists(atPath: url.path) }
+
     /// The file, if it is open.
     var opened: DatabaseFile? {
         file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
@@ -64,7 +67,7 @@ final class CacheFile: Sendable {
     /// Removes all entries of the file, including those of caches that are not open.
     func removeAll() throws(VellumError) {
         // A file that does not exist is not created only to be emptied.
-        guard opened != nil || FileManager.default.fileExists(atPath: url.path) else { return }
+        guard exists else { return }
         let file = try open()
         var transaction = StoreTransaction()
         // Kept alive until the transaction is committed.

@@ -9,7 +9,7 @@ extension ErasableStorage where ErasedValue == Data {
         mapping(.string(encoding))
     }
 
-    private func mapping<Value: Sendable>(_ coding: DataCoding<Value>) -> AnyStorage<Access, ErasedKey, Value> {
+    func mapping<Value: Sendable>(_ coding: DataCoding<Value>) -> AnyStorage<Access, ErasedKey, Value> {
         let name = storageName
         return mapping(
             in: { data in
@@ -34,7 +34,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedV
     public func mapJSONDictionary(
         readingOptions: JSONSerialization.ReadingOptions = [], writingOptions: JSONSerialization.WritingOptions = []
     ) -> AnyStorage<Access, ErasedKey, [String: any Sendable]> {
-        mapping(PlainCoding.json(readingOptions, writingOptions).dictionary)
+        mapping(PlainCoding.json(readingOptions, writingOptions).typed())
     }
 
     /// Returns a storage of values that are encoded as JSON.
@@ -57,7 +57,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedV
         format: PropertyListSerialization.PropertyListFormat = .xml, readOptions: PropertyListSerialization.ReadOptions = [],
         writeOptions: PropertyListSerialization.WriteOptions = 0
     ) -> AnyStorage<Access, ErasedKey, [String: any Sendable]> {
-        mapping(PlainCoding.plist(format, readOptions, writeOptions).dictionary)
+        mapping(PlainCoding.plist(format, readOptions, writeOptions).typed())
     }
 
     /// Returns a storage of values that are encoded as property lists.
@@ -77,7 +77,7 @@ extension ErasableStorage where Access == StorageKind.ReadOnly, ErasedValue == D
 
     /// Returns a storage of JSON dictionaries.
     public func mapJSONDictionary(options: JSONSerialization.ReadingOptions = []) -> ReadOnlyStorage<ErasedKey, [String: any Sendable]> {
-        mapping(PlainCoding.json(options, []).dictionary)
+        mapping(PlainCoding.json(options, []).typed())
     }
 
     /// Returns a storage of values that are encoded as JSON.
@@ -98,7 +98,7 @@ extension ErasableStorage where Access == StorageKind.ReadOnly, ErasedValue == D
     public func mapPlistDictionary(
         format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.ReadOptions = []
     ) -> ReadOnlyStorage<ErasedKey, [String: any Sendable]> {
-        mapping(PlainCoding.plist(format, options, 0).dictionary)
+        mapping(PlainCoding.plist(format, options, 0).typed())
     }
 
     /// Returns a storage of values that are encoded as property lists.
@@ -117,7 +117,7 @@ extension ErasableStorage where Access == StorageKind.WriteOnly, ErasedValue == 
 
     /// Returns a storage of JSON dictionaries.
     public func mapJSONDictionary(options: JSONSerialization.WritingOptions = []) -> WriteOnlyStorage<ErasedKey, [String: any Sendable]> {
-        mapping(PlainCoding.json([], options).dictionary)
+        mapping(PlainCoding.json([], options).typed())
     }
 
     /// Returns a storage of values that are encoded as JSON.
@@ -138,7 +138,7 @@ extension ErasableStorage where Access == StorageKind.WriteOnly, ErasedValue == 
     public func mapPlistDictionary(
         format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.WriteOptions = 0
     ) -> WriteOnlyStorage<ErasedKey, [String: any Sendable]> {
-        mapping(PlainCoding.plist(format, [], options).dictionary)
+        mapping(PlainCoding.plist(format, [], options).typed())
     }
 
     /// Returns a storage of values that are encoded as property lists.

@@ -54,10 +54,9 @@ extension DataCoding where Value == any Sendable {
             })
     }
 
-    /// The same format for dictionaries only.
-    var dictionary: DataCoding<[String: any Sendable]> {
-        DataCoding<[String: any Sendable]>(
-            decode: { try (decode($0) as? [String: any Sendable]).unwrap() }, encode: { try encode($0 as any Sendable) })
+    /// The same format for values of one type only.
+    func typed<Object: Sendable>(as type: Object.Type = Object.self) -> DataCoding<Object> {
+        DataCoding<Object>(decode: { try (decode($0) as? Object).unwrap() }, encode: { try encode($0 as any Sendable) })
     }
 }
 

@@ -22,10 +22,9 @@ extension Archivist {
     /// - Complexity: O(n) for filters, O(n log n) for sorts.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         for problem in queries.flatMap(\.problems) { Report.failure(problem, operation: "process(queries:)", Archive.self) }
-        do {
+        do throws(VellumError) {
             return try QueryDescription(queries.map(\.step)).results(of: accessAll())
         } catch {
-            let error = VellumError(.failedQuery, "A query failed. See the cause.", cause: error)
             Report.failure(error, operation: "process(queries:)", Archive.self)
             return []
         }

@@ -85,6 +85,12 @@ extension PredicateExpressions.Equal: RelatedExpression {
         if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
             return PropertyTests(path).isEqual(operand)
         }
+        if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand)
+        }
+        if let property = coalescedProperty(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand)
+        }
         // `$0.age.flatMap { $0 > 3 } == true`
         if constant(of: rhs) as? Bool == true { return unwrappedCondition(of: lhs, in: scope) }
         return nil
@@ -98,6 +104,12 @@ extension PredicateExpressions.NotEqual: RelatedExpression {
         }
         if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
             return .not(PropertyTests(path).isEqual(operand))
+        }
+        if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return .not(property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand))
+        }
+        if let property = coalescedProperty(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return .not(property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand))
         }
         return nil
     }
@@ -127,7 +139,25 @@ extension PredicateExpressions.Comparison: RelatedExpression {
         if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
             return condition(PropertyTests(path), operand, isMirrored: true)
         }
+        if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return condition(property.tests, operand, isMirrored: false)
+                .map { property.condition($0, holdsForStandard: holds(property.standard, operand)) }
+        }
+        if let property = coalescedProperty(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return condition(property.tests, operand, isMirrored: true)
+                .map { property.condition($0, holdsForStandard: holds(operand, property.standard)) }
+        }
         return nil
+    }
+
+    private func holds(_ left: LHS.Output, _ right: LHS.Output) -> Bool {
+        switch op {
+        case .lessThan: left < right
+        case .lessThanOrEqual: left <= right
+        case .greaterThan: left > right
+        case .greaterThanOrEqual: left >= right
+        @unknown default: false
+        }
     }
 
     private func condition<Environment>(

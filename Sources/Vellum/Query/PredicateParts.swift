@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumEngine
 
 // The parts of a predicate that an index understands: properties and constants.
 
@@ -23,6 +24,38 @@ extension PredicateExpressions.KeyPath: PropertyExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? {
         if let root = root as? PredicateExpressions.Variable<Root.Output> { return root.key == variable ? keyPath : nil }
         return (root as? any PropertyExpression)?.path(from: variable)?.appending(path: keyPath)
+    }
+}
+
+// MARK: Properties with a value in the place of nil
+
+/// `$0.due ?? later`, with a constant.
+struct CoalescedProperty<Root, Property> {
+    let tests: PropertyTests<Root, Property>
+    /// The value in the place of `nil`.
+    let standard: Property
+
+    /// Returns the condition that the property, or the value in its place, satisfies a test.
+    func condition(_ condition: Condition<Root>, holdsForStandard: Bool) -> Condition<Root> {
+        holdsForStandard ? .any([condition, tests.isNil]) : condition
+    }
+}
+
+/// Returns the part as an optional property with a constant in the place of `nil`, if it is one.
+func coalescedProperty<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> CoalescedProperty<Environment, Part.Output>? {
+    (part as? any CoalescingExpression)?.coalesced(in: scope) as? CoalescedProperty<Environment, Part.Output>
+}
+
+private protocol CoalescingExpression {
+    func coalesced<Environment>(in scope: PredicateScope<Environment>) -> Any?
+}
+
+extension PredicateExpressions.NilCoalesce: CoalescingExpression {
+    fileprivate func coalesced<Environment>(in scope: PredicateScope<Environment>) -> Any? {
+        guard let path = propertyPath(of: lhs, in: scope) as? KeyPath<Environment, RHS.Output?> else { return nil }
+        return constant(of: rhs).map { CoalescedProperty(tests: PropertyTests(optional: path), standard: $0) }
     }
 }
 

@@ -47,4 +47,25 @@ public struct Query<Result> {
 
     /// Returns a step that keeps the first `limit` objects; none for zero or a negative number.
     public static func limitResults(by limit: Int) -> Query { Query(QueryLimiter(limit: limit)) }
+
+    /// Returns what this step makes of some objects, for an ``Archivist`` of your own.
+    ///
+    /// ```swift
+    /// func process(queries: [Query<User>]) -> [User] {
+    ///     queries.reduce(users) { users, query in query.process(results: users) }
+    /// }
+    /// ```
+    ///
+    /// An invalid regular expression matches no object.
+    ///
+    /// - Complexity: O(n) for a filter or a limit, O(n log n) for a sort.
+    @available(*, deprecated, message: "Remove your 'process(queries:)': Archivist has one, which also reports invalid steps.")
+    public func process(results: [Result]) -> [Result] {
+        do throws(VellumError) {
+            return try QueryDescription([step]).results(of: results)
+        } catch {
+            Report.failure(error, operation: "process(results:)", Result.self)
+            return []
+        }
+    }
 }

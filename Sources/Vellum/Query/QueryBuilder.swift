@@ -11,44 +11,45 @@ internal import VellumEngine
 ///     .getResults()
 /// ```
 ///
-/// The query is executed each time the results are requested. A limit before a filter limits the objects that are filtered.
-public struct QueryBuilder<Queriable: Archivist> {
+/// Each step is added to this builder, which is returned: a builder that is kept has every step that was added to it. The query is executed
+/// each time the results are requested, with the steps that it has then. A limit before a filter limits the objects that are filtered.
+///
+/// A builder may be used by one thread at a time.
+public final class QueryBuilder<Queriable: Archivist> {
+    /// The type of the objects.
+    public typealias Result = Queriable.Archive
+
     private let archives: Queriable
-    private var queries: [Query<Queriable.Archive>] = []
+    private var queries: [Query<Result>] = []
 
     init(_ archives: Queriable) { self.archives = archives }
 
     // MARK: Adding steps
 
     /// Adds a step that keeps the objects that the finder matches.
-    public func findWhere(
-        _ find: (QueryFinder<Queriable.Archive>) -> QueryFinder<Queriable.Archive>
-    ) -> QueryBuilder { adding(.findWhere(find)) }
+    public func findWhere(_ find: (QueryFinder<Result>) -> QueryFinder<Result>) -> QueryBuilder { adding(.findWhere(find)) }
 
     /// Adds a step that sorts the objects.
-    public func sorted(
-        _ sort: (QuerySorter<Queriable.Archive>) -> QuerySorter<Queriable.Archive>
-    ) -> QueryBuilder { adding(.sorted(sort)) }
+    public func sorted(_ sort: (QuerySorter<Result>) -> QuerySorter<Result>) -> QueryBuilder { adding(.sorted(sort)) }
 
     /// Adds a step that keeps the first `limit` objects; none for zero or a negative number.
     public func limitResults(by limit: Int) -> QueryBuilder { adding(.limitResults(by: limit)) }
 
-    private func adding(_ query: Query<Queriable.Archive>) -> QueryBuilder {
-        var builder = self
-        builder.queries.append(query)
-        return builder
+    private func adding(_ query: Query<Result>) -> QueryBuilder {
+        queries.append(query)
+        return self
     }
 
     // MARK: Getting results
 
     /// Returns the results, in order. Blocks for the disk. Does not affect the eviction order.
-    public func getResults() -> [Queriable.Archive] { archives.process(queries: queries) }
+    public func getResults() -> [Result] { archives.process(queries: queries) }
 
     /// Returns the first result, or `nil`. Decodes no more objects than it needs.
-    public func firstResult() -> Queriable.Archive? { archives.process(queries: queries + [.limitResults(by: 1)]).first }
+    public func firstResult() -> Result? { archives.process(queries: queries + [.limitResults(by: 1)]).first }
 
     /// Returns the last result, or `nil`. Decodes all results.
-    public func lastResult() -> Queriable.Archive? { getResults().last }
+    public func lastResult() -> Result? { getResults().last }
 
     // MARK: Explaining
 

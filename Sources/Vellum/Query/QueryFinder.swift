@@ -11,9 +11,12 @@ internal import VellumEngine
 /// .getResults()
 /// ```
 ///
-/// An empty finder matches every object.
+/// Each condition is added to this finder, which is returned: conditions can also be added one by one. An empty finder matches every object.
 @dynamicMemberLookup
-public struct QueryFinder<Result> {
+public final class QueryFinder<Result> {
+    /// A function that adds a condition on a property.
+    public typealias QueryProperty<Property> = (QueryValidator<Result, Property>) -> QueryFinder<Result>
+
     var conditions: [Condition<Result>] = []
     var problems: [VellumError] = []
 
@@ -21,14 +24,11 @@ public struct QueryFinder<Result> {
     public init() {}
 
     /// Returns a function that adds a condition on a property.
-    public subscript<Property>(
-        dynamicMember property: KeyPath<Result, Property>
-    ) -> (QueryValidator<Result, Property>) -> QueryFinder<Result> {
+    public subscript<Property>(dynamicMember property: KeyPath<Result, Property>) -> QueryProperty<Property> {
         { validator in
-            var finder = self
-            finder.conditions.append(validator.condition(property))
-            finder.problems += validator.problems
-            return finder
+            self.conditions.append(validator.condition(property))
+            self.problems += validator.problems
+            return self
         }
     }
 }

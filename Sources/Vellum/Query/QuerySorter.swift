@@ -11,26 +11,27 @@ internal import VellumEngine
 /// .getResults()
 /// ```
 ///
-/// Sorting is stable. In ascending order `nil` is first, then NaN, then all other values; descending order is the reverse.
+/// Each property is added to this sorter, which is returned: properties can also be added one by one. Sorting is stable. In ascending order `nil` is first, then NaN, then all other values; descending order is the reverse.
 @dynamicMemberLookup
-public struct QuerySorter<Result> {
+public final class QuerySorter<Result> {
+    /// A function that adds a property to sort by.
+    public typealias Sorter = (QuerySortDirection) -> QuerySorter<Result>
+    /// Compares two objects in ascending order.
+    public typealias Comparator = (Result, Result) -> QueryCompareResult
+
     var orderings: [Ordering<Result>] = []
 
     /// Creates a sorter that does not change the order.
     public init() {}
 
     /// Returns a function that adds a property to sort by. It orders objects that the earlier properties leave equal.
-    public subscript<Property: Comparable>(
-        dynamicMember property: KeyPath<Result, Property>
-    ) -> (QuerySortDirection) -> QuerySorter<Result> {
-        { adding(.by(property, isDescending: $0 == .descending)) }
+    public subscript<Property: Comparable>(dynamicMember property: KeyPath<Result, Property>) -> Sorter {
+        { self.adding(.by(property, isDescending: $0 == .descending)) }
     }
 
     /// Returns a function that adds an optional property to sort by. It orders objects that the earlier properties leave equal.
-    public subscript<Property: Comparable>(
-        dynamicMember property: KeyPath<Result, Property?>
-    ) -> (QuerySortDirection) -> QuerySorter<Result> {
-        { adding(.by(property, isDescending: $0 == .descending)) }
+    public subscript<Property: Comparable>(dynamicMember property: KeyPath<Result, Property?>) -> Sorter {
+        { self.adding(.by(property, isDescending: $0 == .descending)) }
     }
 
     /// Adds a comparison to sort by. It orders objects that the earlier properties leave equal.
@@ -42,9 +43,7 @@ public struct QuerySorter<Result> {
     /// - Parameters:
     ///   - direction: The direction of the sort.
     ///   - compare: Compares two objects in ascending order.
-    public func manual(
-        direction: QuerySortDirection, by compare: @escaping (Result, Result) -> QueryCompareResult
-    ) -> QuerySorter<Result> {
+    public func manual(direction: QuerySortDirection, by compare: @escaping Comparator) -> QuerySorter<Result> {
         let isDescending = direction == .descending
         return adding(
             Ordering(isDescending: isDescending) { left, right in
@@ -54,9 +53,8 @@ public struct QuerySorter<Result> {
     }
 
     private func adding(_ ordering: Ordering<Result>) -> QuerySorter<Result> {
-        var sorter = self
-        sorter.orderings.append(ordering)
-        return sorter
+        orderings.append(ordering)
+        return self
     }
 }
 

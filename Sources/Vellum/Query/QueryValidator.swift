@@ -36,6 +36,24 @@ extension QueryValidator {
     }
 }
 
+extension QueryValidator {
+    /// Matches nothing: the property is not optional.
+    @available(*, deprecated, message: "The property is never nil. Remove the condition, or make the property optional.")
+    @_disfavoredOverload
+    public static func isNil() -> Self { isValid { isNone($0) } }
+
+    /// Matches every value: the property is not optional.
+    @available(*, deprecated, message: "The property is never nil. Remove the condition, or make the property optional.")
+    @_disfavoredOverload
+    public static func isNotNil() -> Self { isValid { !isNone($0) } }
+
+    /// In generic code the property may be optional after all.
+    private static func isNone(_ value: Property) -> Bool {
+        guard let optional = value as? any AnyOptional else { return false }
+        return optional.content == nil
+    }
+}
+
 // MARK: Equality
 
 extension QueryValidator where Property: Equatable {

@@ -23,6 +23,8 @@ public enum StoreEvent: Sendable {
     case indexed(IndexProgress)
     /// The objects of an older version of their type are being migrated, or all of them are.
     case migrated(MigrationProgress)
+    /// Objects that version 1 of Vellum kept in files were taken over when the archive was opened.
+    case tookOver(TakeOver)
     /// A query skipped this many objects that cannot be decoded.
     case skippedUndecodable(count: Int)
     /// An operation failed that has no caller to throw to.
@@ -61,6 +63,7 @@ extension StoreEvent: CustomStringConvertible {
         case .onNetwork: "on a network file system"
         case .indexed(let progress): "indexed \(progress.indexed) of \(progress.total)"
         case .migrated(let progress): "migrated \(progress.examined) of \(progress.total)"
+        case .tookOver(let takeOver): takeOver.description
         case .skippedUndecodable(let count): "skipped \(count) objects that cannot be decoded"
         case .failure(let error): "failure (\(error))"
         }

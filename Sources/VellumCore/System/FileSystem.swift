@@ -62,8 +62,8 @@ extension FileSystem {
     package struct Status: Sendable {
         package var kind: Kind
         package var size: Int
-        /// When the contents last changed, in seconds since 1970.
-        package var modified: Int
+        /// When the contents last changed.
+        package var modified: WallInstant
     }
 
     /// An entry of a folder.

@@ -104,10 +104,11 @@ extension FileSystem.Status {
             default: .other
             }
         #if canImport(Darwin)
-            let modified = status.st_mtimespec.tv_sec
+            let modified = status.st_mtimespec
         #else
-            let modified = status.st_mtim.tv_sec
+            let modified = status.st_mtim
         #endif
-        self.init(kind: kind, size: Int(status.st_size), modified: Int(modified))
+        let milliseconds = Int64(modified.tv_sec) * 1000 + Int64(modified.tv_nsec) / 1_000_000
+        self.init(kind: kind, size: Int(status.st_size), modified: WallInstant(rawValue: milliseconds))
     }
 }

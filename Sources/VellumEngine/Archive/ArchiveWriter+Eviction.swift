@@ -31,7 +31,7 @@ extension ArchiveWriter {
     /// Whether the archive holds more than it may, in the open transaction.
     var isOverLimit: Bool { isOverLimit(adding: nil) }
 
-    private func isOverLimit(adding entry: Entry?) -> Bool {
+    func isOverLimit(adding entry: Entry?) -> Bool {
         let held = held
         return capacity.isExceeded(byBytes: held.bytes + (entry?.size ?? 0), entries: held.entries + (entry == nil ? 0 : 1))
     }

@@ -21,6 +21,8 @@ final class ArchiveWriter {
     weak var owner: (any DiskArchiveDelegate)?
     /// Uses of entries that the open transaction overwrote: the owner learns of them when it ends.
     var touchesInTransaction: [Int64: UseStamp] = [:]
+    /// The last entry that was taken over, while it is the last of all in the eviction order.
+    var lastTakenOver: (id: Int64, stamp: UseStamp)?
     /// The search for obsolete records of the recency log continues after this stamp.
     var trimmedThrough = UseStamp.never
 
@@ -208,6 +210,13 @@ final class ArchiveWriter {
         hasEvictedByDefault = false
         isCleared = false
         unusedFiles.removeAll()
+        lastTakenOver = nil
+    }
+
+    /// Makes the new limit known before the totals are loaded again.
+    func limitGrew() {
+        hasChangedEntries = true
+        mirror?.update(totals.limit)
     }
 
     /// Marks the archive as closed. It may still be a sibling of an open one.

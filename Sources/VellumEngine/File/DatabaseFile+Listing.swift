@@ -9,40 +9,44 @@ package struct ListedArchive: Sendable {
     /// The version of the type that the newest object was recorded with.
     package var typeVersion: Int64
     package var usage: StorageUsage
-    /// When an object was last recorded or read; `nil` if that is not known.
+    /// When an object was last recorded or read; `nil` if there is none.
     package var lastUsed: Date?
     /// Whether it never held an object, or was dropped since: it need not exist.
     package var isUnused: Bool
 }
 
 extension DatabaseFile {
-    /// Returns the archives of the file in the order of their creation. Blocks for the disk, and other writers while it reads some rows of each.
+    /// Returns the archives of the file in the order of their creation. Blocks for the disk, and reads some rows of each.
     package func archiveList() throws(VellumError) -> [ListedArchive] {
+        let open = withWriter { $0.allArchives.map(\.id) } ?? []
         try withUsableFile { () throws(SQLiteError) in
-            do throws(SQLiteError) {
-                try writeAllTouches()
-            } catch {
-                // Then `lastUsed` lacks the uses that only memory knows.
-                guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else { throw error }
-            }
+            for number in open { try writeTouchesBeforeQuery(of: number) }
         }
-        return try storedArchives()
+        var found: [ListedArchive] = []
+        for row in try storedArchives() where row.name != nil { found.append(try listed(row)) }
+        return found
     }
 
-    private func storedArchives() throws(VellumError) -> [ListedArchive] {
-        let list = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) -> [ListedArchive] in
-                try writer.commitBatch()
-                var found: [ListedArchive] = []
+    private func storedArchives() throws(VellumError) -> [ArchiveTable.Listed] {
+        let rows = try withUsableFile { () throws(SQLiteError) in
+            try withWriter { (writer) throws(SQLiteError) -> [ArchiveTable.Listed] in
                 let list = try writer.connection.prepare(ArchiveTable.list)
-                while try list.step() {
-                    if let archive = try writer.listed(ArchiveTable.Listed(list)) { found.append(archive) }
-                }
-                return found
+                var rows: [ArchiveTable.Listed] = []
+                while try list.step() { rows.append(ArchiveTable.Listed(list)) }
+                return rows
             }
         }
-        guard let list else { throw .closed }
-        return list
+        guard let rows else { throw .closed }
+        return rows
+    }
+
+    private func listed(_ row: ArchiveTable.Listed) throws(VellumError) -> ListedArchive {
+        let checksum = Checksum(archiveName: row.name ?? "")
+        let archive = try withUsableFile { () throws(SQLiteError) in
+            try read(archive: row.id, checksum) { (reader) throws(SQLiteError) in try reader.listed(row) }
+        }
+        guard let archive else { throw .closed }
+        return archive
     }
 
     /// Returns the name under which the file has an archive that was renamed: `name`, unless only an archive of an earlier name exists.
@@ -51,13 +55,20 @@ extension DatabaseFile {
     /// - Throws: ``VellumError/Code/contradiction`` if it stands for several archives.
     package func name(ofArchive name: String, formerly earlier: [String]) throws(VellumError) -> String {
         guard !earlier.isEmpty, stores.open(EntryKey(name)) == nil else { return name }
-        let present = try storedArchives().filter { !$0.isUnused }.map(\.name)
+        let rows = try storedArchives()
+        func used(where isCandidate: (String) -> Bool) throws(VellumError) -> [String] {
+            var names: [String] = []
+            for row in rows {
+                if let candidate = row.name, isCandidate(candidate), try !listed(row).isUnused { names.append(candidate) }
+            }
+            return names
+        }
         let normal = EntryKey(name).normalized
-        guard !present.contains(normal) else { return name }
+        guard try used(where: { $0 == normal }).isEmpty else { return name }
         for former in earlier.map({ EntryKey($0).normalized }) {
-            if present.contains(former) { return former }
+            if let exact = try used(where: { $0 == former }).first { return exact }
             guard !former.contains(".") else { continue }
-            let fitting = present.filter { $0.hasSuffix("." + former) }
+            let fitting = try used { $0.hasSuffix("." + former) }
             if fitting.count > 1 { throw .ambiguous(former, fitting).located(archive: Log.displayed(name), path: path) }
             if let only = fitting.first { return only }
         }
@@ -71,38 +82,22 @@ extension DatabaseFile {
     /// - Throws: ``VellumError/Code/contradiction`` if it is open in this process.
     package func dropArchive(named name: String) throws(VellumError) -> Bool {
         let key = EntryKey(name)
-        let state = try stores.opening.withLock { _ throws(VellumError) -> WriteState?? in
+        // No thread may open it meanwhile.
+        let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, WriteState)? in
             guard stores.open(key) == nil else { throw VellumError.stillOpen.located(archive: Log.displayed(name), path: path) }
             return try withUsableFile { () throws(SQLiteError) in
                 try retryingWhenFull { () throws(SQLiteError) in
-                    try withWriter { (writer) throws(SQLiteError) -> WriteState? in
-                        guard try writer.dropArchive(named: key.normalized) else { return nil }
-                        return WriteState(writer)
-                    }
+                    try withWriter { (writer) throws(SQLiteError) in (try writer.dropArchive(named: key.normalized), WriteState(writer)) }
                 }
             }
         }
-        guard let state else { throw .closed }
-        guard let state else { return false }
+        guard let (wasThere, state) = dropped else { throw .closed }
         scheduleMaintenance(state)
-        return true
+        return wasThere
     }
 }
 
 extension WriteConnection {
-    fileprivate func listed(_ row: ArchiveTable.Listed) throws(SQLiteError) -> ListedArchive? {
-        guard let name = row.name else { return nil }
-        let reader = ArchiveReader(id: row.id, checksum: Checksum(archiveName: name), connection: connection)
-        let usage = try reader.totals()
-        let stamp = try connection.int(RecencyTables.newestStamp(row.id)) ?? 0
-        let hasHeld = try reader.hasHeldEntries()
-        let isNew = try connection.int(EntryTable.hasRows(row.id)) == 0 && !hasHeld
-        let isUnused = usage.entries == 0 && (row.limit == .unknown || isNew)
-        return ListedArchive(
-            name: name, typeVersion: try connection.int(EntryTable.newestVersion(row.id)) ?? 0, usage: usage,
-            lastUsed: stamp > 0 && usage.entries > 0 ? UseStamp(rawValue: stamp).instant.date : nil, isUnused: isUnused)
-    }
-
     fileprivate func dropArchive(named name: String) throws(SQLiteError) -> Bool {
         try commitBatch()
         guard let id = try ArchiveTable.find(name, on: connection) else { return false }
@@ -123,8 +118,18 @@ extension WriteConnection {
 }
 
 extension ArchiveReader {
-    /// Whether there ever was an entry.
-    fileprivate func hasHeldEntries() throws(SQLiteError) -> Bool {
+    fileprivate func listed(_ row: ArchiveTable.Listed) throws(SQLiteError) -> ListedArchive {
+        let usage = try totals()
+        let stamp = usage.entries > 0 ? try connection.int(RecencyTables.newestStamp(id)) ?? 0 : 0
+        let hasHeld = try hasHeldEntries()
+        let isUnused = usage.entries == 0 && (row.limit == .unknown || !hasHeld)
+        return ListedArchive(
+            name: row.name ?? "", typeVersion: try connection.int(EntryTable.newestVersion(id)) ?? 0, usage: usage,
+            lastUsed: stamp > 0 ? UseStamp(rawValue: stamp).instant.date : nil, isUnused: isUnused)
+    }
+
+    /// Whether the archive ever had an entry, apart from those that it has.
+    private func hasHeldEntries() throws(SQLiteError) -> Bool {
         let load = try connection.prepare(ArchiveTotals.load)
         load.bind(id, at: 1)
         guard try load.step() else { return false }

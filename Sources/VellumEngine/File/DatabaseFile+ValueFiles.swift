@@ -119,7 +119,11 @@ extension ArchiveWrite {
             let reference = try store(entry.bytes)
             operation = .storeIfAbsent(entry.moved(to: reference))
             return reference.file
-        case .remove, .removeUnchanged, .removeAll: return nil
+        case .takeOver(let entry):
+            let reference = try store(entry.bytes)
+            operation = .takeOver(entry.moved(to: reference))
+            return reference.file
+        case .remove, .removeUnchanged, .removeAll, .require: return nil
         }
     }
 }

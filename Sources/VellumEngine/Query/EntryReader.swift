@@ -44,7 +44,7 @@ final class EntryReader<Value> {
         }
         let isCurrent = stored.entry.flags == 0 && stored.entry.typeVersion == store.version
         if let mayMatch, isCurrent, !mayMatch(stored.entry.bytes) { return nil }
-        if undecodable == .skip, store.state.undecodable.contains(stored.entry) {
+        if undecodable == .skip, store.state.isKnownUndecodable(stored.entry) {
             skipped += 1
             return nil
         }
@@ -65,7 +65,7 @@ final class EntryReader<Value> {
         } catch {
             // `decode` has reported it.
             guard error.isOfDecoding else { throw error }
-            if let entry { store.state.undecodable.insert(entry) }
+            if let entry { store.state.rememberUndecodable(entry) }
             guard undecodable == .skip else { throw try store.inQuery(error) }
             skipped += 1
             return nil

@@ -38,6 +38,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The object exceeds both the disk limit and the memory limit.
     static let tooLarge = SQLiteError(code: SQLITE_TOOBIG, message: "The object is larger than every limit.")
 
+    /// An entry is not as a transaction requires it. Our own code in the family of SQLITE_ABORT, which SQLite uses for suspended files here.
+    static let otherRevision = SQLiteError(code: SQLITE_ABORT | (200 << 8), message: "Another process changed an entry meanwhile.")
+
     static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
 
     var isFull: Bool { primaryCode == SQLITE_FULL }

@@ -176,14 +176,14 @@ extension Store {
                 }
                 entry = try entryOnDisk(forKey: key)
                 guard let entry else { continue }
-                if undecodable == .skip, state.undecodable.contains(entry) {
+                if undecodable == .skip, state.isKnownUndecodable(entry) {
                     skipped += 1
                 } else if let value = try decode(entry, of: key), try !isReplaced(entry, of: key, by: value) {
                     values.append(value)
                 }
             } catch {
                 if error.isOfDecoding {
-                    if let entry { state.undecodable.insert(entry) }
+                    if let entry { state.rememberUndecodable(entry) }
                     guard undecodable == .skip else { throw try inQuery(error) }
                     skipped += 1
                 } else if error.code != .damagedEntry {

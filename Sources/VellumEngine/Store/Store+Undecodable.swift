@@ -37,13 +37,13 @@ extension Store {
         let entry = stored.entry
         // In a form of a newer version of the package.
         guard entry.flags == 0 else { return true }
-        if state.undecodable.contains(entry), entry.typeVersion <= version { return false }
+        if state.isKnownUndecodable(entry), entry.typeVersion <= version { return false }
         do throws(VellumError) {
             _ = try state.value(of: entry, stored.key)
             return true
         } catch {
             guard error.code != .newerVersion else { return true }
-            state.undecodable.insert(entry)
+            state.rememberUndecodable(entry)
             return false
         }
     }

@@ -57,7 +57,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         case .limitLowered(let change):
             counters.withLock { $0.removals[.limitLowered, default: 0] += change.removed.entries }
             events.keep(event)
-        case .setAside, .onNetwork:
+        case .setAside, .onNetwork, .tookOver:
             events.keep(event)  // Happens while a store opens, before there can be an observer.
         case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .logHeldBack:
             events.send(event)
@@ -87,6 +87,11 @@ final class StoreState<Value>: DiskArchiveDelegate {
         DispatchQueue.global().async { withExtendedLifetime(effects) {} }
         archiveDidReport(.failure(error))
     }
+
+    /// Whether a query need not try to decode the entry again.
+    func isKnownUndecodable(_ entry: Entry) -> Bool { undecodable.contains(entry, isObserved: events.isObserved) }
+
+    func rememberUndecodable(_ entry: Entry) { undecodable.insert(entry, isObserved: events.isObserved) }
 
     // MARK: Versions
 
@@ -123,7 +128,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
                 return values.map(IndexedOutcome.values) ?? .noPlace
             }
         } catch {
-            undecodable.insert(entry)
+            rememberUndecodable(entry)
             archiveDidReport(.damagedEntry(key: key.normalized, error))
             return .undecodable
         }

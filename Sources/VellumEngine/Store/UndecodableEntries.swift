@@ -2,20 +2,27 @@ internal import Synchronization
 internal import VellumCore
 
 /// The entries that could not be decoded since the store was opened, so that no query tries again. At most 16,384 are remembered: of an
-/// archive with more, the others are decoded again by each query.
+/// archive with more, the others are decoded again by each query. So is, once, what could not be decoded before anyone observed the store.
 final class UndecodableEntries: Sendable {
     private static let capacity = 16_384
 
     private let isEmpty = Atomic(true)
     private let wasReported = Atomic(false)
-    /// The revision of each entry, by its id: an entry that is written again is another one.
-    private let revisions = Locked<[Int64: UInt32]>([:])
+    /// By their ids.
+    private let entries = Locked<[Int64: Remembered]>([:])
 
-    func insert(_ entry: Entry) {
+    private struct Remembered {
+        /// An entry that is written again is another one.
+        var revision: UInt32
+        var wasObserved: Bool
+    }
+
+    /// - Parameter isObserved: Whether someone was told.
+    func insert(_ entry: Entry, isObserved: Bool) {
         guard entry.id != 0 else { return }
-        revisions.withLock { revisions in
-            guard revisions.count < Self.capacity || revisions[entry.id] != nil else { return }
-            revisions[entry.id] = entry.revision
+        entries.withLock { entries in
+            guard entries.count < Self.capacity || entries[entry.id] != nil else { return }
+            entries[entry.id] = Remembered(revision: entry.revision, wasObserved: isObserved)
         }
         isEmpty.store(false, ordering: .relaxed)
     }
@@ -23,12 +30,13 @@ final class UndecodableEntries: Sendable {
     /// Forgets an entry that could be decoded after all.
     func remove(_ entry: Entry) {
         guard !isEmpty.load(ordering: .relaxed) else { return }
-        revisions.withLock { _ = $0.removeValue(forKey: entry.id) }
+        entries.withLock { _ = $0.removeValue(forKey: entry.id) }
     }
 
-    func contains(_ entry: Entry) -> Bool {
-        guard !isEmpty.load(ordering: .relaxed) else { return false }
-        return revisions.withLock { $0[entry.id] == entry.revision }
+    /// - Parameter isObserved: Whether someone would be told if it could not be decoded now.
+    func contains(_ entry: Entry, isObserved: Bool) -> Bool {
+        guard !isEmpty.load(ordering: .relaxed), let known = entries.withLock({ $0[entry.id] }) else { return false }
+        return known.revision == entry.revision && (known.wasObserved || !isObserved)
     }
 
     /// Whether this is the first call.

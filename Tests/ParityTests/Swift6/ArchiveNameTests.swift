@@ -75,7 +75,7 @@ struct ArchiveNameTests {
     }
 
     @Test func aPropertyWrapperOfAPrivateTypeOnlyKeepsItsValue() {
-        var holder = Holder()
+        let holder = Holder()
         #expect(holder.secret == nil)
 
         holder.secret = Secret()

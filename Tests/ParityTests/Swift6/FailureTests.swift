@@ -100,8 +100,8 @@ struct FailureTests {
 
     @Test(arguments: [DataSize.zero, -1, .bytes(Int.min)])
     func aSizeOfZeroOrLessIsAnError(size: DataSize) {
-        #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: size) }
-        #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Parcel.self, trySetMaxDiskSize: size) }
+        #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Parcel.self, memoryLimit: size) }
+        #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Parcel.self, diskLimit: size) }
         #expect(throws: VellumError.self) { _ = try ArchiveManager<Parcel>(maxMemorySize: size, maxDiskSize: 1.megaByte) }
     }
 

@@ -5,76 +5,108 @@ import Vellum
 /// The row "nested archivables": properties of recorded objects.
 @Suite(.timeLimit(.minutes(60)))
 struct NestedArchivableTests {
-    struct Replacing: ArchiveCodable, Equatable {
+    struct Part: ArchiveCodable, Equatable {
+        var primaryKey = "key"
+        var text: String
+    }
+
+    struct Replacing: ArchiveCodable {
         static var archivePropertyBehavior: ArchivePropertyBehavior { .replaceExisting }
-        var primaryKey: String
-        var text: String
-    }
-
-    struct Inserting: ArchiveCodable, Equatable {
-        var primaryKey: String
-        var text: String
-    }
-
-    struct Ignored: ArchiveCodable, Equatable {
-        static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
-        var primaryKey: String
-        var text: String
-    }
-
-    struct Holder: ArchiveCodable {
         var primaryKey = "holder"
+        var part: Part?
+    }
+
+    struct Inserting: ArchiveCodable {
+        var primaryKey = "holder"
+        var part: Part?
+    }
+
+    struct Ignoring: ArchiveCodable {
+        static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
+        var primaryKey = "holder"
+        var part: Part?
         var replacing: Replacing?
-        var inserting: Inserting?
-        var ignored: Ignored?
     }
 
     let temporary = TemporaryArchives()
-    let holders: ArchiveManager<Holder>
+    let parts: ArchiveManager<Part>
 
     init() throws {
-        holders = try temporary.factory.archives()
+        parts = try temporary.factory.archives()
     }
 
     @Test func replaceExistingReplacesTheObjectThatIsThere() throws {
-        let archives = try temporary.factory.archives(for: Replacing.self)
+        let holders = try temporary.factory.archives(for: Replacing.self)
 
-        holders.record(Holder(replacing: Replacing(primaryKey: "key", text: "first")))
-        #expect(archives.access(archiveWithKey: "key")?.text == "first")
+        holders.record(Replacing(part: Part(text: "first")))
+        #expect(parts.access(archiveWithKey: "key")?.text == "first")
 
-        holders.record(Holder(replacing: Replacing(primaryKey: "key", text: "second")))
-        #expect(archives.access(archiveWithKey: "key")?.text == "second")
+        holders.record(Replacing(part: Part(text: "second")))
+        #expect(parts.access(archiveWithKey: "key")?.text == "second")
     }
 
     @Test func insertIfNotPresentKeepsTheObjectThatIsThere() throws {
-        let archives = try temporary.factory.archives(for: Inserting.self)
+        let holders = try temporary.factory.archives(for: Inserting.self)
 
-        holders.record(Holder(inserting: Inserting(primaryKey: "key", text: "first")))
-        holders.record(Holder(inserting: Inserting(primaryKey: "key", text: "second")))
+        holders.record(Inserting(part: Part(text: "first")))
+        holders.record(Inserting(part: Part(text: "second")))
 
-        #expect(archives.access(archiveWithKey: "key")?.text == "first")
-        #expect(holders.access(archiveWithKey: "holder")?.inserting?.text == "second")
+        #expect(parts.access(archiveWithKey: "key")?.text == "first")
+        #expect(holders.access(archiveWithKey: "holder")?.part?.text == "second")
     }
 
-    @Test func ignoreRecordsOnlyTheContainingObject() throws {
-        let archives = try temporary.factory.archives(for: Ignored.self)
+    /// Whatever the type of the property says: the object that is recorded decides.
+    @Test func ignoreRecordsOnlyTheObject() throws {
+        let holders = try temporary.factory.archives(for: Ignoring.self)
 
-        holders.record(Holder(ignored: Ignored(primaryKey: "key", text: "first")))
+        holders.record(Ignoring(part: Part(text: "first"), replacing: Replacing(part: Part(text: "second"))))
 
-        #expect(archives.access(archiveWithKey: "key") == nil)
-        #expect(holders.access(archiveWithKey: "holder")?.ignored?.text == "first")
+        #expect(parts.access(archiveWithKey: "key") == nil)
+        #expect(try temporary.factory.archives(for: Replacing.self).accessAll().isEmpty)
+        #expect(holders.access(archiveWithKey: "holder")?.part?.text == "first")
+    }
+
+    @Test func eachObjectDecidesForItsOwnProperties() throws {
+        struct Outer: ArchiveCodable {
+            static var archiveName: String { "Outer" }
+            var primaryKey = "outer"
+            var replacing: Replacing
+        }
+        parts.record(Part(text: "before"))
+        try temporary.factory.archives(for: Outer.self).record(Outer(replacing: Replacing(part: Part(text: "after"))))
+
+        #expect(parts.access(archiveWithKey: "key")?.text == "after")
+        #expect(try temporary.factory.archives(for: Replacing.self).access(archiveWithKey: "holder")?.part?.text == "after")
+    }
+
+    /// A property that is there stays as it is, with its own properties.
+    @Test func propertiesOfAPropertyThatStaysAreNotRecorded() throws {
+        struct Outer: ArchiveCodable {
+            static var archiveName: String { "Outer 2" }
+            var primaryKey = "outer"
+            var inserting: Inserting
+        }
+        let outer = Outer(inserting: Inserting(part: Part(text: "first")))
+        let outers = try temporary.factory.archives(for: Outer.self)
+        outers.record(outer)
+        #expect(parts.access(archiveWithKey: "key")?.text == "first")
+
+        parts.deleteAll()
+        outers.record(outer)
+        #expect(parts.access(archiveWithKey: "key") == nil)
     }
 
     @Test func propertiesThatAreNilAreNotRecorded() throws {
-        holders.record(Holder())
+        let holders = try temporary.factory.archives(for: Replacing.self)
+        holders.record(Replacing())
 
-        #expect(try temporary.factory.archives(for: Replacing.self).accessAll().isEmpty)
+        #expect(parts.accessAll().isEmpty)
         #expect(holders.access(archiveWithKey: "holder") != nil)
     }
 
     @Test func bulkMethodsRecordProperties() throws {
-        holders.insert(all: [Holder(replacing: Replacing(primaryKey: "key", text: "first"))])
+        try temporary.factory.archives(for: Replacing.self).insert(all: [Replacing(part: Part(text: "first"))])
 
-        #expect(try temporary.factory.archives(for: Replacing.self).access(archiveWithKey: "key")?.text == "first")
+        #expect(parts.access(archiveWithKey: "key")?.text == "first")
     }
 }

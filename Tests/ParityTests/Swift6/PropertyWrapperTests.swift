@@ -40,7 +40,7 @@ struct PropertyWrapperTests {
         let archives = try ArchivesFactory.shared.archives(for: User.self)
         defer { archives.delete(archiveWithKey: "plain") }
 
-        var settings = Plain()
+        let settings = Plain()
         #expect(settings.user == nil)
         settings.user = User(userName: "plain")
 

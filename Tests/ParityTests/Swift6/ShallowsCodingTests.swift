@@ -79,7 +79,7 @@ struct ShallowsCodingTests {
         let objects = data.mapJSONObject(City.self)
         let error = await #expect(throws: ShallowsError.self) { try await objects.retrieveIfPresent(forKey: "kharkiv") }
         #expect(error?.code == .notDecodable)
-        #expect(error?.cause is DecodingError)
+        #expect(error?.cause is Swift.DecodingError)
         #expect(try await objects.retrieveIfPresent(forKey: "kyiv") == nil)
     }
 }

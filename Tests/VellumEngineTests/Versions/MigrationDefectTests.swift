@@ -85,6 +85,21 @@ struct MigrationDefectTests {
         }
     }
 
+    /// The pass comes to it before anyone observes the store.
+    @Test func whatThePassCouldNotMigrateIsReportedToALaterObserverOnce() async throws {
+        try setup.people(version: 0).record([Person("ann"), Person("bob", city: "nowhere")])
+        try setup.close()
+        let store = try setup.people(version: 1)
+        try store.waitForIndex()
+        #expect(try store.fetch(QueryDescription([]), undecodable: .skip).count == 1)
+        let events = store.events.events()
+        for _ in 0..<3 { #expect(try store.fetch(QueryDescription([]), undecodable: .skip).count == 1) }
+        try store.close()
+        var reported: [String] = []
+        for await case .damagedEntry(let key, _) in events { reported.append(key) }
+        #expect(reported == ["bob"])
+    }
+
     @Test func anUndecodableObjectOfANewerFormIsNotDeleted() throws {
         let store = try setup.people(version: 1)
         try store.record([Person("ann"), Person("bob")])

@@ -11,7 +11,7 @@ struct PredicateRelationTests {
     typealias Sample = QuerySample
 
     static let unrelated: [Predicate<Sample>] = [
-        #Predicate { ($0.small ?? 0) > 1 }, #Predicate { $0.integer + 1 > 3 },
+        #Predicate { ($0.small ?? 0) + 1 > 1 }, #Predicate { $0.integer + 1 > 3 },
         #Predicate { $0.name.contains("a") }, #Predicate { $0.ratio == $0.ratio },
         #Predicate { $0.tags.contains { $0 == "a" } }, #Predicate { $0.otherAddress?.city == "Oslo" },
         #Predicate { if let small = $0.small { small > 0 } else { true } },
@@ -20,6 +20,21 @@ struct PredicateRelationTests {
     @Test(arguments: unrelated)
     func throwingAndComputedPartsAreNotPushedDown(predicate: Predicate<Sample>) {
         #expect(Condition(predicate).relations.isEmpty)
+    }
+
+    /// The value in the place of `nil` decides whether `nil` is found.
+    @Test func aConstantInThePlaceOfNilIsPushedDown() throws {
+        let found: [(Predicate<Sample>, Bool)] = [
+            (#Predicate { ($0.small ?? 0) > 1 }, false), (#Predicate { ($0.small ?? 2) > 1 }, true),
+            (#Predicate { 1 >= ($0.small ?? 1) }, true), (#Predicate { 1 >= ($0.small ?? 2) }, false),
+            (#Predicate { ($0.nick ?? "a") == "a" }, true), (#Predicate { ($0.nick ?? "a") != "a" }, false),
+            (#Predicate { ($0.nick ?? "b") == "a" }, false), (#Predicate { ($0.nick ?? "b") != "a" }, true),
+        ]
+        for (predicate, findsNil) in found {
+            let condition = Condition(predicate)
+            #expect(!condition.relations.isEmpty)
+            #expect(try condition.matches(Sample(small: nil, nick: nil)) == findsNil)
+        }
     }
 
     @Test func forcedUnwrappingIsNotPushedDown() {

@@ -49,10 +49,8 @@ struct QueryFinderRelationTests {
     }
 
     @Test func aPropertyThatIsNotOptionalIsNeverNil() throws {
-        let plain = QueryFinder<Sample>()
-
-        #expect(try !Condition.all(plain.name(.isEqual(nil)).conditions).matches(Sample()))
-        #expect(try Condition.all(plain.name(.isNotEqual(nil)).conditions).matches(Sample()))
+        #expect(try !Condition.all(QueryFinder<Sample>().name(.isEqual(nil)).conditions).matches(Sample()))
+        #expect(try Condition.all(QueryFinder<Sample>().name(.isNotEqual(nil)).conditions).matches(Sample()))
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)

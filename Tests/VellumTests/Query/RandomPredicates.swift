@@ -29,6 +29,8 @@ extension RandomConditions {
             #Predicate { if let value = $0.share { value > share } else { false } },
             #Predicate { $0.share.flatMap { $0 <= share } == true },
             #Predicate { if let value = $0.share { value != share && value >= 0 } else { false } },
+            #Predicate { ($0.share ?? 0) < share }, #Predicate { ($0.share ?? 1) >= share }, #Predicate { share <= ($0.share ?? 0) },
+            #Predicate { !(($0.share ?? share) > 0) }, #Predicate { ($0.share ?? 0) == share }, #Predicate { ($0.share ?? 0) != share },
         ]
     }
 
@@ -41,6 +43,7 @@ extension RandomConditions {
             #Predicate { $0.nick != nick }, #Predicate { $0.tags.contains(name) }, #Predicate { names.contains($0.name) },
             #Predicate { $0.address.city == name }, #Predicate { $0.address.city.starts(with: name) },
             #Predicate { if let nick = $0.nick { nick.starts(with: name) } else { false } },
+            #Predicate { ($0.nick ?? "") == name }, #Predicate { ($0.nick ?? "a") < name }, #Predicate { name != ($0.nick ?? name) },
         ]
     }
 

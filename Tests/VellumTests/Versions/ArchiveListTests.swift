@@ -26,6 +26,8 @@ struct ArchiveListTests {
     @Test func theArchivesOfAFileAreListed() throws {
         let factory = temporary.factory
         #expect(try factory.archives() == [])
+        #expect(try factory.drop(archiveNamed: "Forest.Tree") == false)
+        #expect(!FileManager.default.fileExists(atPath: factory.directory.path))
         let trees = try factory.store(for: Tree.self)
         try trees.record(contentsOf: [Tree(primaryKey: "oak"), Tree(primaryKey: "elm")])
         let invoices = try factory.store(for: Program2.Invoice.self)
@@ -40,6 +42,17 @@ struct ArchiveListTests {
         #expect(archives[0].usage.bytes == (try trees.statistics().disk.bytes))
         let lastUsed = try #require(archives[0].lastUsed)
         #expect(abs(lastUsed.timeIntervalSince(temporary.clock.now)) < 1)
+    }
+
+    @Test func theArchivesOfASuspendedFileAreNotListedAsNone() throws {
+        try temporary.factory.store(for: Tree.self).record(Tree(primaryKey: "oak"))
+        try temporary.factory.suspend()
+        for call in [{ _ = try temporary.factory.archives() }, { _ = try temporary.factory.drop(archiveNamed: "Other") }] {
+            let error = #expect(throws: VellumError.self) { try call() }
+            #expect(error?.code == .suspended)
+        }
+        try temporary.factory.resume()
+        #expect(try temporary.factory.archives().count == 1)
     }
 
     @Test func anArchiveIsDropped() throws {

@@ -53,6 +53,8 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
 
     private let clears = Locked(false)
     private let files: FolderFiles
+    /// Where the files are if not in the folder.
+    private let otherStorage: Storage<URL, Data>?
 
     /// Creates a storage on a folder. Reads and writes nothing.
     ///
@@ -61,9 +63,34 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
     ///   - filenameEncoder: Makes names of keys. Folders of `.base64` and `.base64URL` can be opened under either.
     ///   - durability: What a value that was set survives once the call has returned.
     ///   - creatingDirectories: Whether the folder, and those above it, are made where they are missing.
-    public init(
+    public convenience init(
         folderURL: URL, filenameEncoder: Filename.Encoder = .base64, durability: Durability = .crashSafe, creatingDirectories: Bool = true
     ) {
+        self.init(folderURL, nil, filenameEncoder, durability, creatingDirectories: creatingDirectories)
+    }
+
+    /// Creates a storage on a storage of files by their URLs, as on a folder. Reads and writes nothing.
+    ///
+    /// ```swift
+    /// let images = DiskFolderStorage(folderURL: url, diskStorage: encryptedFiles)
+    /// ```
+    ///
+    /// Durability and the order of calls are those of `diskStorage`. Values cannot be removed one by one; ``keys()`` and ``clear()`` act on the
+    /// folder itself.
+    ///
+    /// - Parameters:
+    ///   - folderURL: The beginning of the URLs.
+    ///   - diskStorage: The files. A value is under ``fileURL(forFilename:)``.
+    ///   - filenameEncoder: Makes names of keys.
+    public convenience init(folderURL: URL, diskStorage: Storage<URL, Data>, filenameEncoder: Filename.Encoder = .base64) {
+        self.init(folderURL, diskStorage, filenameEncoder, .crashSafe, creatingDirectories: true)
+    }
+
+    private init(
+        _ folderURL: URL, _ otherStorage: Storage<URL, Data>?, _ filenameEncoder: Filename.Encoder, _ durability: Durability,
+        creatingDirectories: Bool
+    ) {
+        self.otherStorage = otherStorage
         self.folderURL = folderURL
         self.filenameEncoder = filenameEncoder
         self.durability = durability
@@ -83,7 +110,8 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
     /// Until the key is set again, its value may lie in a file that an earlier version wrote under another name. Where a folder has the
     /// name, the value is written beside it. So read values by ``retrieve(forKey:completion:)``, and not from this URL.
     public func fileURL(forFilename filename: Filename) -> URL {
-        folderURL.appendingPathComponent(files.fileName(for: filename), isDirectory: false)
+        let name = otherStorage == nil ? files.fileName(for: filename) : files.originalPath(for: filename)
+        return folderURL.appendingPathComponent(name, isDirectory: false)
     }
 
     /// The keys that have a value, in no particular order. Not a consistent snapshot: keys that are set meanwhile may be among them.
@@ -115,6 +143,7 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
 
     /// The storage as transforms and compositions use it. It holds this one, whose `deinit` may clear the folder.
     public var underlyingStorage: RemovableStorage<Filename, Data> {
+        if let otherStorage { return otherStorage.removable(storageName).mapKeys { self.fileURL(forFilename: $0) } }
         let (shared, files, name) = (files.shared, files, storageName)
         return RemovableStorage(
             name,
@@ -137,8 +166,16 @@ extension DiskStorage {
     /// ```
     public func folder(
         _ folderName: String, in directory: FileManager.SearchPathDirectory,
+        domainMask: FileManager.SearchPathDomainMask = .userDomainMask, filenameEncoder: Filename.Encoder = .base64
+    ) -> DiskFolderStorage {
+        folder(folderName, in: directory, domainMask: domainMask, filenameEncoder: filenameEncoder, durability: .crashSafe)
+    }
+
+    /// A storage on the folder of that name in one of the user's directories, with another durability.
+    public func folder(
+        _ folderName: String, in directory: FileManager.SearchPathDirectory,
         domainMask: FileManager.SearchPathDomainMask = .userDomainMask, filenameEncoder: Filename.Encoder = .base64,
-        durability: Durability = .crashSafe
+        durability: Durability
     ) -> DiskFolderStorage {
         DiskFolderStorage(
             folderURL: DiskFolderStorage.url(forFolder: folderName, in: directory, domainMask: domainMask),
@@ -148,8 +185,16 @@ extension DiskStorage {
     /// A storage on the folder of that name in one of the user's directories, made by ``main``.
     public static func folder(
         _ folderName: String, in directory: FileManager.SearchPathDirectory,
+        domainMask: FileManager.SearchPathDomainMask = .userDomainMask, filenameEncoder: Filename.Encoder = .base64
+    ) -> DiskFolderStorage {
+        main.folder(folderName, in: directory, domainMask: domainMask, filenameEncoder: filenameEncoder)
+    }
+
+    /// A storage on the folder of that name in one of the user's directories, made by ``main``, with another durability.
+    public static func folder(
+        _ folderName: String, in directory: FileManager.SearchPathDirectory,
         domainMask: FileManager.SearchPathDomainMask = .userDomainMask, filenameEncoder: Filename.Encoder = .base64,
-        durability: Durability = .crashSafe
+        durability: Durability
     ) -> DiskFolderStorage {
         main.folder(folderName, in: directory, domainMask: domainMask, filenameEncoder: filenameEncoder, durability: durability)
     }
@@ -164,5 +209,27 @@ extension DiskFolderStorage {
     ) -> URL {
         let parent = FileManager.default.urls(for: directory, in: domainMask).first ?? FileManager.default.temporaryDirectory
         return parent.appendingPathComponent(folderName, isDirectory: true)
+    }
+}
+
+extension DiskFolderStorage {
+    /// A storage on a storage of files, as on the folder of that name in one of the user's directories.
+    public static func inDirectory(
+        _ directory: FileManager.SearchPathDirectory, folderName: String,
+        domainMask: FileManager.SearchPathDomainMask = .userDomainMask, diskStorage: Storage<URL, Data>, filenameEncoder: Filename.Encoder
+    ) -> DiskFolderStorage {
+        DiskFolderStorage(
+            folderURL: url(forFolder: folderName, in: directory, domainMask: domainMask), diskStorage: diskStorage,
+            filenameEncoder: filenameEncoder)
+    }
+}
+
+extension Storage where Access == StorageKind.ReadWrite {
+    /// The storage under another name, as one that refuses to remove.
+    fileprivate func removable(_ name: String) -> RemovableStorage<Key, Value> {
+        let refuse: @Sendable ((any Sendable)?) -> Reply<Void> = { key in
+            .failure(ShallowsError(.failed, "The storage of the files cannot remove values.", layer: name, key: key))
+        }
+        return RemovableStorage(name, operations.with(remove: { key, _ in refuse(key) }, removeAll: { _ in refuse(nil) }))
     }
 }

@@ -26,7 +26,7 @@ extension FileNames {
     /// Whether a file found under a path counts only if the folder spells it in exactly these letters. Names that this package makes
     /// differ in more than case; others may not.
     func needsExactName(_ path: String) -> Bool {
-        caseSensitivity == .insensitive && !SafeName.hasPrefix(path) && path.utf8.contains { SafeName.isLetter($0) || $0 >= 0x80 }
+        caseSensitivity == .insensitive && !SafeName.isMade(path) && path.utf8.contains { SafeName.isLetter($0) || $0 >= 0x80 }
     }
 
     private static func hasOneSpelling(_ spelling: Spelling) -> Bool { spelling.normalized.isASCII && spelling.text.isASCII }
@@ -57,18 +57,47 @@ extension FileNames {
 
     /// The path at which earlier versions wrote a text; `nil` if they did not, or if another text may have the same path.
     ///
-    /// They appended the text to the folder's path, so that every `/` made a folder. A path with `.`, `..` or nothing between two
-    /// slashes leads to another key's file, or out of the folder, and is never read.
-    private func earlierPath(of text: String) -> String? {
-        var path = Substring(text)
+    /// They appended the text to the folder's path, so that every `/` made a folder, and `//` made one as well. A path with `.`, `..` or
+    /// nothing between two slashes leads to another key's file, or out of the folder, and is never read. A URL is the exception: nobody means
+    /// another key by `https:/x` than by `https://x`.
+    func earlierPath(of text: String) -> String? {
+        var path = URLText.path(of: text).map { Substring($0) } ?? Substring(text)
         if isBase64, path.utf8.last == UInt8(ascii: "/") {
             path = Substring(path.utf8.dropLast())  // They lost it. No other base64 text has this length.
         }
-        guard !SafeName.hasPrefix(text), !path.utf8.contains(0) else { return nil }
+        guard !SafeName.isMade(text), !path.utf8.contains(0) else { return nil }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let isSafe = parts.allSatisfy { part in
             (1...SafeName.longest).contains(part.count) && !part.elementsEqual(".".utf8) && !part.elementsEqual("..".utf8)
         }
         return isSafe ? String(path) : nil
     }
+}
+
+/// URLs as keys: the paths that earlier versions gave them, which have one slash after the scheme.
+enum URLText {
+    /// The path of a URL; `nil` for any other text.
+    static func path(of text: String) -> String? {
+        guard let slashes = slashes(of: text), text.utf8[slashes.end...].starts(with: slashes.text.utf8) else { return nil }
+        return String(text[..<slashes.end]) + "/" + text.utf8[slashes.end...].dropFirst(slashes.text.utf8.count).text
+    }
+
+    /// The URL with that path; `nil` if no URL has it.
+    static func url(withPath path: String) -> String? {
+        guard let slashes = slashes(of: path), path.utf8[slashes.end...].first == UInt8(ascii: "/") else { return nil }
+        return String(path[..<slashes.end]) + slashes.text + path.utf8[slashes.end...].dropFirst().text
+    }
+
+    /// The end of a URL's scheme and its colon (RFC 3986, 3.1), and the slashes that follow: those of files name no host.
+    private static func slashes(of text: String) -> (end: String.Index, text: String)? {
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let first = bytes.first, SafeName.isLetter(first) else { return nil }
+        let scheme = bytes[..<colon]
+        guard scheme.allSatisfy({ SafeName.isLetter($0) || (48...57).contains($0) || "+-.".utf8.contains($0) }) else { return nil }
+        return (bytes.index(after: colon), scheme.text.lowercased() == "file" ? "///" : "//")
+    }
+}
+
+extension Substring.UTF8View {
+    fileprivate var text: String { String(Substring(self)) }
 }

@@ -84,6 +84,12 @@ extension Filename.Encoder {
         return true
     }
 
+    /// Whether names are the keys themselves.
+    var isKey: Bool {
+        if case .noEncoding = scheme { return true }
+        return false
+    }
+
     /// The key that `text` may be the encoding of. The caller encodes the key and compares.
     func key(from text: String) -> Filename? {
         switch scheme {

@@ -40,7 +40,10 @@ extension FolderFiles {
 
     /// The key that a file may belong to.
     private func key(of file: String) throws(FileError) -> Filename? {
-        guard LongKeyFile.isName(file) else { return SafeName.text(from: file).flatMap(names.encoder.key) }
+        guard LongKeyFile.isName(file) else {
+            let text = SafeName.isMade(file) ? SafeName.text(from: file) : names.encoder.isKey ? URLText.url(withPath: file) ?? file : file
+            return text.flatMap(names.encoder.key)
+        }
         guard case .key(let text) = try owner(of: file) else { return nil }
         return String(validating: text, as: UTF8.self).flatMap(names.encoder.key)
     }

@@ -59,6 +59,11 @@ final class FolderFiles: Sendable {
         }
     }
 
+    /// The path that the original gave to the file of a key; that of ``fileName(for:)`` if it may lead out of the folder or to another key's file.
+    func originalPath(for key: Filename) -> String {
+        names.earlierPath(of: names.encoder.encodedString(representing: key)) ?? fileName(for: key)
+    }
+
     /// Removes what killed processes left in the folder, if this process has not done so.
     func sweepOnce() { sweptFolders.sweepOnce(folder) }
 

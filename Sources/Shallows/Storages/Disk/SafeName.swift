@@ -57,6 +57,12 @@ enum SafeName {
         return rest.firstIndex(of: UInt8(ascii: "-")).map { String(Substring(rest[rest.index(after: $0)...])) }
     }
 
+    /// Whether a name may be one that this package made: no other begins with ``prefix``, a letter of a form and `-`.
+    static func isMade(_ name: String) -> Bool {
+        let form = name.utf8.dropFirst(prefix.utf8.count).prefix(2).map(lowered)
+        return hasPrefix(name) && ["p-", "c-", "h-", "t-"].contains { form.elementsEqual($0.utf8) }
+    }
+
     /// Whether a name has ``prefix``, in capital letters or small ones.
     static func hasPrefix(_ name: String) -> Bool {
         var utf8 = name.utf8.makeIterator()

@@ -27,7 +27,7 @@ enum TemporaryFiles {
         for entry in try folder.entries() where entry.kind == .file && entry.name.starts(with: SafeName.temporaryPrefix.utf8) {
             // A file that is gone was renamed by its writer.
             guard case .value(let status) = try folder.status(of: String(decoding: entry.name, as: UTF8.self)),
-                status.modified < Int(now.timeIntervalSince1970) - maxAge
+                status.modified < WallInstant(now).advanced(byMilliseconds: Int64(-maxAge) * 1000)
             else { continue }
             let answer = try folder.unlink(entry.name)
             guard answer == 0 || answer == -ENOENT else {

@@ -66,6 +66,48 @@ struct EarlierVersionsTests {
         #expect(try scratch.contents() == ["folder"])
     }
 
+    /// C6. The original made a folder of the scheme.
+    @Test(arguments: ["https://example.com/a?b=c", "HTTP://x", "file:///a/b", "app+x.y-1://host/path/ü"])
+    func aURLIsFoundWithoutAnEncoding(text: String) throws {
+        let key = Filename(rawValue: text)
+        try scratch.plantOriginal("old", for: key, .noEncoding)
+        let files = files(.noEncoding)
+        #expect(try files.string(key) == "old")
+        #expect(try files.keys() == [key])
+        try files.write("new", for: key)
+        #expect(try files.string(key) == "new")
+        #expect(try files.keys() == [key])
+        #expect(try scratch.files().count == 1)
+        #expect(try files.remove(key))
+        #expect(try scratch.contents() == ["folder"])
+    }
+
+    /// The original had one file for both.
+    @Test func aURLWithOneSlashIsTheSameFile() throws {
+        try scratch.plantOriginal("old", for: "https://example.com", .noEncoding)
+        let files = files(.noEncoding)
+        #expect(try files.string("https:/example.com") == "old")
+        try files.write("new", for: "https://example.com")
+        #expect(try files.string("https://example.com") == "new")
+        #expect(try files.read("https:/example.com") == nil)
+    }
+
+    /// C6. Names that this package makes begin in the same way.
+    @Test(arguments: ["~sh-", "~sh-x", "~sh-pa", "~SH-x", "~sh-x/y"])
+    func aKeyWithOurPrefixIsFoundWithoutAnEncoding(text: String) throws {
+        let key = Filename(rawValue: text)
+        try scratch.plantOriginal("old", for: key, .noEncoding)
+        let files = files(.noEncoding)
+        #expect(try files.string(key) == "old")
+        #expect(try files.keys() == [key])
+        try files.write("new", for: key)
+        #expect(try files.string(key) == "new")
+        #expect(try files.keys() == [key])
+        #expect(try scratch.files().count == 1)
+        #expect(try files.remove(key))
+        #expect(try scratch.contents() == ["folder"])
+    }
+
     @Test func filesOfACustomEncoderAreFound() throws {
         let encoder = Filename.Encoder.custom { "v1/" + $0.rawValue }
         try scratch.plantOriginal("old", for: "a", encoder)

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+import Vellum
+import VellumCore
+import VellumEngine
+import VellumTestSupport
+
+/// A process that is killed while it takes over the objects of version 1, or several that do it at once, lose none and change none.
+@Suite(.timeLimit(.minutes(60)), .serialized)
+struct OriginalsKillTests {
+    struct Item: ArchiveCodable {
+        static var archiveName: String { "crash item" }
+        var primaryKey: String { key }
+        var key: String
+        var text: String
+        var tags: [String]
+    }
+
+    /// More than one transaction has.
+    static let count = 2500
+
+    private let root: TemporaryDirectory
+    private let original: URL
+
+    init() throws {
+        root = try TemporaryDirectory()
+        original = root.file("original")
+        let folder = original.appendingPathComponent("originals/crash item")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for number in 0..<Self.count {
+            let file = folder.appendingPathComponent("\(number).vlm")
+            try JSONEncoder().encode(Item(key: "\(number)", text: "text \(number)", tags: [])).write(to: file)
+            try FileManager.default.setAttributes([.modificationDate: Self.date(number)], ofItemAtPath: file.path)
+        }
+        for number in 0..<5 { try Data("{".utf8).write(to: folder.appendingPathComponent("broken \(number).vlm")) }
+    }
+
+    static func date(_ number: Int) -> Date { Date(timeIntervalSince1970: 1_600_000_000 + Double(number)) }
+
+    private func live(_ folder: URL, _ point: CrashPoint?, _ passing: Int) throws -> CrashSeries.Result {
+        var environment = ["VELLUM_COUNT_POINTS": "1"]
+        if let point { environment["VELLUM_CRASH_POINT"] = "\(point.rawValue):\(passing)" }
+        let (end, lines) = try Spawned(["originals", folder.path], environment: environment).end()
+        var result = CrashSeries.Result()
+        result.wasKilled = end == .killed(SIGKILL)
+        if !result.wasKilled, end != .exited(0) { result.problems.append("the child ended with \(end)") }
+        for line in lines {
+            let words = line.split(separator: " ")
+            if words.count == 2, let point = CrashPoint(rawValue: String(words[0])) { result.passings[point] = Int(words[1]) }
+        }
+        return result
+    }
+
+    private func copy(_ name: String) throws -> URL {
+        let target = root.file(name)
+        // Keeps the dates of the files.
+        let copying = try #require(URL(string: "file:///bin/cp"))
+        let process = Process()
+        process.executableURL = copying
+        process.arguments = ["-a", original.path, target.path]
+        try process.run()
+        process.waitUntilExit()
+        return target
+    }
+
+    private func names(_ folder: URL, _ name: String) throws -> Set<String> {
+        let path = folder.appendingPathComponent("originals/\(name)").path
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return Set(try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".vlm") })
+    }
+
+    /// What is wrong once another process has opened the archive.
+    private func problems(_ folder: URL) throws -> [String] {
+        var problems: [String] = []
+        let all = Set((0..<Self.count).map { "\($0).vlm" })
+        let broken = Set((0..<5).map { "broken \($0).vlm" })
+        if try !names(folder, "crash item").union(names(folder, "crash item.original")).isSuperset(of: all) {
+            problems.append("files are lost")
+        }
+        let factory = ArchivesFactory(
+            directory: folder.appendingPathComponent("archives"), originals: folder.appendingPathComponent("originals"))
+        let store = try factory.store(for: Item.self)
+        let found = try store.fetch()
+        if Set(found.map(\.key)) != Set((0..<Self.count).map(String.init)) || found.count != Self.count {
+            problems.append("\(found.count) objects")
+        }
+        if found.contains(where: { $0.text != "text \($0.key)" }) { problems.append("objects have changed") }
+        let order = try store.keys()
+        if order != (0..<Self.count).reversed().map(String.init) { problems.append("the order has changed: \(order.prefix(5))") }
+        for number in stride(from: 0, to: Self.count, by: 100) where try store.metadata(forKey: "\(number)")?.lastUsed != Self.date(number)
+        {
+            problems.append("the date of \(number) has changed")
+        }
+        if try names(folder, "crash item") != broken {
+            problems.append("these files are left: \(try names(folder, "crash item").prefix(5))")
+        }
+        if try names(folder, "crash item.original") != all { problems.append("not every file is kept") }
+        try factory.close()
+        if try !DatabaseFile.open(at: folder.appendingPathComponent("archives/Archives.sqlite")).verify().isIntact {
+            problems.append("damaged")
+        }
+        return problems
+    }
+
+    @Test func aProcessKilledDuringATakeOverLosesNothing() async throws {
+        let counted = try live(copy("counted"), nil, 0)
+        let tally = Tally.shared
+        let failures = await allTogether(
+            CrashPoint.ofOriginals.enumerated().map { number, point in
+                {
+                    var random = SeededGenerator(seed: 19 &+ UInt64(number))
+                    for round in 1...Tally.count(24, sample: 1) {
+                        let folder = try copy("\(point) \(round)")
+                        var result = try live(folder, point, .random(in: 1...max(1, counted.passings[point] ?? 0), using: &random))
+                        if !result.wasKilled { result.problems.append("nobody died at \(point)") }
+                        tally.add(result, .at(point, passing: 1))
+                        // Sometimes the next process is killed, too.
+                        if Bool.random(using: &random), let next = CrashPoint.ofOriginals.randomElement(using: &random) {
+                            tally.add(try live(folder, next, 1), .at(next, passing: 1))
+                        }
+                        let problems = try problems(folder).map { "killed at \(point), round \(round): \($0)" }
+                        tally.add(CrashSeries.Result(problems: problems), .none)
+                        if problems.isEmpty { try FileManager.default.removeItem(at: folder) }
+                    }
+                }
+            })
+        let now = tally.now
+        #expect(failures == [])
+        #expect(now.problems == [])
+        for point in CrashPoint.ofOriginals where Tally.isFull { #expect(now.killsAtPoints[point] ?? 0 >= 20, "too few died at \(point)") }
+        tally.printFigures()
+    }
+
+    @Test func severalProcessesAtOnceTakeOverEachObjectOnce() async throws {
+        let folder = try copy("together")
+        let failures = await allTogether(
+            (0..<3).map { _ in
+                {
+                    let result = try live(folder, nil, 0)
+                    #expect(result.problems == [])
+                }
+            })
+        #expect(failures == [])
+        #expect(try problems(folder) == [])
+    }
+}

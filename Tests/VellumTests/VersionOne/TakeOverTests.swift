@@ -1,0 +1,469 @@
+import Foundation
+import Testing
+import Vellum
+import VellumEngine
+import VellumTestSupport
+
+/// Objects that version 1 kept in files are taken over when the archive of their type is first opened.
+@Suite(.timeLimit(.minutes(60)))
+struct TakeOverTests {
+    let originals: Originals
+
+    init() throws { originals = try Originals() }
+
+    private var factory: ArchivesFactory { originals.factory }
+
+    private func json(_ user: User) throws -> Data { try JSONEncoder().encode(user) }
+
+    /// Writes users with the names of numbers, in the order of their last uses.
+    private func writeUsers(_ numbers: Range<Int>, extra: Int = 0) throws {
+        for number in numbers {
+            try originals.write(json(User(name: "\(number)", age: number)), "\(number)", in: "vellum_user", at: number)
+        }
+    }
+
+    private func event<Archive>(of store: ArchiveStore<Archive>) async -> TakeOver? {
+        for await event in store.events {
+            if case .tookOver(let takeOver) = event { return takeOver }
+        }
+        return nil
+    }
+
+    // MARK: Objects
+
+    @Test func everyObjectIsTakenOverWithItsDateAndPlace() throws {
+        try writeUsers(0..<100)
+        let users = try factory.store(for: User.self)
+
+        #expect(try users.count() == 100)
+        #expect(try users.access(archiveWithKey: "7") == User(name: "7", age: 7))
+        #expect(try users.metadata(forKey: "8")?.lastUsed == originals.date(8))
+        #expect(try users.metadata(forKey: "8")?.written == originals.date(8))
+        #expect(try users.keys(limit: 3) == ["7", "99", "98"])
+        try factory.close()
+        #expect(try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite")).verify().isIntact)
+    }
+
+    @Test func whatTheOriginalWroteIsTakenOver() throws {
+        struct Named: ArchiveCodable {
+            static var archiveName: String { "my_named_archive" }
+            var primaryKey: String
+            var text: String
+        }
+        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Fixtures/Originals/Vellum")
+        let caches = originals.root.file("samples")
+        try FileManager.default.copyItem(at: samples.standardizedFileURL, to: caches)
+        let factory = ArchivesFactory(directory: originals.root.file("from samples"), originals: caches)
+        defer { #expect(throws: Never.self) { try factory.close() } }
+
+        let users = try factory.archives(for: SampleUsers.User.self)
+        #expect(users.accessAll().count == 20)
+        #expect(users.access(archiveWithKey: "user-1") == SampleUsers.User(userName: "user-1", fullName: "Full 1", age: 1))
+        #expect(users.access(archiveWithKey: "user-0") == SampleUsers.User(userName: "user-0", age: 0))
+        let named = try factory.archives(for: Named.self)
+        #expect(Set(named.accessAll().map(\.primaryKey)) == Set((0..<5).map { "k \($0) ü" }))
+        let notes = try factory.archives(for: SampleNotes.Note.self)
+        #expect(notes.access(archiveWithKey: "title")?.body == "body")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: caches.path).allSatisfy { $0.hasSuffix(".original") })
+    }
+
+    /// The names of files, and the names that keys with `/` came to.
+    @Test(arguments: ["", ".hidden", "a.b", "ü", "u\u{308}", "🛶", "with spaces", "UPPER", "/slash", "x.vlm", "~", "%2F"])
+    func everyKeyThatTheOriginalCouldKeepIsTakenOver(_ key: String) throws {
+        try originals.write(json(User(name: key, age: 1)), key, in: "vellum_user")
+        try originals.write(json(User(name: String(repeating: "k", count: 251))), String(repeating: "k", count: 251), in: "vellum_user")
+
+        let users = try factory.store(for: User.self)
+
+        // The original could not list a file of this name again.
+        #expect(try users.access(archiveWithKey: key)?.age == (key.isEmpty ? nil : 1))
+        #expect(try users.access(archiveWithKey: String(repeating: "k", count: 251)) != nil)
+    }
+
+    @Test func objectsOfEverySizeAreTakenOver() throws {
+        for (number, size) in [1, 4096, 1 << 20, 3 << 20].enumerated() {
+            let note = Note("\(number)", text: String(repeating: "x", count: size))
+            try originals.write(note.archive(), "\(number)", in: "vellum_note", at: number)
+        }
+
+        let notes = try factory.store(for: Note.self)
+
+        #expect(try notes.access(archiveWithKey: "3")?.text.count == 3 << 20)
+        #expect(try notes.fetch().map(\.text.count).sorted() == [1, 4096, 1 << 20, 3 << 20])
+        #expect(notes.limits.disk > 4.megaBytes)
+        try factory.close()
+        #expect(try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite")).verify().isIntact)
+    }
+
+    @Test func theIndexesOfTheTypeHaveTheObjects() throws {
+        for number in 0..<50 {
+            let data = try JSONEncoder().encode(Village(name: "\(number)", inhabitants: number * 1000))
+            try originals.write(data, "\(number)", in: "vellum_village", at: number)
+        }
+
+        let cities = try factory.store(for: Village.self)
+
+        #expect(try cities.fetch(where: #Predicate { $0.inhabitants >= 45_000 }).count == 5)
+        #expect(try cities.explain(where: #Predicate { $0.inhabitants >= 45_000 }).decodedObjects == 5)
+    }
+
+    @Test func anObjectOfATypeWithAVersionIsMigratedFromVersionZero() throws {
+        try originals.write(Data(#"{"number":"7","row":3}"#.utf8), "7", in: "vellum_coupon")
+        try originals.write(Data(#"{"number":"8","row":0}"#.utf8), "8", in: "vellum_ticket")
+
+        let tickets = try factory.store(for: Ticket.self)
+
+        #expect(try tickets.fetch() == [Ticket(number: "0-7", seat: "3A")])
+        #expect(try originals.files("vellum_coupon.original") == ["7.vlm"])
+        #expect(try originals.files("vellum_ticket.original") == ["8.vlm"])
+    }
+
+    // MARK: Once
+
+    @Test func aDeletedObjectDoesNotComeBack() throws {
+        try writeUsers(0..<3)
+        try factory.store(for: User.self).delete(archiveWithKey: "1")
+        try factory.close()
+
+        #expect(Set(try factory.store(for: User.self).keys()) == ["0", "2"])
+        #expect(!originals.exists("vellum_user"))
+        #expect(try originals.files("vellum_user.original").count == 3)
+    }
+
+    @Test func theNewerObjectStays() throws {
+        try factory.store(for: User.self).record(User(name: "1", age: 100))
+        try factory.close()
+        try writeUsers(0..<3)
+        #expect(try factory.store(for: User.self).access(archiveWithKey: "1")?.age == 100)
+        try factory.close()
+
+        // A user who went back to the old program for a while.
+        try originals.write(json(User(name: "1", age: 200)), "1", in: "vellum_user", at: 1)
+        try originals.write(json(User(name: "2", age: 200)), "2", in: "vellum_user", at: 5)
+        let users = try factory.store(for: User.self)
+        #expect(try users.access(archiveWithKey: "1")?.age == 100)
+        #expect(try users.access(archiveWithKey: "2")?.age == 200)
+        #expect(try users.keys().count == 3)
+    }
+
+    @Test func objectsAreTakenOverIntoTheirPlaceAmongOthers() throws {
+        let users = try factory.store(for: User.self)
+        try users.record(User(name: "new"))
+        try factory.close()
+        try writeUsers(0..<10)
+
+        #expect(try factory.store(for: User.self).keys() == ["new"] + (0..<10).reversed().map(String.init))
+        #expect(try factory.store(for: User.self).deleteAll(lastUsedBefore: originals.date(4)) == 4)
+        #expect(try factory.store(for: User.self).keys() == ["new"] + (4..<10).reversed().map(String.init))
+    }
+
+    @Test func nothingIsTakenOverWithoutAFolder() throws {
+        try writeUsers(0..<3)
+        let factory = ArchivesFactory(directory: originals.root.file("others"))
+
+        #expect(try factory.store(for: User.self).count() == 0)
+        #expect(try factory.removeOriginals() == 0)
+        #expect(try originals.files("vellum_user").count == 3)
+        try factory.close()
+    }
+
+    @Test func removingOriginalsDeletesWhatIsKeptOnly() throws {
+        try writeUsers(0..<3)
+        try originals.write(Data("{".utf8), "broken", in: "vellum_user")
+        try FileManager.default.createDirectory(
+            at: originals.caches.appendingPathComponent("other.original"), withIntermediateDirectories: true)
+        let users = try factory.store(for: User.self)
+
+        #expect(try factory.removeOriginals() == 1)
+
+        #expect(!originals.exists("vellum_user.original"))
+        #expect(originals.exists("other.original"))
+        #expect(try originals.files("vellum_user") == ["broken.vlm"])
+        try users.delete(archiveWithKey: "1")
+        try factory.close()
+        #expect(Set(try factory.store(for: User.self).keys()) == ["0", "2"])
+    }
+
+    @Test func aFolderInsideAnotherIsKeptBesideAllOthers() throws {
+        struct Deep: ArchiveCodable {
+            static var archiveName: String { "deep/er/ünï" }
+            var primaryKey = "deep"
+        }
+        try originals.write(JSONEncoder().encode(Deep()), "deep", in: Deep.archiveName)
+
+        #expect(try factory.store(for: Deep.self).count() == 1)
+
+        #expect(try originals.files("deep:er:ünï.original") == ["deep.vlm"])
+        #expect(try factory.removeOriginals() == 1)
+    }
+
+    // MARK: What cannot be taken over
+
+    @Test func whatATypeCannotDecodeStaysForAnother() async throws {
+        for number in 0..<4 {
+            let article = Shop.Article(name: "shop \(number)", price: number)
+            try originals.write(JSONEncoder().encode(article), article.name, in: "vellum_article", at: number)
+            let news = News.Article(name: "news \(number)", text: "text")
+            try originals.write(JSONEncoder().encode(news), news.name, in: "vellum_article", at: number)
+        }
+        let shop = try factory.store(for: Shop.Article.self)
+        let takeOver = try #require(await event(of: shop))
+        #expect((takeOver.recorded, takeOver.undecodable, takeOver.total) == (4, 4, 8))
+        #expect(takeOver.archive == Shop.Article.archiveName)
+        #expect(try originals.files("vellum_article").count == 4)
+
+        let news = try factory.store(for: News.Article.self)
+        #expect(try news.count() == 4)
+        #expect(!originals.exists("vellum_article"))
+        // The first type has examined everything.
+        try factory.close()
+        #expect(try factory.store(for: Shop.Article.self).count() == 4)
+    }
+
+    @Test func eachOfTwoTypesTakesOverWhatItCanDecode() throws {
+        for number in 0..<3 {
+            let article = News.Article(name: "\(number)", text: "text")
+            try originals.write(JSONEncoder().encode(article), article.name, in: "vellum_article", at: number)
+        }
+
+        // In version 1 both read every file of the folder.
+        #expect(try factory.store(for: News.Extended.Article.self).count() == 3)
+        #expect(try factory.store(for: News.Article.self).count() == 3)
+        #expect(try factory.store(for: Shop.Article.self).count() == 0)
+        #expect(try originals.files("vellum_article.original").count == 3)
+    }
+
+    @Test func aFileThatCannotBeDecodedIsExaminedOnce() throws {
+        try originals.write(Data("{".utf8), "broken", in: "vellum_user", at: 1)
+        try writeUsers(0..<1)
+        #expect(try factory.store(for: User.self).count() == 1)
+        try factory.close()
+
+        // Mended, but no newer than what was examined; and then newer.
+        try originals.write(json(User(name: "broken")), "broken", in: "vellum_user", at: 1)
+        #expect(try factory.store(for: User.self).count() == 1)
+        try factory.close()
+        try originals.write(json(User(name: "broken")), "broken", in: "vellum_user", at: 2)
+        #expect(try factory.store(for: User.self).count() == 2)
+    }
+
+    @Test func otherFilesOfTheFolderStay() throws {
+        try writeUsers(0..<2)
+        let folder = originals.caches.appendingPathComponent("vellum_user")
+        try Data("text".utf8).write(to: folder.appendingPathComponent("notes.txt"))
+        try FileManager.default.createDirectory(at: folder.appendingPathComponent("folder.vlm"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            at: folder.appendingPathComponent("link.vlm"), withDestinationURL: folder.appendingPathComponent("0.vlm"))
+
+        #expect(try factory.store(for: User.self).count() == 2)
+
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["folder.vlm", "link.vlm", "notes.txt"])
+    }
+
+    @Test func aFileInPlaceOfTheFolderIsNoFolder() throws {
+        try Data().write(to: originals.caches.appendingPathComponent("vellum_user"))
+
+        #expect(throws: VellumError.self) { try factory.store(for: User.self) }
+        #expect(try factory.archives(for: User.self).accessAll().isEmpty)
+    }
+
+    @Test(arguments: ["", ".", "..", "../elsewhere", "a/../..", "/"])
+    func aNameThatLeadsElsewhereIsNotFollowed(_ name: String) throws {
+        struct Led: ArchiveCodable {
+            nonisolated(unsafe) static var name = ""
+            static var archiveName: String { name.isEmpty ? "empty" : name }
+            var primaryKey = "led"
+        }
+        Led.name = name
+        try originals.write(JSONEncoder().encode(Led()), "led", in: name)
+
+        #expect(try factory.store(for: Led.self).count() == 0)
+    }
+
+    // MARK: Limits
+
+    @Test func aLimitThatNobodySetGrows() throws {
+        let factory = ArchivesFactory(
+            directory: originals.root.file("small"), originals: originals.caches, defaultMaxDiskSize: 1.kiloByte,
+            clock: originals.clock.wallClock)
+        try writeUsers(0..<500)
+
+        let users = try factory.store(for: User.self)
+        #expect(try users.count() == 500)
+        #expect(users.limits.disk.bytes == (try users.statistics().disk.bytes))
+        // From now on the least recently used objects make room, and they are the oldest.
+        try users.record(User(name: "new"))
+        #expect(try users.access(archiveWithKey: "0") == nil)
+        #expect(try users.access(archiveWithKey: "499") != nil)
+        try factory.close()
+        #expect(try factory.store(for: User.self).limits.disk > 5.kiloBytes)
+        try factory.close()
+    }
+
+    @Test func aLimitThatWasSetIsKeptAndNothingIsEvictedForIt() async throws {
+        let limit = 500.bytes
+        let user = User(name: "present", age: 1)
+        try factory.store(for: User.self, diskLimit: limit).record(user)
+        try factory.close()
+        try writeUsers(0..<100)
+
+        let users = try factory.store(for: User.self)
+        let takeOver = try #require(await event(of: users))
+        #expect(takeOver.isComplete)
+        #expect(takeOver.withoutRoom > 50)
+        #expect(takeOver.recorded + takeOver.withoutRoom == 100)
+        #expect(users.limits.disk == limit)
+        #expect(try users.access(archiveWithKey: "present") == user)
+        // Those that were used last.
+        #expect(Set(try users.keys()) == Set((100 - takeOver.recorded..<100).map(String.init) + ["present"]))
+        #expect(try originals.files("vellum_user.original").count == 100)
+
+        // Deleted objects do not come back, nor do others take their place.
+        try users.deleteAll()
+        try factory.close()
+        #expect(try factory.store(for: User.self, diskLimit: 1.megaByte).count() == 0)
+        #expect(try factory.removeOriginals() == 1)
+    }
+
+    @Test func anObjectThatIsTooLargeHidesNoOther() throws {
+        try writeUsers(0..<10)
+        try originals.write(json(User(name: String(repeating: "x", count: 600))), "large", in: "vellum_user", at: 20)
+
+        let users = try factory.store(for: User.self, diskLimit: 500.bytes)
+
+        #expect(try users.keys() == (0..<10).reversed().map(String.init))
+    }
+
+    // MARK: Failures
+
+    /// A file has the name of the folder where files would be kept.
+    @Test func filesThatCannotBeMovedAreToldAndTheirObjectsStayDeleted() async throws {
+        try writeUsers(0..<3)
+        let blocked = originals.caches.appendingPathComponent("vellum_user.original")
+        try Data().write(to: blocked)
+
+        let users = try factory.store(for: User.self)
+        for await case .failure(let error) in users.events {
+            #expect(error.code == .inputOutput)
+            break
+        }
+        #expect(try users.count() == 3)
+        try users.delete(archiveWithKey: "1")
+        try factory.close()
+        #expect(try factory.store(for: User.self).count() == 2)
+        try factory.close()
+
+        // Once there is room for them, they are moved, and not taken over again.
+        try FileManager.default.removeItem(at: blocked)
+        #expect(try factory.store(for: User.self).count() == 2)
+        #expect(try originals.files("vellum_user.original").count == 3)
+        #expect(!originals.exists("vellum_user"))
+    }
+
+    @Test func aDateInTheFutureHidesNoLaterFile() throws {
+        try originals.write(json(User(name: "future")), "future", in: "vellum_user", at: 1 << 32)
+        #expect(try factory.store(for: User.self).count() == 1)
+        try factory.close()
+
+        try originals.write(json(User(name: "later")), "later", in: "vellum_user")
+        let file = originals.caches.appendingPathComponent("vellum_user/later.vlm")
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: 60)], ofItemAtPath: file.path)
+        #expect(Set(try factory.store(for: User.self).keys()) == ["future", "later"])
+    }
+
+    @Test func whatArchivesHaveExaminedIsNotListed() throws {
+        try writeUsers(0..<3)
+        #expect(try factory.store(for: User.self).count() == 3)
+        #expect(try factory.archives().map(\.name) == [User.archiveName])
+    }
+
+    @Test func aLongNameIsTakenOver() throws {
+        struct Long: ArchiveCodable {
+            static var archiveName: String { String(repeating: "é", count: 125) }
+            var primaryKey = "long"
+        }
+        try originals.write(JSONEncoder().encode(Long()), "long", in: Long.archiveName)
+
+        #expect(try factory.store(for: Long.self).count() == 1)
+        #expect(try factory.removeOriginals() == 1)
+    }
+
+    // MARK: Telling
+
+    @Test func theProgressIsToldWhileObjectsAreTakenOver() async throws {
+        try writeUsers(0..<2500)
+        let takeOvers = factory.takeOvers
+        let users = try factory.store(for: User.self)
+
+        var seen: [TakeOver] = []
+        for await takeOver in takeOvers {
+            seen.append(takeOver)
+            if takeOver.isComplete { break }
+        }
+        #expect(seen.map(\.examined) == [2048, 2500, 2500])
+        #expect(seen.allSatisfy { $0.total == 2500 && $0.recorded == $0.examined })
+        #expect(await event(of: users) == seen.last)
+        #expect("\(try #require(seen.last))" == "took over 2500 of 2500")
+    }
+
+    @Test func aPropertyIsTakenOverBeforeItIsRecorded() throws {
+        struct Team: ArchiveCodable {
+            static var archiveName: String { "teams" }
+            var primaryKey = "team"
+            var captain: User
+        }
+        try writeUsers(0..<3)
+
+        try factory.store(for: Team.self).record(Team(captain: User(name: "1", age: 100)))
+
+        #expect(try factory.store(for: User.self).access(archiveWithKey: "1")?.age == 1)
+    }
+
+    // MARK: Threads
+
+    @Test func noThreadGetsAnArchiveBeforeItsObjects() throws {
+        try writeUsers(0..<1000)
+        let factory = factory
+        let threads = (0..<4).map { _ in OnThread { Result { try factory.store(for: User.self).count() } } }
+        for thread in threads { #expect(try thread.result().get() == 1000) }
+    }
+}
+
+// The types of the samples.
+
+enum SampleUsers {
+    struct User: ArchiveCodable, Equatable {
+        var primaryKey: String { userName }
+        var userName: String
+        var fullName: String?
+        var age: Int
+    }
+}
+
+enum SampleNotes {
+    /// As a program of version 1 wrote it.
+    class Note: Archivable {
+        var primaryKey: String { title }
+        var title = ""
+        var body = ""
+
+        func archiveData() throws -> Data { Data("\(title)\n\(body)".utf8) }
+
+        static func decode(archive data: Data) throws -> any Archivable {
+            let parts = String(decoding: data, as: UTF8.self).components(separatedBy: "\n")
+            guard parts.count == 2 else { throw Refusal(words: "No note") }
+            let note = Note()
+            (note.title, note.body) = (parts[0], parts[1])
+            return note
+        }
+    }
+}
+
+/// A type with an index.
+private struct Village: IndexedArchivable, Codable {
+    static var archiveName: String { "vellum_village" }
+    static var archiveIndexes: [ArchiveIndex<Village>] { [.index(\.inhabitants)] }
+    var primaryKey: String { name }
+    var name: String
+    var inhabitants: Int
+}
