@@ -19,6 +19,12 @@ extension FileSystem {
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
+    /// How many bytes are free on the volume of a file; `nil` if that is not known.
+    package static func freeSpace(_ path: String) -> Int64? {
+        var status = statvfs()
+        return statvfs(path, &status) == 0 ? Int64(status.f_bavail) * Int64(status.f_frsize) : nil
+    }
+
     #if canImport(Darwin)
         private static let (seekData, seekHole): (Int32, Int32) = (SEEK_DATA, SEEK_HOLE)
     #else

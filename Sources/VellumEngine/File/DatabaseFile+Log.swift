@@ -52,7 +52,7 @@ extension DatabaseFile {
         }
         defer { if isLong { changesFile.page.requestLogRestart(until: 0) } }
         CrashPoint.reached(.checkpointBegins)
-        let (logged, copied) = try connection.checkpoint()
+        let (logged, copied) = try copyWithoutWaiting(connection)
         CrashPoint.reached(.logCopied)
         // Another process may be copying it.
         let isComplete = logged >= 0 && copied == logged
@@ -65,6 +65,19 @@ extension DatabaseFile {
         }
         let blockedLog = try restartLog(copied: copied)
         return (blockedLog, isComplete || nextRestart.load(ordering: .relaxed) == .min)
+    }
+
+    /// Copies as much of the log as possible without waiting for readers.
+    ///
+    /// At the end SQLite shortens the file to its pages, and may take away the room that a writer has just made: see
+    /// ``WriteConnection/makeRoom()``. So writers wait if the disk is almost full, and otherwise look for their room again.
+    private func copyWithoutWaiting(_ connection: Connection) throws(SQLiteError) -> (logged: Int, copied: Int) {
+        let almostFull: Int64 = 32 << 20
+        if FileSystem.freeSpace(path) ?? .max < almostFull {
+            return try withWriter { (_) throws(SQLiteError) in try connection.checkpoint() } ?? (0, 0)
+        }
+        defer { withWriter { $0.forgetRoom() } }
+        return try connection.checkpoint()
     }
 
     /// Schedules the next try to restart a log that a reader of another process blocks.
@@ -144,13 +157,16 @@ extension DatabaseFile {
         var failure = failure
         withWriter { $0.useLittleSpace(true) }
         defer { withWriter { $0.useLittleSpace(false) } }
-        // How often other threads may take the room that was made, for what they do in the background, before the write fails.
+        // How often a reader may keep the log, or other threads take the room that was made, before the write fails.
         var tries = 8
         while tries > 0 {
             let commits: UInt64?
             do throws(SQLiteError) {
                 commits = try emptyLog()
             } catch {
+                tries -= 1
+                // On a busy machine a reader may keep its snapshot for longer than the log waits for it.
+                if tries > 0, VellumError(error).code == .busy { continue }
                 Log.error("The log could not be emptied on a full disk.", error)
                 throw failure
             }

@@ -54,11 +54,20 @@ final class ReadPool: Sendable {
         let open = if let reader { reader } else { try ReadConnection(path: path) }
         reader = open
         let hadLease = open.hasLease
-        defer { slot.holdsLease.store(open.hasLease, ordering: .releasing) }
+        defer { show(open, in: slot, hadLease: hadLease) }
         let now = CoarseClock.milliseconds
         let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
         let result = try open.read(keepingLease: mayKeep, at: now, body)
         return (result, !hadLease && open.hasLease)
+    }
+
+    /// Shows whether the reader keeps a snapshot. Ends it if a checkpoint has begun meanwhile, which could not see it.
+    private func show(_ reader: ReadConnection, in slot: Slot, hadLease: Bool) {
+        guard reader.hasLease != hadLease else { return }
+        slot.holdsLease.store(reader.hasLease, ordering: .sequentiallyConsistent)
+        guard reader.hasLease, checkpoints.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        reader.endLease()
+        slot.holdsLease.store(false, ordering: .releasing)
     }
 
     /// Ends the leases of readers that have not read since `reads` was recorded, and updates `reads`.
@@ -89,7 +98,7 @@ final class ReadPool: Sendable {
         defer { checkpoints.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         for slot in slots {
             // An idle reader's lease is ended here; a reader in use ends its own lease with the next read.
-            while slot.holdsLease.load(ordering: .acquiring) {
+            while slot.holdsLease.load(ordering: .sequentiallyConsistent) {
                 let didEndLease: Void? = slot.reader.withLockIfAvailable { reader in
                     reader?.endLease()
                     slot.holdsLease.store(false, ordering: .releasing)
