@@ -131,6 +131,23 @@ struct OriginalsKillTests {
         tally.printFigures()
     }
 
+    @Test func anObjectDeletedBeforeATakeOverGoesOnDoesNotComeBack() throws {
+        let folder = try copy("deleted")
+        #expect(try live(folder, .originalsRecorded, 1).wasKilled)
+        let archives = folder.appendingPathComponent("archives")
+        let older = ArchivesFactory(directory: archives)
+        let some = try older.store(for: Item.self)
+        #expect(try (1..<Self.count).contains(some.count()))
+        #expect(try some.delete(archiveWithKey: "7"))
+        try older.close()
+        let factory = ArchivesFactory(directory: archives, originals: folder.appendingPathComponent("originals"))
+        let store = try factory.store(for: Item.self)
+        #expect(try store.count() == Self.count - 1)
+        #expect(try !store.contains(archiveWithKey: "7"))
+        #expect(try names(folder, "crash item.original").count == Self.count)
+        try factory.close()
+    }
+
     @Test func severalProcessesAtOnceTakeOverEachObjectOnce() async throws {
         let folder = try copy("together")
         let failures = await allTogether(

@@ -1,23 +1,46 @@
 internal import Foundation
 package import VellumCore
 
-/// What an archive has examined of a folder of version 1. Stored in the archives' file, in the transaction that records the last objects: an
-/// object that was deleted since is not taken over again, whatever becomes of the files.
+/// What an archive has examined of a folder of version 1. Stored in the archives' file, in each transaction that records objects: an object that
+/// was deleted since is not taken over again, whatever becomes of the files.
 struct ExaminedFolder: Codable, Sendable {
     /// The name of the archive that has these entries. No type has one that begins so.
     static let archive = "\u{1}originals"
 
+    enum Stage: Codable { case examining, recorded, kept }
+
     /// The version of the type.
     var version: Int64
     /// The last use of the newest file, in milliseconds since 1970: a newer one was written since.
-    var newest: Int64
+    var newest: Int64 = 0
+    /// The key of the last file with that use; `nil` if there is no other.
+    var lastKey: String? = ""
     /// The names of files that could not be read.
-    var unread: [String]
-    /// Whether the files whose objects are recorded were moved to the folder where they are kept.
-    var isKept = false
+    var unread: [String] = []
+    var stage = Stage.examining
 
     func covers(_ file: OriginalFolder.File, _ version: Int64) -> Bool {
-        self.version == version && file.lastUsed.rawValue <= newest && !unread.contains(file.name)
+        guard self.version == version, !unread.contains(file.name) else { return false }
+        let lastUsed = file.lastUsed.rawValue
+        return lastUsed < newest || lastUsed == newest && (lastKey.map { file.key <= $0 } ?? true)
+    }
+
+    /// Notes that all files were examined. A file whose date is in the future covers no file that is written before.
+    mutating func complete(_ files: [OriginalFolder.File]) {
+        let now = WallClock.system.now().rawValue
+        newest = min(now, max(newest, files.last?.lastUsed.rawValue ?? 0))
+        lastKey = nil
+        unread.removeAll { name in !files.contains { $0.name == name } }
+        stage = .recorded
+    }
+
+    /// Adds a file, in the order of their last uses.
+    mutating func add(_ file: OriginalFolder.File, isRead: Bool) {
+        unread.removeAll { $0 == file.name }
+        if !isRead { unread.append(file.name) }
+        let lastUsed = file.lastUsed.rawValue
+        if lastUsed > newest { (newest, lastKey) = (lastUsed, file.key) }
+        if lastUsed == newest { lastKey = lastKey.map { max($0, file.key) } }
     }
 }
 
@@ -30,7 +53,7 @@ extension Store {
     package func takeOver(_ folder: OriginalFolder, report: (TakeOver) -> Void) throws(VellumError) -> TakeOver? {
         guard folder.isThere || folder.isKept else { return nil }
         do {
-            let work = try TakingOver(folder, self)
+            var work = try TakingOver(folder, self)
             guard let takeOver = try work.run(report) else { return nil }
             state.archiveDidReport(.tookOver(takeOver))
             return takeOver
@@ -49,29 +72,33 @@ private struct TakingOver<Value> {
     /// What archives have examined.
     let marks: Store<ExaminedFolder>
     let key: EntryKey
-    /// What this archive has examined, and its revision in the file; `nil` if nothing.
-    let mark: (examined: ExaminedFolder, revision: UInt32)?
+    /// The revision of what this archive has examined, in the file; `nil` if it has examined nothing.
+    var revision: UInt32?
+    var examined: ExaminedFolder
 
     init(_ folder: OriginalFolder, _ store: Store<Value>) throws {
         (self.folder, self.store) = (folder, store)
         key = EntryKey(store.name + "\0" + folder.name)
         var options = StoreOptions<ExaminedFolder>()
         options.policy = .share
-        let codec = JSONCodec<ExaminedFolder>()
-        marks = try store.disk.file.store(named: ExaminedFolder.archive, codec: codec, options)
-        if let entry = try marks.entryOnDisk(forKey: key) {
-            mark = (try codec.decode(entry.bytes), entry.revision)
-        } else {
-            mark = nil
-        }
+        marks = try store.disk.file.store(named: ExaminedFolder.archive, codec: JSONCodec<ExaminedFolder>(), options)
+        examined = ExaminedFolder(version: store.version)
+        try readExamined()
     }
 
-    func run(_ report: (TakeOver) -> Void) throws -> TakeOver? {
-        let all = try folder.files(kept: mark == nil).sorted { ($0.lastUsed, $0.key) < ($1.lastUsed, $1.key) }
-        let files = all.filter { file in mark.map { !$0.examined.covers(file, store.version) } ?? true }
-        guard !files.isEmpty else {
+    mutating func readExamined() throws {
+        guard let entry = try marks.entryOnDisk(forKey: key) else { return }
+        (examined, revision) = (try marks.codec.decode(entry.bytes), entry.revision)
+    }
+
+    mutating func run(_ report: (TakeOver) -> Void) throws -> TakeOver? {
+        let all = try folder.files(kept: revision == nil || examined.stage == .examining).sorted {
+            ($0.lastUsed, $0.key) < ($1.lastUsed, $1.key)
+        }
+        let files = all.filter { !examined.covers($0, store.version) }
+        guard !files.isEmpty || revision != nil && examined.stage == .examining else {
             // A process was killed before it moved the files.
-            if let mark, !mark.examined.isKept { keep(try recorded(among: all), mark.examined) }
+            if examined.stage == .recorded { keep(try recorded(among: all)) }
             return nil
         }
         var takeOver = TakeOver(archive: Log.displayed(store.name), total: files.count)
@@ -79,18 +106,22 @@ private struct TakingOver<Value> {
         var rest = try filesWithRoom(files, &moved)[...]
         takeOver.withoutRoom = moved.count
         takeOver.examined = moved.count
-        let now = WallClock.system.now().rawValue
-        var examined = ExaminedFolder(
-            version: store.version, newest: max(mark?.examined.newest ?? 0, min(now, all.last?.lastUsed.rawValue ?? 0)), unread: [])
+        // Whether another process, or an earlier one, has recorded some of the objects.
+        var isShared = revision != nil && examined.stage == .examining
         repeat {
-            guard try takeOverBatch(&rest, &examined, &takeOver, &moved) else { return nil }
-            CrashPoint.reached(.originalsRecorded)
-            report(takeOver)
-        } while !rest.isEmpty
+            if try takeOverBatch(&rest, all, &takeOver, &moved) {
+                CrashPoint.reached(.originalsRecorded)
+                report(takeOver)
+            } else {
+                isShared = true
+                try readExamined()
+                rest = rest.filter { !examined.covers($0, store.version) }[...]
+            }
+        } while examined.stage == .examining
         // Files are moved only after their objects survive power loss.
         try store.flush()
         CrashPoint.reached(.originalsSynced)
-        keep(moved, examined)
+        if examined.stage == .recorded { keep(isShared ? try recorded(among: all) : moved) }
         takeOver.isComplete = true
         report(takeOver)
         return takeOver
@@ -112,60 +143,71 @@ private struct TakingOver<Value> {
         return chosen.reversed()
     }
 
-    /// Records the objects of some files in one transaction, and with the last of them what was examined.
+    /// Records the objects of some files in one transaction, with what was examined.
     ///
-    /// - Returns: `false` if another process has examined the folder meanwhile. Nothing was recorded then.
-    private func takeOverBatch(
-        _ rest: inout ArraySlice<File>, _ examined: inout ExaminedFolder, _ takeOver: inout TakeOver, _ moved: inout [File]
+    /// - Returns: `false` if another process has examined files meanwhile. Nothing was recorded then.
+    private mutating func takeOverBatch(
+        _ rest: inout ArraySlice<File>, _ all: [File], _ takeOver: inout TakeOver, _ moved: inout [File]
     ) throws -> Bool {
-        var batch = Batch()
-        batch.transaction.requireRevision(mark?.revision, of: key, in: marks)
-        var (count, bytes) = (0, 0)
-        while count < 2048, bytes < 8 << 20, let file = rest.popFirst() {
-            count += 1
+        var batch = Batch(examined: examined, takeOver: takeOver)
+        if examined.version != store.version { batch.examined = ExaminedFolder(version: store.version) }
+        batch.examined.stage = .examining
+        batch.transaction.requireRevision(revision, of: key, in: marks)
+        var (files, bytes) = (rest, 0)
+        while batch.count < 2048, bytes < 8 << 20, let file = files.popFirst() {
+            batch.count += 1
             bytes += file.size
-            if let data = contents(of: file, &examined, &takeOver) { add(data, of: file, to: &batch, &takeOver) }
+            try add(file, to: &batch)
         }
-        if rest.isEmpty { try batch.transaction.record(examined, forKey: key, in: marks) }
-        guard let answers = try commit(&batch.transaction) else { return false }
-        var rest = answers.dropFirst()
+        if files.isEmpty { batch.examined.complete(all) }
+        try batch.transaction.record(batch.examined, forKey: key, in: marks)
+        guard var answers = try commit(&batch.transaction)?.dropFirst() else { return false }
+        takeOver = batch.takeOver
         for (file, key) in batch.files {
             var isRecorded = true
-            if let key, rest.popFirst() != true { isRecorded = try store.contains(key) }
+            if let key, answers.popFirst() != true { isRecorded = try store.contains(key) }
             if isRecorded { takeOver.recorded += 1 } else { takeOver.withoutRoom += 1 }
             moved.append(file)
         }
-        takeOver.examined += count
+        takeOver.examined += batch.count
+        rest = files
+        examined = batch.examined
+        revision = try marks.entryOnDisk(forKey: key)?.revision
         return true
     }
 
-    /// The files of one transaction. One without a key holds an object that its migration no longer needs.
+    /// One transaction.
     private struct Batch {
+        var examined: ExaminedFolder
+        var takeOver: TakeOver
         var transaction = StoreTransaction()
+        var count = 0
+        /// One without a key holds an object that its migration no longer needs.
         var files: [(file: File, key: EntryKey?)] = []
     }
 
-    /// - Returns: `nil` if the file is gone, or cannot be read now.
-    private func contents(of file: File, _ examined: inout ExaminedFolder, _ takeOver: inout TakeOver) -> Data? {
+    private func add(_ file: File, to batch: inout Batch) throws {
+        var data: Data?
+        var isRead = true
         do {
-            return try folder.contents(of: file)
+            data = try folder.contents(of: file)
         } catch {
-            if takeOver.unread == 0 { Log.notice("A file of version 1 cannot be read: \(codingReason(error)).") }
-            examined.unread.append(file.name)
-            takeOver.unread += 1
-            return nil
+            if batch.takeOver.unread == 0 { Log.notice("A file of version 1 cannot be read: \(codingReason(error)).") }
+            batch.takeOver.unread += 1
+            isRead = false
         }
-    }
-
-    private func add(_ data: Data, of file: File, to batch: inout Batch, _ takeOver: inout TakeOver) {
+        batch.examined.add(file, isRead: isRead)
+        guard let data else { return }
         do {
             guard let value = try value(of: data, file) else { return batch.files.append((file, nil)) }
             let key = store.codec.key(of: value) ?? EntryKey(file.key)
             try batch.transaction.takeOver(value, forKey: key, lastUsed: file.lastUsed, in: store)
             batch.files.append((file, key))
         } catch {
-            if takeOver.undecodable == 0 { Log.notice("A file of version 1 cannot be decoded as \(Value.self): \(codingReason(error)).") }
-            takeOver.undecodable += 1
+            if batch.takeOver.undecodable == 0 {
+                Log.notice("A file of version 1 cannot be decoded as \(Value.self): \(codingReason(error)).")
+            }
+            batch.takeOver.undecodable += 1
         }
     }
 
@@ -203,12 +245,12 @@ private struct TakingOver<Value> {
     }
 
     /// Moves files to where they are kept. If that fails, the objects are in the archive all the same.
-    private func keep(_ files: [File], _ examined: ExaminedFolder) {
+    private func keep(_ files: [File]) {
         do {
             try folder.keep(files)
             CrashPoint.reached(.originalsKept)
             var examined = examined
-            examined.isKept = true
+            examined.stage = .kept
             try marks.record(examined, forKey: key)
         } catch {
             let error = VellumError.keeping(error, folder.path).located(archive: Log.displayed(store.name), path: nil)
