@@ -37,7 +37,7 @@ let package = Package(
             name: "Probe",
             dependencies: [
                 "Samples", "CRawSQLite", .product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum"),
-                .product(name: "CBORCoding", package: "Vellum"),
+                .product(name: "Shallows", package: "Vellum"), .product(name: "CBORCoding", package: "Vellum"),
             ],
             path: "Benchmarks/Tools/Probe"),
         // Prints all of it as one table, with ratios and limits.

@@ -52,7 +52,7 @@ echo "Measuring …"
 if [ -n "$filter" ]; then set -- --filter "$filter"; else set --; fi
 quietly swift package --disable-sandbox --scratch-path "$scratch" benchmark --target VellumBenchmarks --no-progress "$@"
 if [ -z "$filter" ]; then
-    for probe in fill resident-memory log query-memory reliability contention migration take-over; do "$tools/Probe" "$probe"; done
+    for probe in fill resident-memory log query-memory reliability contention migration take-over hits; do "$tools/Probe" "$probe"; done
 fi
 "$tools/Report"
 [ -z "$keep" ] || echo "What was measured is in $VELLUM_BENCH_FOLDER."

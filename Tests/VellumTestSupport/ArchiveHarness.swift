@@ -9,9 +9,9 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     package let archive: DiskArchive
     package let clock: ManualClock
     private let state = Locked(State())
+    private let uses = UseClock()
 
     private struct State {
-        var last = UseStamp.never
         var uses: [Int64: UseStamp] = [:]
     }
 
@@ -76,19 +76,13 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     }
 
     /// A stamp for an access that happens now.
-    package func stamp() -> UseStamp {
-        let now = clock.now
-        return state.withLock { state in
-            state.last = UseStamp(after: state.last, at: now)
-            return state.last
-        }
-    }
+    package func stamp() -> UseStamp { uses.stamp(at: clock.now) }
 
     // MARK: DiskArchiveDelegate
 
     package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { state.withLock { $0.uses[entryID] } }
 
-    package func raiseStamp(to stamp: UseStamp) { state.withLock { $0.last = max($0.last, stamp) } }
+    package func raiseStamp(to stamp: UseStamp) { uses.raise(to: stamp) }
 
     package func takeTouches(limit: Int) -> [Touch] { [] }
 

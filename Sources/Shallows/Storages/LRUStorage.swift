@@ -22,44 +22,27 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     public let storageName = LRUStorage.name
     /// How long a value is valid.
     public let expiration: Expiration
-    @usableFromInline let state: Locked<State>
+    @usableFromInline let parts: Parts<Part>
+    @usableFromInline let limit: Locked<Capacity>
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
-    /// When a value is valid, and when it was last used.
+    /// The values whose keys have some of the hashes.
     @usableFromInline
-    struct Use: Sendable {
-        @usableFromInline var validity: Validity
-        @usableFromInline var stamp: UseStamp
+    struct Part: CachePart {
+        @usableFromInline var list = LRUList<Key, Value, Validity>()
 
         @inlinable
-        init(validity: Validity, stamp: UseStamp) {
-            (self.validity, self.stamp) = (validity, stamp)
-        }
-    }
+        init() {}
 
-    @usableFromInline
-    struct State: Sendable {
-        @usableFromInline var list = LRUList<Key, Value, Use>()
-        @usableFromInline var lastStamp = UseStamp.never
-        @usableFromInline var capacity: Capacity
-
-        /// Returns the value under the key and moves it to the front, unless it has expired.
-        @inlinable
-        mutating func use(_ key: Key, at now: WallInstant) -> Value? {
-            let stamp = nextStamp(at: now)
-            guard let slot = list.slot(of: key) else { return nil }
-            let use = list[metadataOf: slot]
-            guard use.validity.contains(now, EntryKey(""), lastUse: use.stamp) else { return nil }
-            list.moveToFront(slot)
-            list[metadataOf: slot].stamp = stamp
-            return list.payload(slot)
-        }
+        @inlinable var usage: StorageUsage { StorageUsage(entries: list.count, bytes: list.totalCost) }
 
         @inlinable
-        mutating func nextStamp(at now: WallInstant) -> UseStamp {
-            lastStamp = UseStamp(after: lastStamp, at: now)
-            return lastStamp
+        mutating func oldestUse() -> UseStamp? { list.oldest()?.stamp }
+
+        @inlinable
+        func isValid(_ slot: Int32, at now: WallInstant) -> Bool {
+            list[metadataOf: slot].contains(now, EntryKey(""), lastUse: list.stamp(of: slot))
         }
     }
 
@@ -90,7 +73,8 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     public init(
         capacity: Capacity, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
     ) {
-        state = Locked(State(capacity: capacity))
+        parts = Parts { Part() }
+        limit = Locked(capacity)
         self.expiration = expiration
         self.clock = clock
         self.size = size
@@ -122,12 +106,14 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     /// Retrieves the value under the key, and calls `completion` synchronously.
     @preconcurrency
+    @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
         completion(value(forKey: key).map { .success($0) } ?? .failure(MemoryStorageError.noValue))
     }
 
     /// Sets the value under the key, and calls `completion` synchronously.
     @preconcurrency
+    @inlinable
     public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         completion(.success(insert(value, forKey: key)))
     }
@@ -137,41 +123,66 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     @inlinable
     func value(forKey key: Key) -> Value? {
         let now = clock.now()
-        let (value, expired) = state.withLock { state -> (Value?, Value?) in
-            let value = state.use(key, at: now)
-            return value.map { ($0, nil) } ?? (nil, state.list.remove(key)?.payload)
+        let (value, isExpired) = parts.withLock(index(of: key)) { part -> (Value?, Bool) in
+            guard let slot = part.list.slot(of: key) else { return (nil, false) }
+            guard part.isValid(slot, at: now) else { return (nil, true) }
+            part.list.use(slot, parts.clock.stamp(at: now))
+            return (part.list.payload(slot), false)
         }
-        withExtendedLifetime(expired) {}
+        if isExpired { removeExpired(key, at: now) }
         return value
+    }
+
+    @usableFromInline
+    func removeExpired(_ key: Key, at now: WallInstant) {
+        let gone = parts.update(index(of: key)) { part -> Value? in
+            guard let slot = part.list.slot(of: key), !part.isValid(slot, at: now) else { return nil }
+            return part.list.remove(key)?.payload
+        }
+        withExtendedLifetime(gone) {}
     }
 
     @inlinable
     func insert(_ value: Value, forKey key: Key) {
         let (cost, now) = (max(0, size(value)), clock.now())
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
-        let gone = state.withLock { state -> (Value?, [Value]) in
-            let old = state.list.remove(key)?.payload
-            // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
-            guard cost <= state.capacity.bytes, key == key else { return (old, []) }
-            // Before the new value is inserted, so that the sum does not overflow.
-            let evicted = state.evict { $0.list.totalCost > $0.capacity.bytes - cost || $0.list.count >= $0.capacity.entries }
-            let item = LRUList<Key, Value, Use>.Item(
-                payload: value, cost: cost, metadata: Use(validity: validity, stamp: state.nextStamp(at: now)))
-            _ = state.list.insert(item, forKey: key)
-            return (old, evicted)
+        let capacity = capacity
+        // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
+        guard cost <= capacity.bytes, key == key else { return removeValue(forKey: key) }
+        // Before the new value is inserted, so that the sum does not overflow.
+        evict { $0.bytes > capacity.bytes - cost }
+        let old = parts.update(index(of: key)) { part in
+            let stamp = parts.clock.stamp(at: now)
+            return part.list.insert(.init(payload: value, cost: cost, stamp: stamp, metadata: validity), forKey: key).old?.payload
         }
-        withExtendedLifetime(gone) {}
+        withExtendedLifetime(old) {}
+        evict { capacity.isExceeded(byBytes: $0.bytes, entries: $0.entries) }
     }
 
     @inlinable
     func removeValue(forKey key: Key) {
-        let gone = state.withLock { $0.list.remove(key)?.payload }
+        let gone = parts.update(index(of: key)) { $0.list.remove(key)?.payload }
         withExtendedLifetime(gone) {}
     }
 
     @usableFromInline
     func removeValues() {
-        let gone = state.withLock { $0.list.removeAll() }
+        var gone: [Value] = []
+        parts.updateAll { gone += $0.list.removeAll() }
+        withExtendedLifetime(gone) {}
+    }
+
+    @inlinable
+    func index(of key: Key) -> Int { parts.index(ofHash: UInt64(truncatingIfNeeded: key.hashValue)) }
+
+    @inlinable
+    func evict(while isOver: (StorageUsage) -> Bool) {
+        var gone: [Value] = []
+        parts.evict {
+            isOver(parts.usage)
+        } _: { part in
+            if let key = part.list.oldest()?.key, let item = part.list.remove(key) { gone.append(item.payload) }
+        }
         withExtendedLifetime(gone) {}
     }
 }
@@ -187,43 +198,20 @@ extension LRUStorage where Value == Data {
 
 extension LRUStorage {
     /// The number of values and the sum of their sizes, including expired values that were not retrieved since.
-    public var totals: StorageUsage { state.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.totalCost) } }
+    public var totals: StorageUsage { parts.usage }
 
     /// The limits. Setting them evicts the least recently used values beyond them.
     public var capacity: Capacity {
-        get { state.withLock { $0.capacity } }
+        @inlinable get { limit.withLock { $0 } }
         set {
-            let gone = state.withLock { state in
-                state.capacity = newValue
-                return state.keepLimits()
-            }
-            withExtendedLifetime(gone) {}
+            limit.withLock { $0 = newValue }
+            evict { newValue.isExceeded(byBytes: $0.bytes, entries: $0.entries) }
         }
     }
 
     /// Evicts the least recently used values until their sizes sum up to at most `size`.
-    public func trim(toBytes size: DataSize) {
-        let gone = state.withLock { state in state.evict { $0.list.totalCost > max(0, size.bytes) } }
-        withExtendedLifetime(gone) {}
-    }
+    public func trim(toBytes size: DataSize) { evict { $0.bytes > max(0, size.bytes) } }
 
     /// Evicts the least recently used values until at most `count` are left.
-    public func trim(toCount count: Int) {
-        let gone = state.withLock { state in state.evict { $0.list.count > max(0, count) } }
-        withExtendedLifetime(gone) {}
-    }
-}
-
-extension LRUStorage.State {
-    @inlinable
-    mutating func keepLimits() -> [Value] {
-        evict { $0.capacity.isExceeded(byBytes: $0.list.totalCost, entries: $0.list.count) }
-    }
-
-    @inlinable
-    mutating func evict(while isOver: (Self) -> Bool) -> [Value] {
-        var evicted: [Value] = []
-        while isOver(self), let oldest = list.oldestKey, let item = list.remove(oldest) { evicted.append(item.payload) }
-        return evicted
-    }
+    public func trim(toCount count: Int) { evict { $0.entries > max(0, count) } }
 }

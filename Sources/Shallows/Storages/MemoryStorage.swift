@@ -14,22 +14,22 @@ public import VellumCore
 public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
     /// `memory-storage-` and the types of keys and values.
     public let storageName = "memory-storage-\(Key.self):\(Value.self)"
-    @usableFromInline let contents: Locked<[Key: Value]>
+    @usableFromInline let contents: ReadMostly<[Key: Value]>
 
     /// Creates a storage with these values.
     public init(storage: [Key: Value] = [:]) {
-        contents = Locked(storage)
+        contents = ReadMostly(storage)
     }
 
     /// All values. Reading copies nothing until one of the copies changes.
     ///
     /// Reading and then writing is not atomic: use ``ErasableStorage/update(forKey:_:completion:)`` where others change the values, too.
     public var storage: [Key: Value] {
-        get { contents.withLock { $0 } }
+        get { contents.read { $0.pointee } }
         set {
             // Released outside the lock, because values may run code when they are released.
             var old = newValue
-            contents.withLock { swap(&$0, &old) }
+            contents.write { swap(&$0, &old) }
         }
     }
 
@@ -40,7 +40,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
             storageName,
             StorageOperations(
                 retrieve: { key, _ in
-                    guard let value = self.contents.withLock({ $0[key] }) else { return .failure(.missed(key, self.storageName)) }
+                    guard let value = self.contents.read({ $0.pointee[key] }) else { return .failure(.missed(key, self.storageName)) }
                     return .success(value)
                 },
                 set: { value, key, _ in .success(self.replace(value, key)) },
@@ -55,7 +55,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
-        if let value = contents.withLock({ $0[key] }) {
+        if let value = contents.read({ $0.pointee[key] }) {
             completion(.success(value))
         } else {
             completion(.failure(MemoryStorageError.noValue))
@@ -73,7 +73,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     @inlinable
     func replace(_ value: Value?, _ key: Key) {
         var old = value
-        contents.withLock { swap(&$0[key], &old) }
+        contents.write { swap(&$0[key], &old) }
         withExtendedLifetime(old) {}  // Released outside the lock.
     }
 }

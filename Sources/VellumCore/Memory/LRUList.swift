@@ -1,24 +1,28 @@
-/// Entries in exact order of use: a dictionary of indices into a doubly linked list that is stored in arrays.
+/// Entries and the order in which they were used: a dictionary of indices into arrays.
 ///
 /// A value type without a lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that
-/// the owner releases them outside its lock. Links are indices, so a list of a million entries is freed without recursion. Links are stored
-/// apart from the entries, so that moving an entry to the front touches eight bytes of each neighbour.
+/// the owner releases them outside its lock.
+///
+/// A use changes nothing but the entry's stamp. The order is found when an entry has to go: see ``UseOrder``. So a hit touches no other entry,
+/// and a list that never evicts keeps no order at all.
 ///
 /// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline
 package struct LRUList<Key: Hashable, Payload, Metadata> {
-    /// An entry: its payload, its cost toward a limit, and metadata that the owner reads without touching the payload.
+    /// An entry: its payload, its cost toward a limit, its last use, and metadata that the owner reads without touching the payload.
     @frozen
     @usableFromInline
     package struct Item {
         @usableFromInline package var payload: Payload
         @usableFromInline package var cost: Int
+        @usableFromInline package var stamp: UseStamp
         @usableFromInline package var metadata: Metadata
 
         @inlinable
-        package init(payload: Payload, cost: Int, metadata: Metadata) {
+        package init(payload: Payload, cost: Int, stamp: UseStamp, metadata: Metadata) {
             self.payload = payload
             self.cost = cost
+            self.stamp = stamp
             self.metadata = metadata
         }
     }
@@ -26,38 +30,32 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     /// The index of an entry, valid while the entry is in the list.
     @usableFromInline package typealias Slot = Int32
 
-    /// The cost and metadata of an entry, stored apart from the payload, so that reading them retains nothing.
+    /// The cost, last use and metadata of an entry, stored apart from the payload, so that reading them retains nothing.
     @usableFromInline package struct Facts {
+        /// The cost; of a free slot the next free one.
         @usableFromInline package var cost: Int
+        @usableFromInline package var stamp: UseStamp
         @usableFromInline package var metadata: Metadata
+        /// Whether ``order`` has the slot.
+        @usableFromInline package var isOrdered = false
 
         @inlinable
-        package init(cost: Int, metadata: Metadata) {
+        package init(cost: Int, stamp: UseStamp, metadata: Metadata) {
             self.cost = cost
+            self.stamp = stamp
             self.metadata = metadata
         }
     }
 
-    @usableFromInline package struct Links {
-        @usableFromInline package var newer: Slot
-        @usableFromInline package var older: Slot
-
-        @inlinable
-        package init(newer: Slot, older: Slot) {
-            self.newer = newer
-            self.older = older
-        }
-    }
-
     @usableFromInline package var slots: [Key: Slot] = [:]
-    // Slot 0 is the sentinel of the ring. The slot older than it is the newest entry, the slot newer than it the oldest.
-    @usableFromInline package var links: ContiguousArray<Links> = [Links(newer: 0, older: 0)]
-    // The facts of slot n are at index n - 1, because slot 0 has none. The metadata of a free slot stays until the slot is reused.
+    // The metadata of a free slot stays until the slot is reused.
     @usableFromInline package var facts: ContiguousArray<Facts> = []
-    @usableFromInline package var payloads: ContiguousArray<Payload?> = [nil]
-    @usableFromInline package var keys: ContiguousArray<Key?> = [nil]
-    // The head of the list of free slots, linked by `older`; 0 ends the list.
-    @usableFromInline package var firstFree: Slot = 0
+    @usableFromInline package var payloads: ContiguousArray<Payload?> = []
+    @usableFromInline package var keys: ContiguousArray<Key?> = []
+    /// The head of the list of free slots; -1 ends the list.
+    @usableFromInline package var firstFree: Slot = -1
+    /// The order of the slots; `nil` until an entry has to go.
+    @usableFromInline package var order: UseOrder?
 
     /// The sum of the costs.
     @usableFromInline package var totalCost = 0
@@ -74,9 +72,12 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
 
     @inlinable
     package subscript(metadataOf slot: Slot) -> Metadata {
-        get { facts[Int(slot) - 1].metadata }
-        _modify { yield &facts[Int(slot) - 1].metadata }
+        get { facts[Int(slot)].metadata }
+        _modify { yield &facts[Int(slot)].metadata }
     }
+
+    @inlinable
+    package func stamp(of slot: Slot) -> UseStamp { facts[Int(slot)].stamp }
 
     @inlinable
     package func payload(_ slot: Slot) -> Payload? { payloads[Int(slot)] }
@@ -87,53 +88,73 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
 
     @inlinable
     package func item(_ slot: Slot) -> Item? {
-        let facts = facts[Int(slot) - 1]
-        return payloads[Int(slot)].map { Item(payload: $0, cost: facts.cost, metadata: facts.metadata) }
+        let facts = facts[Int(slot)]
+        return payloads[Int(slot)].map { Item(payload: $0, cost: facts.cost, stamp: facts.stamp, metadata: facts.metadata) }
     }
 
-    /// Returns the most recently used entries, newest first. O(limit).
-    @usableFromInline package func newest(_ limit: Int) -> [(key: Key, item: Item)] {
-        var found: [(key: Key, item: Item)] = []
-        var slot = links[0].older
-        while slot != 0, found.count < limit {
-            if let key = keys[Int(slot)], let item = item(slot) { found.append((key, item)) }
-            slot = links[Int(slot)].older
+    /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
+    @usableFromInline package func newest(
+        _ limit: Int = .max, where isIncluded: (Metadata) -> Bool = { _ in true }
+    ) -> [(key: Key, item: Item)] {
+        let found = facts.indices.filter { keys[$0] != nil && isIncluded(facts[$0].metadata) }
+        return found.sorted { facts[$0].stamp > facts[$1].stamp }.prefix(limit).compactMap { slot in
+            guard let key = keys[slot], let item = item(Slot(slot)) else { return nil }
+            return (key, item)
         }
-        return found
     }
 
-    /// The key of the least recently used entry; `nil` if the list is empty.
+    /// Returns the least recently used entry; `nil` if the list is empty.
+    ///
+    /// - Complexity: O(log n) for each entry that was used since it was last looked at, and O(n) for the first call.
     @inlinable
-    package var oldestKey: Key? {
-        let slot = links[0].newer
-        return slot == 0 ? nil : keys[Int(slot)]
+    package mutating func oldest() -> (key: Key, stamp: UseStamp)? {
+        if order == nil { arrange() }
+        while let (slot, stamp) = order?.first {
+            guard let key = keys[Int(slot)] else {
+                facts[Int(slot)].isOrdered = false
+                order?.removeFirst()
+                continue
+            }
+            if facts[Int(slot)].stamp <= stamp { return (key, stamp) }
+            order?.delayFirst(until: facts[Int(slot)].stamp)
+        }
+        return nil
+    }
+
+    @usableFromInline
+    mutating func arrange() {
+        var places: [(Slot, UseStamp)] = []
+        places.reserveCapacity(count)
+        for slot in facts.indices where keys[slot] != nil {
+            facts[slot].isOrdered = true
+            places.append((Slot(slot), facts[slot].stamp))
+        }
+        order = UseOrder(places)
     }
 
     // MARK: Changing
 
-    /// Moves the entry to the front.
+    /// Makes the stamp the last use of the entry.
     @inlinable
-    package mutating func moveToFront(_ slot: Slot) {
-        guard links[0].older != slot else { return }
-        unlink(slot)
-        linkAtFront(slot)
-    }
+    package mutating func use(_ slot: Slot, _ stamp: UseStamp) { facts[Int(slot)].stamp = stamp }
 
-    /// Inserts the entry at the front, replacing the entry of the same key. Returns its slot and the replaced entry.
+    /// Inserts the entry, replacing the entry of the same key. Returns its slot and the replaced entry.
     @inlinable
     @discardableResult
     package mutating func insert(_ item: Item, forKey key: Key) -> (slot: Slot, old: Item?) {
         totalCost += item.cost
         if let slot = slots[key] {
             let old = self.item(slot)
-            totalCost -= facts[Int(slot) - 1].cost
-            (facts[Int(slot) - 1], payloads[Int(slot)]) = (Facts(cost: item.cost, metadata: item.metadata), item.payload)
-            moveToFront(slot)
+            totalCost -= facts[Int(slot)].cost
+            set(item, slot)
             return (slot, old)
         }
         let slot = takeSlot(key, item)
         slots[key] = slot
-        linkAtFront(slot)
+        if order != nil, !facts[Int(slot)].isOrdered {
+            facts[Int(slot)].isOrdered = true
+            order?.insert(slot, item.stamp)
+        }
         return (slot, nil)
     }
 
@@ -141,11 +162,10 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     @inlinable
     package mutating func remove(_ key: Key) -> Item? {
         guard let slot = slots.removeValue(forKey: key) else { return nil }
-        unlink(slot)
         let item = item(slot)
-        totalCost -= facts[Int(slot) - 1].cost
+        totalCost -= facts[Int(slot)].cost
         (payloads[Int(slot)], keys[Int(slot)]) = (nil, nil)
-        links[Int(slot)].older = firstFree
+        facts[Int(slot)].cost = Int(firstFree)
         firstFree = slot
         return item
     }
@@ -164,56 +184,48 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     }
 
     @inlinable
+    mutating func set(_ item: Item, _ slot: Slot) {
+        facts[Int(slot)].cost = item.cost
+        facts[Int(slot)].stamp = item.stamp
+        facts[Int(slot)].metadata = item.metadata
+        payloads[Int(slot)] = item.payload
+    }
+
+    @inlinable
     mutating func takeSlot(_ key: Key, _ item: Item) -> Slot {
-        let new = Facts(cost: item.cost, metadata: item.metadata)
-        if firstFree != 0 {
+        if firstFree >= 0 {
             let slot = firstFree
-            firstFree = links[Int(slot)].older
-            (facts[Int(slot) - 1], payloads[Int(slot)], keys[Int(slot)]) = (new, item.payload, key)
+            firstFree = Slot(facts[Int(slot)].cost)
+            set(item, slot)
+            keys[Int(slot)] = key
             return slot
         }
-        links.append(Links(newer: 0, older: 0))
-        facts.append(new)
+        facts.append(Facts(cost: item.cost, stamp: item.stamp, metadata: item.metadata))
         payloads.append(item.payload)
         keys.append(key)
-        return Slot(links.count - 1)
-    }
-
-    // MARK: The ring
-
-    @inlinable
-    mutating func unlink(_ slot: Slot) {
-        let (newer, older) = (links[Int(slot)].newer, links[Int(slot)].older)
-        links[Int(newer)].older = older
-        links[Int(older)].newer = newer
-    }
-
-    @inlinable
-    mutating func linkAtFront(_ slot: Slot) {
-        let second = links[0].older
-        links[Int(slot)] = Links(newer: 0, older: second)
-        links[Int(second)].newer = slot
-        links[0].older = slot
+        return Slot(facts.count - 1)
     }
 }
 
 extension LRUList: Sendable where Key: Sendable, Payload: Sendable, Metadata: Sendable {}
 extension LRUList.Item: Sendable where Payload: Sendable, Metadata: Sendable {}
 extension LRUList.Facts: Sendable where Metadata: Sendable {}
-extension LRUList.Links: Sendable {}
 
 extension LRUList {
     /// Stops the process if the tables are inconsistent. For tests. O(n).
     package func checkInvariants() {
-        var (slot, seen, sum) = (links[0].older, 0, 0)
-        while slot != 0 {
-            precondition(payloads[Int(slot)] != nil, "A linked slot has an entry.")
-            precondition(keys[Int(slot)].flatMap { slots[$0] } == slot, "The key of a linked entry leads to it.")
-            precondition(links[Int(links[Int(slot)].older)].newer == slot, "Links agree.")
-            (seen, sum) = (seen + 1, sum + facts[Int(slot) - 1].cost)
-            slot = links[Int(slot)].older
+        var (seen, sum) = (0, 0)
+        for slot in facts.indices {
+            precondition((payloads[slot] != nil) == (keys[slot] != nil), "A slot has a key and a payload, or neither.")
+            guard let key = keys[slot] else { continue }
+            precondition(slots[key] == Slot(slot), "The key of an entry leads to it.")
+            precondition(order == nil || facts[slot].isOrdered, "The order has every entry.")
+            (seen, sum) = (seen + 1, sum + facts[slot].cost)
         }
         precondition(seen == slots.count, "\(slots.count) keys lead to \(seen) entries.")
         precondition(sum == totalCost, "The costs add up to \(sum), not \(totalCost).")
+        guard let order else { return }
+        order.checkInvariants()
+        precondition(order.count == facts.count(where: \.isOrdered), "The order has each slot once.")
     }
 }

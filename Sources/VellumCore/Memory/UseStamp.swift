@@ -16,18 +16,14 @@
 
     /// The stamp before all others.
     @usableFromInline package static let never = UseStamp(rawValue: 0)
+    /// The stamp after all others.
+    @usableFromInline package static let last = UseStamp(rawValue: .max)
 
     /// Creates the first stamp of a millisecond.
     @inlinable
     package init(startOf instant: WallInstant) {
         let limit = Int64.max >> 20
         rawValue = max(0, min(instant.rawValue, limit)) << 20
-    }
-
-    /// Creates a stamp for an access at `now` that is later than `previous`.
-    @inlinable
-    package init(after previous: UseStamp, at now: WallInstant) {
-        rawValue = max(previous.rawValue &+ 1, UseStamp(startOf: now).rawValue)
     }
 
     /// The time of the access.

@@ -4,8 +4,6 @@ public import VellumCore
 @frozen
 @usableFromInline
 package struct EntryFacts: Sendable {
-    /// The last use.
-    @usableFromInline package var stamp: UseStamp
     /// The entry's id on disk; 0 for a memory-only entry.
     @usableFromInline package var entryID: Int64
     @usableFromInline package var validity: Validity
@@ -13,15 +11,14 @@ package struct EntryFacts: Sendable {
     @usableFromInline package var isDirty: Bool
 
     @inlinable
-    package init(stamp: UseStamp, entryID: Int64, validity: Validity, isDirty: Bool) {
-        self.stamp = stamp
+    package init(entryID: Int64, validity: Validity, isDirty: Bool) {
         self.entryID = entryID
         self.validity = validity
         self.isDirty = isDirty
     }
 }
 
-/// The entries of a memory cache in exact order of use. It tracks which entries are memory-only, and which last uses are not on disk yet.
+/// The entries of a part of a memory cache in exact order of use. It tracks which entries are memory-only, and which last uses are not on disk yet.
 ///
 /// A value type over an ``LRUList``.
 ///
@@ -44,7 +41,6 @@ struct EntryList<Payload> {
     @inlinable var count: Int { list.count }
     /// The sum of the costs.
     @inlinable var bytes: Int { list.totalCost }
-    @inlinable var oldestKey: EntryKey? { list.oldestKey }
 
     // MARK: Reading
 
@@ -54,29 +50,25 @@ struct EntryList<Payload> {
     /// Whether the entry is valid now for a reader with this expiration.
     @inlinable
     func isValid(_ slot: Slot, at now: WallInstant, _ key: EntryKey, under expiration: Expiration) -> Bool {
-        list[metadataOf: slot].validity.contains(now, key, lastUse: list[metadataOf: slot].stamp, under: expiration)
+        list[metadataOf: slot].validity.contains(now, key, lastUse: list.stamp(of: slot), under: expiration)
     }
 
     @inlinable
     func peek(_ key: EntryKey) -> Item? { list.peek(key) }
 
-    /// Returns the most recently used entries, newest first. O(limit).
-    func newest(_ limit: Int) -> [(key: EntryKey, item: Item)] { list.newest(limit) }
-
     // MARK: Changing
 
-    /// Moves the entry to the front under a new stamp. Returns whether its touch is the only one in the queue.
+    /// Makes the stamp the last use of the entry. Returns whether its touch is the only one in the queue.
     @inlinable
     mutating func touch(_ slot: Slot, stamp: UseStamp) -> Bool {
-        list.moveToFront(slot)
-        list[metadataOf: slot].stamp = stamp
+        list.use(slot, stamp)
         guard !list[metadataOf: slot].isDirty, list[metadataOf: slot].entryID != 0 else { return false }
         list[metadataOf: slot].isDirty = true
         dirty.append(slot)
         return dirty.count - firstDirty == 1
     }
 
-    /// Inserts the entry at the front and returns the entry it replaced.
+    /// Inserts the entry and returns the entry it replaced.
     @inlinable
     mutating func insert(_ item: Item, forKey key: EntryKey) -> Item? {
         if item.metadata.entryID == 0 { memoryOnlyCount += 1 }
@@ -137,7 +129,7 @@ struct EntryList<Payload> {
             firstDirty += 1
             guard list[metadataOf: slot].isDirty else { continue }
             list[metadataOf: slot].isDirty = false
-            touches.append(Touch(entryID: list[metadataOf: slot].entryID, stamp: list[metadataOf: slot].stamp))
+            touches.append(Touch(entryID: list[metadataOf: slot].entryID, stamp: list.stamp(of: slot)))
         }
         if firstDirty == dirty.count || firstDirty > max(4096, dirty.count / 2) {
             dirty.removeFirst(firstDirty)
@@ -150,14 +142,14 @@ struct EntryList<Payload> {
     func pendingDirty() -> [Touch] {
         Set(dirty[firstDirty...]).compactMap { slot in
             let facts = list[metadataOf: slot]
-            return facts.isDirty ? Touch(entryID: facts.entryID, stamp: facts.stamp) : nil
+            return facts.isDirty ? Touch(entryID: facts.entryID, stamp: list.stamp(of: slot)) : nil
         }
     }
 
     /// Stops the process if the counts are inconsistent. For tests. O(n).
     func checkInvariants() {
         list.checkInvariants()
-        let memoryOnly = list.newest(.max).count { $0.item.metadata.entryID == 0 }
+        let memoryOnly = list.newest { $0.entryID == 0 }.count
         precondition(memoryOnly == memoryOnlyCount, "\(memoryOnly) entries are memory-only, not \(memoryOnlyCount).")
     }
 }
@@ -169,10 +161,10 @@ extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     package init(
         payload: Payload, cost: Int, stamp: UseStamp = .never, entryID: Int64, validity: Validity = .forever, isDirty: Bool = false
     ) {
-        self.init(payload: payload, cost: cost, metadata: EntryFacts(stamp: stamp, entryID: entryID, validity: validity, isDirty: isDirty))
+        self.init(
+            payload: payload, cost: cost, stamp: stamp, metadata: EntryFacts(entryID: entryID, validity: validity, isDirty: isDirty))
     }
 
-    @inlinable package var stamp: UseStamp { metadata.stamp }
     @inlinable package var entryID: Int64 { metadata.entryID }
     @inlinable package var validity: Validity { metadata.validity }
     @inlinable package var isDirty: Bool { metadata.isDirty }
@@ -181,7 +173,7 @@ extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     @inlinable
     func used(_ stamp: UseStamp) -> Self {
         var used = self
-        (used.metadata.stamp, used.metadata.isDirty) = (stamp, true)
+        (used.stamp, used.metadata.isDirty) = (stamp, true)
         return used
     }
 

@@ -5,47 +5,56 @@ public import VellumCore
 extension MemoryCache {
     /// Returns the last use of an entry, if memory knows it.
     @usableFromInline package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? {
-        state.withLock { state in
-            if let item = state.list.peek(key), item.entryID == entryID { return item.stamp }
-            return state.recency.stamp(entryID: entryID)
+        parts.withLock(index(of: key)) { part in
+            if let item = part.list.peek(key), item.entryID == entryID { return item.stamp }
+            return shared.withLock { $0.recency.stamp(entryID: entryID) }
         }
     }
 
     /// Makes every later stamp greater than this one.
-    @usableFromInline package func raiseStamp(to stamp: UseStamp) {
-        state.withLock { $0.lastStamp = max($0.lastStamp, stamp) }
-    }
+    @usableFromInline package func raiseStamp(to stamp: UseStamp) { parts.clock.raise(to: stamp) }
 
     /// Takes at most `limit` touches that are not on disk, until ``finishTouches(written:)``. O(limit), plus O(n log n) when n touches are
     /// drained.
     @usableFromInline package func takeTouches(limit: Int) -> [Touch] {
         var (uses, isMore) = ([Touch](), true)
         while uses.count < limit, isMore {
-            let left = limit - uses.count
-            let sorted = state.withLock { $0.recency.drain() }.sorted { $0.entryID > $1.entryID }
-            let taken: [Touch]
-            (taken, isMore) = state.withLock { state in
-                if !sorted.isEmpty { state.recency.enqueue(sorted) }
-                let present = state.list.takeDirty(left)
-                state.recency.take(present)
-                return (present + state.recency.take(left - present.count), state.recency.hasWaiting)
+            let sorted = shared.withLock { $0.recency.drain() }.sorted { $0.entryID > $1.entryID }
+            if !sorted.isEmpty { shared.withLock { $0.recency.enqueue(sorted) } }
+            for index in 0..<parts.count where uses.count < limit {
+                uses += parts.withLock(index) { part in
+                    let present = part.list.takeDirty(limit - uses.count)
+                    if !present.isEmpty { shared.withLock { $0.recency.take(present) } }
+                    return present
+                }
             }
-            uses += taken
+            let left = limit - uses.count
+            let (others, hasWaiting) = shared.withLock { ($0.recency.take(left), $0.recency.hasWaiting) }
+            uses += others
+            isMore = hasWaiting
         }
         return uses
     }
 
     /// Ends ``takeTouches(limit:)``. Touches that were not written are pending again. O(touches taken).
     @usableFromInline package func finishTouches(written: Bool) {
-        state.withLock { $0.recency.finish(written: written) }
+        shared.withLock { $0.recency.finish(written: written) }
     }
 
     /// Returns all touches that may not be on disk yet, without taking them. O(touches).
     @usableFromInline package func pendingTouches() -> [Touch] {
-        let (present, others) = state.withLock { ($0.list.pendingDirty(), $0.recency) }
-        return present + others.all.map { Touch(entryID: $0.key, stamp: $0.value) }
+        var touches: [Touch] = []
+        var others: RecencyBuffer?
+        parts.updateAll { part in
+            if others == nil { others = shared.withLock { $0.recency } }
+            touches += part.list.pendingDirty()
+        }
+        return touches + (others?.all ?? [:]).map { Touch(entryID: $0.key, stamp: $0.value) }
     }
 
     /// An upper bound of the number of touches to take.
-    @usableFromInline package var pendingTouchCount: Int { state.withLock { $0.list.dirtyCount + $0.recency.count } }
+    @usableFromInline package var pendingTouchCount: Int {
+        let others = shared.withLock { $0.recency.count }
+        return (0..<parts.count).reduce(others) { $0 + parts.withLock($1, \.list.dirtyCount) }
+    }
 }

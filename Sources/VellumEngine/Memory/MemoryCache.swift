@@ -1,14 +1,14 @@
 internal import Foundation
 public import VellumCore
 
-/// A bounded cache of entries in memory, in exact order of use, safe on any thread: the locked wrapper of an ``LRUList``.
+/// A bounded cache of entries in memory, in exact order of use, safe on any thread.
 ///
 /// ```swift
 /// let cache = MemoryCache<String>(capacity: try Capacity(1.megaByte))
 /// ```
 ///
-/// With concurrent readers the order is exact except for operations in progress. Evicted payloads are released outside the lock. The single
-/// lock is an implementation detail: the interface allows several parts with a lock each.
+/// Its entries are in parts with a lock each, by the hash of their keys: see ``Parts``. A hit takes the lock of its part and a stamp, so the
+/// order of two hits is that of their stamps, whichever parts they are in. Evicted payloads are released outside the locks.
 ///
 /// - Complexity: O(1) for every call unless stated otherwise. A hit does not allocate.
 @usableFromInline package final class MemoryCache<Payload: Sendable>: Sendable {
@@ -32,7 +32,9 @@ public import VellumCore
         init() {}
     }
 
-    @usableFromInline let state: Locked<State>
+    @usableFromInline let parts: Parts<Part>
+    /// What writes and misses need. Its lock is taken inside those of the parts.
+    @usableFromInline let shared: Locked<Shared>
     /// The changes by other processes; `nil` if there can be none.
     let feed: ArchiveChanges?
     @usableFromInline let generation: Generation?
@@ -40,41 +42,44 @@ public import VellumCore
     @usableFromInline package init(capacity: Capacity, following feed: ArchiveChanges? = nil) {
         self.feed = feed
         generation = feed?.generation
-        state = Locked(State(capacity: capacity, lastSeenGeneration: feed?.generation.value ?? 0))
+        let seen = feed?.generation.value ?? 0
+        parts = Parts { Part(lastSeenGeneration: seen) }
+        shared = Locked(Shared(capacity: capacity))
     }
 
+    /// The entries whose keys have some of the hashes.
     @usableFromInline
-    struct State: Sendable {
+    struct Part: CachePart {
         @usableFromInline var list = EntryList<Payload>()
-        @usableFromInline var lastStamp = UseStamp.never
         @usableFromInline var hits = 0
-        @usableFromInline var versions = WriteVersions<EntryKey>()
-        // Touches of entries that are not in the list and may not be on disk yet.
-        @usableFromInline var recency = RecencyBuffer()
-
         // The generation up to which changes by other processes were followed, and the table needed for that after the first change.
         @usableFromInline var lastSeenGeneration: UInt64
         @usableFromInline var keysByHash: KeysByHash?
 
-        // About four megabytes of pending touches.
-        @inlinable static var mostPending: Int { 65_536 }
-        @usableFromInline var capacity: Capacity
+        init(lastSeenGeneration: UInt64) { self.lastSeenGeneration = lastSeenGeneration }
 
-        init(capacity: Capacity, lastSeenGeneration: UInt64) {
-            self.capacity = capacity
-            self.lastSeenGeneration = lastSeenGeneration
-        }
+        @inlinable var usage: StorageUsage { StorageUsage(entries: list.count, bytes: list.bytes) }
 
         @inlinable
-        mutating func nextStamp(at now: WallInstant) -> UseStamp {
-            lastStamp = UseStamp(after: lastStamp, at: now)
-            return lastStamp
-        }
+        mutating func oldestUse() -> UseStamp? { list.list.oldest()?.stamp }
+    }
+
+    @usableFromInline
+    struct Shared: Sendable {
+        @usableFromInline var versions = WriteVersions<EntryKey>()
+        // Touches of entries that are not in memory and may not be on disk yet.
+        @usableFromInline var recency = RecencyBuffer()
+        @usableFromInline var capacity: Capacity
+
+        // About four megabytes of pending touches.
+        @inlinable static var mostPending: Int { 65_536 }
+
+        init(capacity: Capacity) { self.capacity = capacity }
     }
 
     // MARK: Reading
 
-    /// Returns the payload under the key if it is valid, and moves it to the front.
+    /// Returns the payload under the key if it is valid. Affects the eviction order.
     ///
     /// - Parameters:
     ///   - expiration: The reader's expiration, for entries that have none of their own.
@@ -82,62 +87,66 @@ public import VellumCore
     @inlinable
     package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
         var isBehind = false
-        let found = state.withLock { state -> Payload? in
-            guard isFresh(state) else {
+        let found = parts.withLock(index(of: key)) { part -> Payload? in
+            guard isFresh(part) else {
                 isBehind = true
                 return nil
             }
-            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &state)
+            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &part)
         }
         return isBehind ? useAfterCatchingUp(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) : found
     }
 
     @inlinable
     func use(
-        _ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool, in state: inout State
+        _ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool, in part: inout Part
     ) -> Payload? {
-        guard let slot = state.list.slot(of: key), state.list.isValid(slot, at: now, key, under: expiration) else { return nil }
-        state.hits &+= 1
-        notifiesDisk = state.list.touch(slot, stamp: state.nextStamp(at: now))
-        return state.list.list.payload(slot)
+        guard let slot = part.list.slot(of: key), part.list.isValid(slot, at: now, key, under: expiration) else { return nil }
+        part.hits &+= 1
+        notifiesDisk = part.list.touch(slot, stamp: parts.clock.stamp(at: now))
+        return part.list.list.payload(slot)
     }
 
     /// Returns a ticket for a reader that missed the key and is about to read the disk.
     @usableFromInline package func ticket(forMissed key: EntryKey) -> FillTicket {
-        withFreshState { state in
+        withFreshPart(of: key) { _ in
             // While another process writes the key, the disk may return either value.
             if let feed, feed.isChanging(key.sharedHash) { return nil }
-            return state.versions.ticket(Self.stripe(of: key))
+            return shared.withLock { $0.versions.ticket(Self.stripe(of: key)) }
         }
     }
 
     /// Returns the entry under the key, valid or not. Does not affect the eviction order.
     @usableFromInline package func peek(_ key: EntryKey) -> Item? {
-        withFreshState { $0.list.peek(key) }
+        withFreshPart(of: key) { $0.list.peek(key) }
     }
 
-    /// Returns the most recently used entries, newest first. Does not affect the eviction order. O(limit).
-    @usableFromInline package func newest(_ limit: Int) -> [(key: EntryKey, item: Item)] {
-        withFreshState { $0.list.newest(limit) }
+    /// Returns the entries that are not on disk, or all, most recently used first. Does not affect the eviction order. O(n).
+    @usableFromInline package func newest(onlyMemoryOnly: Bool = false) -> [(key: EntryKey, item: Item)] {
+        var found: [(key: EntryKey, item: Item)] = []
+        withFreshParts { part in
+            if !onlyMemoryOnly || part.list.memoryOnlyCount > 0 { found += part.list.list.newest { !onlyMemoryOnly || $0.entryID == 0 } }
+        }
+        return found.sorted { $0.item.stamp > $1.item.stamp }
     }
 
-    @usableFromInline package func totals() -> StorageUsage {
-        state.withLock { StorageUsage(entries: $0.list.count, bytes: $0.list.bytes) }
-    }
+    @usableFromInline package func totals() -> StorageUsage { parts.usage }
 
     /// The number of entries that are not on disk.
-    @usableFromInline package var memoryOnlyCount: Int { withFreshState { $0.list.memoryOnlyCount } }
+    @usableFromInline package var memoryOnlyCount: Int {
+        var count = 0
+        withFreshParts { count += $0.list.memoryOnlyCount }
+        return count
+    }
 
     /// The number of reads that memory answered.
-    @usableFromInline package var hits: Int { state.withLock { $0.hits } }
+    @usableFromInline package var hits: Int { (0..<parts.count).reduce(0) { $0 + parts.withLock($1, \.hits) } }
 
     // MARK: Writing
 
     /// Returns a stamp for an access that happens now.
     @inlinable
-    package func stamp(at now: WallInstant) -> UseStamp {
-        state.withLock { $0.nextStamp(at: now) }
-    }
+    package func stamp(at now: WallInstant) -> UseStamp { parts.clock.stamp(at: now) }
 
     /// Stores an entry that was just written to the disk. Drops the old entry instead if the new one is too large, or another process may
     /// already have overwritten it.
@@ -145,39 +154,45 @@ public import VellumCore
     /// - Parameter change: The commit of the write, if other processes can see it.
     @inlinable
     package func store(_ item: Item, forKey key: EntryKey, change: OwnChange? = nil) -> DeferredEffects {
-        state.withLock { state in
-            var effects = DeferredEffects()
-            state.versions.recordWrite(of: key, Self.stripe(of: key))
-            if !isFresh(state), change?.previous != state.lastSeenGeneration { catchUp(&state, &effects.payloads) }
-            guard take(change, in: &state) else {
+        var effects = DeferredEffects()
+        parts.update(index(of: key)) { part in
+            shared.withLock { $0.versions.recordWrite(of: key, Self.stripe(of: key)) }
+            if !isFresh(part), change?.previous != part.lastSeenGeneration { catchUp(&part, &effects.payloads) }
+            guard take(change, in: &part) else {
                 effects.payloads.append(item.payload)
                 if item.entryID == 0 { effects.lostKeys.append(key) }
-                if let old = state.list.remove(key) { effects.payloads.append(old.payload) }
-                return effects
+                if let old = part.list.remove(key) { effects.payloads.append(old.payload) }
+                return
             }
-            if item.isDirty { state.recency.remove(entryID: item.entryID) }
-            put(item, key, in: &state, &effects)
-            return effects
+            if item.isDirty { shared.withLock { $0.recency.remove(entryID: item.entryID) } }
+            put(item, key, in: &part, &effects)
         }
+        takeEverywhere(change)
+        keepLimits(&effects)
+        return effects
     }
 
     /// Stores an entry that was just read from the disk, as used now, unless the key was written in the meantime. Affects the eviction order.
     @inlinable
     package func fill(_ entry: Item, forKey key: EntryKey, ticket: FillTicket, at now: WallInstant) -> DeferredEffects {
-        state.withLock { state in
-            var effects = DeferredEffects()
-            let item = entry.used(state.nextStamp(at: now))
-            guard let ticket, state.versions.isCurrent(ticket), item.cost <= state.capacity.bytes else {
-                effects.notifiesDisk = !state.recency.hasWaiting
-                state.recency.add(entryID: item.entryID, stamp: item.stamp)
-                effects.payloads.append(item.payload)
-                return effects
+        var effects = DeferredEffects()
+        parts.update(index(of: key)) { part in
+            let item = entry.used(parts.clock.stamp(at: now))
+            let isKept = shared.withLock { shared in
+                guard let ticket, shared.versions.isCurrent(ticket), item.cost <= shared.capacity.bytes else {
+                    effects.notifiesDisk = !shared.recency.hasWaiting
+                    shared.recency.add(entryID: item.entryID, stamp: item.stamp)
+                    return false
+                }
+                shared.recency.remove(entryID: item.entryID)
+                return true
             }
-            state.recency.remove(entryID: item.entryID)
-            put(item, key, in: &state, &effects)
-            effects.isUrgent = state.recency.count > State.mostPending
-            return effects
+            guard isKept else { return effects.payloads.append(item.payload) }
+            put(item, key, in: &part, &effects)
         }
+        keepLimits(&effects)
+        effects.isUrgent = effects.evictions > 0 && shared.withLock { $0.recency.count > Shared.mostPending }
+        return effects
     }
 
     /// Replaces the payload under the key with another payload of the same value. Does not affect the eviction order.
@@ -185,7 +200,7 @@ public import VellumCore
     /// - Parameter replacement: Returns the replacement, or `nil` to keep the payload. Runs inside the lock.
     @usableFromInline
     func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
-        state.withLock { $0.list.exchange(key, replacement) }
+        parts.withLock(index(of: key)) { $0.list.exchange(key, replacement) }
     }
 
     /// Removes the entry under the key from memory.
@@ -195,33 +210,36 @@ public import VellumCore
     ///     load that is running then may store its result.
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func remove(_ key: EntryKey, isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
-        state.withLock { state in
-            var effects = DeferredEffects()
-            _ = take(change, in: &state)
-            if isWrite {
-                state.versions.recordWrite(of: key, Self.stripe(of: key))
-            } else {
-                state.versions.invalidateTickets(Self.stripe(of: key))
+        var effects = DeferredEffects()
+        parts.update(index(of: key)) { part in
+            _ = take(change, in: &part)
+            shared.withLock { shared in
+                if isWrite {
+                    shared.versions.recordWrite(of: key, Self.stripe(of: key))
+                } else {
+                    shared.versions.invalidateTickets(Self.stripe(of: key))
+                }
             }
-            if let item = state.list.remove(key) { effects.payloads.append(item.payload) }
-            return effects
+            if let item = part.list.remove(key) { effects.payloads.append(item.payload) }
         }
+        takeEverywhere(change)
+        return effects
     }
 
     /// Removes these entries from memory, unless other entries have replaced them. O(entries).
     ///
     /// - Parameter keepingUses: Whether their uses are still to be written: an entry that has another key now.
     func remove(_ entries: [RemovedEntry], keepingUses: Bool = false) -> DeferredEffects {
-        state.withLock { state in
-            var effects = DeferredEffects()
-            for entry in entries {
-                state.versions.invalidateTickets(Self.stripe(of: entry.key))
-                guard state.list.peek(entry.key)?.entryID == entry.id, let item = state.list.remove(entry.key) else { continue }
-                if keepingUses, item.isDirty { state.recency.add(entryID: item.entryID, stamp: item.stamp) }
+        var effects = DeferredEffects()
+        for entry in entries {
+            parts.update(index(of: entry.key)) { part in
+                shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: entry.key)) }
+                guard part.list.peek(entry.key)?.entryID == entry.id, let item = part.list.remove(entry.key) else { return }
+                if keepingUses, item.isDirty { shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) } }
                 effects.payloads.append(item.payload)
             }
-            return effects
         }
+        return effects
     }
 
     /// Removes every entry from memory. O(n).
@@ -230,35 +248,41 @@ public import VellumCore
     ///   - isWrite: Whether a caller removes everything.
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
-        state.withLock { state in
-            _ = take(change, in: &state)
-            if isWrite { state.versions.recordWriteOfAll() } else { state.versions.invalidateTickets() }
-            state.recency.removeAll()
-            var effects = DeferredEffects()
-            effects.payloads = state.list.removeAll()
-            return effects
+        var effects = DeferredEffects()
+        var isFirst = true
+        parts.updateAll { part in
+            // All parts are locked when the first is visited.
+            if isFirst {
+                isFirst = false
+                shared.withLock { shared in
+                    if isWrite { shared.versions.recordWriteOfAll() } else { shared.versions.invalidateTickets() }
+                    shared.recency.removeAll()
+                }
+            }
+            _ = take(change, in: &part)
+            effects.payloads += part.list.removeAll()
         }
+        return effects
     }
 
     /// Marks these entries as no longer on disk, and returns the keys of those that are not in memory either.
     @inlinable
     package func markMemoryOnly(_ keys: [EntryKey]) -> [EntryKey] {
-        guard !keys.isEmpty else { return [] }
-        return state.withLock { state in
-            keys.filter { key in
-                state.versions.invalidateTickets(Self.stripe(of: key))
-                return !state.list.markMemoryOnly(key)
+        keys.filter { key in
+            parts.withLock(index(of: key)) { part in
+                shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: key)) }
+                return !part.list.markMemoryOnly(key)
             }
         }
     }
 
     /// Does the same for entries that were not removed by a write of this store: later entries may have replaced them.
     func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
-        state.withLock { state in
-            entries.compactMap { entry in
-                state.versions.invalidateTickets(Self.stripe(of: entry.key))
-                guard let present = state.list.peek(entry.key) else { return entry.key }
-                if present.entryID == entry.id { _ = state.list.markMemoryOnly(entry.key) }
+        entries.compactMap { entry in
+            parts.withLock(index(of: entry.key)) { part in
+                shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: entry.key)) }
+                guard let present = part.list.peek(entry.key) else { return entry.key }
+                if present.entryID == entry.id { _ = part.list.markMemoryOnly(entry.key) }
                 return nil
             }
         }
@@ -266,64 +290,74 @@ public import VellumCore
 
     /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there. O(evicted).
     @usableFromInline package func trim(toBytes bytes: Int) -> DeferredEffects {
-        state.withLock { state in
-            var effects = DeferredEffects()
-            while state.list.bytes > max(0, bytes), evictOldest(in: &state, &effects) {}
-            return effects
+        var effects = DeferredEffects()
+        parts.evict {
+            parts.usage.bytes > max(0, bytes)
+        } _: {
+            evictOldest(in: &$0, &effects)
         }
+        return effects
     }
 
     /// The limit of memory.
-    @usableFromInline package var capacity: Capacity { state.withLock { $0.capacity } }
+    @usableFromInline package var capacity: Capacity { shared.withLock { $0.capacity } }
 
     /// Changes the limit of memory, and evicts what exceeds it. O(evicted).
     @usableFromInline package func setCapacity(_ capacity: Capacity, onlyRaising: Bool = false) -> DeferredEffects {
-        state.withLock { state in
-            var effects = DeferredEffects()
-            if !onlyRaising || capacity.isAtLeast(state.capacity) { state.capacity = capacity }
-            keepLimits(of: &state, &effects)
-            return effects
+        shared.withLock { shared in
+            if !onlyRaising || capacity.isAtLeast(shared.capacity) { shared.capacity = capacity }
+        }
+        var effects = DeferredEffects()
+        keepLimits(&effects)
+        return effects
+    }
+
+    /// Evicts what exceeds the limit. Called without a lock. O(evicted).
+    @inlinable
+    func keepLimits(_ effects: inout DeferredEffects) {
+        let capacity = capacity
+        parts.evict {
+            let usage = parts.usage
+            return capacity.isExceeded(byBytes: usage.bytes, entries: usage.entries)
+        } _: {
+            evictOldest(in: &$0, &effects)
         }
     }
 
-    // MARK: Inside the lock
+    // MARK: Inside the lock of a part
 
     @inlinable
-    func put(_ item: Item, _ key: EntryKey, in state: inout State, _ effects: inout DeferredEffects) {
-        let hadUses = state.list.hasDirty || state.recency.hasWaiting
-        guard item.cost <= state.capacity.bytes else {
-            if let old = state.list.remove(key) { effects.payloads.append(old.payload) }
+    func put(_ item: Item, _ key: EntryKey, in part: inout Part, _ effects: inout DeferredEffects) {
+        let hadUses = part.list.hasDirty
+        guard item.cost <= capacity.bytes else {
+            if let old = part.list.remove(key) { effects.payloads.append(old.payload) }
             if item.isDirty {
-                state.recency.add(entryID: item.entryID, stamp: item.stamp)
-                effects.notifiesDisk = !hadUses
+                effects.notifiesDisk = shared.withLock { shared in
+                    defer { shared.recency.add(entryID: item.entryID, stamp: item.stamp) }
+                    return !shared.recency.hasWaiting
+                }
             }
             return
         }
-        if let old = state.list.insert(item, forKey: key) { effects.payloads.append(old.payload) }
-        follow(key, in: &state)
-        keepLimits(of: &state, &effects)
+        if let old = part.list.insert(item, forKey: key) { effects.payloads.append(old.payload) }
+        follow(key, in: &part)
         effects.notifiesDisk = item.isDirty && !hadUses
     }
 
     @inlinable
-    func keepLimits(of state: inout State, _ effects: inout DeferredEffects) {
-        while state.capacity.isExceeded(byBytes: state.list.bytes, entries: state.list.count) {
-            guard evictOldest(in: &state, &effects) else { break }
-        }
-    }
-
-    @inlinable
-    func evictOldest(in state: inout State, _ effects: inout DeferredEffects) -> Bool {
-        guard let key = state.list.oldestKey, let item = state.list.remove(key) else { return false }
+    func evictOldest(in part: inout Part, _ effects: inout DeferredEffects) {
+        guard let key = part.list.list.oldest()?.key, let item = part.list.remove(key) else { return }
         effects.payloads.append(item.payload)
         effects.evictions += 1
         if item.entryID == 0 {
             effects.lostKeys.append(key)
         } else if item.isDirty {
-            state.recency.add(entryID: item.entryID, stamp: item.stamp)
+            shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) }
         }
-        return true
     }
+
+    @inlinable
+    func index(of key: EntryKey) -> Int { parts.index(ofHash: key.sharedHash) }
 
     @inlinable
     static func stripe(of key: EntryKey) -> Int { stripe(of: key.sharedHash) }
@@ -331,8 +365,14 @@ public import VellumCore
     @inlinable
     static func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
 
-    /// Stops the process if the list is inconsistent. For tests. O(n).
+    /// Stops the process if the parts are inconsistent. For tests. O(n).
     @usableFromInline package func checkInvariants() {
-        state.withLock { $0.list.checkInvariants() }
+        var usage = StorageUsage()
+        parts.updateAll { part in
+            part.list.checkInvariants()
+            usage.entries += part.usage.entries
+            usage.bytes += part.usage.bytes
+        }
+        precondition(usage == parts.usage, "The parts have \(usage), not \(parts.usage).")
     }
 }

@@ -6,21 +6,27 @@ import VellumTestSupport
 struct LRUListTests {
     private typealias List = LRUList<String, Int, Void>
 
-    private func item(_ payload: Int, cost: Int = 1) -> List.Item { List.Item(payload: payload, cost: cost, metadata: ()) }
-
-    @Test func theLastInsertedIsTheNewestAndTheFirstTheOldest() {
-        var list = List()
-        for number in 1...5 { _ = list.insert(item(number), forKey: "\(number)") }
-        #expect(list.newest(.max).map(\.item.payload) == [5, 4, 3, 2, 1])
-        #expect(list.newest(2).map(\.item.payload) == [5, 4])
-        #expect(list.oldestKey == "1")
+    /// - Parameter time: When it was used.
+    private func item(_ payload: Int, at time: Int, cost: Int = 1) -> List.Item {
+        List.Item(payload: payload, cost: cost, stamp: UseStamp(rawValue: Int64(time)), metadata: ())
     }
 
-    @Test func insertingAgainReplacesAndMovesToTheFront() {
+    @Test func theLastUsedIsTheNewestAndTheFirstTheOldest() throws {
         var list = List()
-        for number in 1...3 { _ = list.insert(item(number, cost: 10), forKey: "\(number)") }
-        #expect(list.insert(item(9, cost: 1), forKey: "1").old?.payload == 1)
-        #expect(list.newest(.max).map(\.item.payload) == [9, 3, 2])
+        for number in 1...5 { _ = list.insert(item(number, at: number), forKey: "\(number)") }
+        #expect(list.newest().map(\.item.payload) == [5, 4, 3, 2, 1])
+        #expect(list.newest(2).map(\.item.payload) == [5, 4])
+        #expect(list.oldest()?.key == "1")
+        list.use(try #require(list.slot(of: "1")), UseStamp(rawValue: 6))
+        #expect(list.newest(2).map(\.item.payload) == [1, 5])
+        #expect(list.oldest()?.key == "2")
+    }
+
+    @Test func insertingAgainReplaces() {
+        var list = List()
+        for number in 1...3 { _ = list.insert(item(number, at: number, cost: 10), forKey: "\(number)") }
+        #expect(list.insert(item(9, at: 4, cost: 1), forKey: "1").old?.payload == 1)
+        #expect(list.newest().map(\.item.payload) == [9, 3, 2])
         #expect(list.totalCost == 21)
         list.checkInvariants()
     }
@@ -31,15 +37,27 @@ struct LRUListTests {
         var random = SeededGenerator(seed: seed)
         var list = List()
         var model: [(key: String, cost: Int)] = []
+        // Lists that never look for the oldest keep no order.
+        let evicts = seed % 3 > 0
         for number in 1...2000 {
             let key = "\(Int.random(in: 0..<40, using: &random))"
             switch Int.random(in: 0..<10, using: &random) {
-            case 0..<6:
+            case 0..<4:
                 let cost = Int.random(in: 0..<100, using: &random)
-                _ = list.insert(item(number, cost: cost), forKey: key)
+                _ = list.insert(item(number, at: number, cost: cost), forKey: key)
                 model.removeAll { $0.key == key }
                 model.insert((key, cost), at: 0)
-            case 6..<9:
+            case 4..<6:
+                guard let slot = list.slot(of: key), let index = model.firstIndex(where: { $0.key == key }) else { continue }
+                list.use(slot, UseStamp(rawValue: Int64(number)))
+                model.insert(model.remove(at: index), at: 0)
+            case 6 where evicts:
+                let oldest = list.oldest()?.key
+                #expect(oldest == model.last?.key)
+                if let oldest, Bool.random(using: &random) {
+                    #expect(list.remove(oldest)?.cost == model.popLast()?.cost)
+                }
+            case 7..<9:
                 let removed = list.remove(key)
                 #expect((removed != nil) == model.contains { $0.key == key })
                 model.removeAll { $0.key == key }
@@ -50,7 +68,7 @@ struct LRUListTests {
                 }
             }
             list.checkInvariants()
-            #expect(list.newest(.max).map(\.key) == model.map(\.key))
+            #expect(list.newest().map(\.key) == model.map(\.key))
             #expect(list.totalCost == model.reduce(0) { $0 + $1.cost })
         }
     }
@@ -58,7 +76,7 @@ struct LRUListTests {
     /// P30: links are indices, so releasing does not recurse.
     @Test func aMillionEntriesAreReleasedWithoutRecursion() {
         var list = List()
-        for number in 0..<1_000_000 { _ = list.insert(item(number), forKey: "\(number)") }
+        for number in 0..<1_000_000 { _ = list.insert(item(number, at: number), forKey: "\(number)") }
         #expect(list.count == 1_000_000)
         #expect(list.removeAll().count == 1_000_000)
         #expect(list.count == 0 && list.totalCost == 0)

@@ -212,5 +212,5 @@ struct LoadingFillTests {
 }
 
 extension MemoryCache {
-    var isWatchingNothing: Bool { state.withLock { !$0.versions.isWatching } }
+    var isWatchingNothing: Bool { shared.withLock { !$0.versions.isWatching } }
 }

@@ -25,7 +25,7 @@ struct MemoryCacheTests {
         _ = put(2, "b", in: cache)
         #expect(isHit("a", in: cache))
         _ = put(3, "c", in: cache)
-        #expect(cache.newest(.max).map(\.key) == ["c", "a"])
+        #expect(cache.newest().map(\.key) == ["c", "a"])
     }
 
     /// P15: reading metadata does not affect the eviction order.
@@ -34,10 +34,10 @@ struct MemoryCacheTests {
         _ = put(1, "a", in: cache)
         _ = put(2, "b", in: cache)
         _ = cache.peek("a")
-        _ = cache.newest(.max)
+        _ = cache.newest()
         _ = cache.totals()
         _ = put(3, "c", in: cache)
-        #expect(cache.newest(.max).map(\.key) == ["c", "b"])
+        #expect(cache.newest().map(\.key) == ["c", "b"])
     }
 
     /// P9: entries that cost zero bytes, or the whole limit.
@@ -117,7 +117,7 @@ struct MemoryCacheTests {
         let cache = MemoryCache<Int>(capacity: .unlimited)
         for number in 0..<10 { _ = put(number, EntryKey("\(number)"), cost: 10, in: cache) }
         _ = cache.trim(toBytes: 35)
-        #expect(cache.newest(.max).map(\.item.payload) == [9, 8, 7])
+        #expect(cache.newest().map(\.item.payload) == [9, 8, 7])
         _ = cache.trim(toBytes: -5)
         #expect(cache.totals() == StorageUsage())
     }

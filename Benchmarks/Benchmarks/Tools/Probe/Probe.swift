@@ -19,12 +19,13 @@ enum Probe {
         case "contention": try workspace.write(try Contention.measure(workspace) + SixWriters.measure(workspace), named: "4 contention")
         case "migration": try workspace.write(try MigrationTimes.measure(workspace), named: "6 migration")
         case "take-over": try workspace.write(try TakeOverTimes.measure(workspace), named: "7 take-over")
+        case "hits": try workspace.write(try HitTimes.measure(workspace, only: CommandLine.arguments.dropFirst(2).first), named: "8 hits")
         case "flood": try SixWriters.flood(Array(CommandLine.arguments.dropFirst(2)))
         case "contend": try Contention.contend(Array(CommandLine.arguments.dropFirst(2)))
         case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
             print(
-                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | take-over"
+                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | take-over | hits"
             )
             exit(2)
         }

@@ -1,0 +1,146 @@
+import Foundation
+import MiniCache
+import Samples
+import Shallows
+import Synchronization
+import Vellum
+
+/// Hits of memory by one, two and eight threads, and beside them as many threads with a locked dictionary each, which share nothing.
+enum HitTimes {
+    /// Six fields without an allocation. Copying a string of more than 15 bytes counts a reference, in a line of memory that threads then share,
+    /// whatever they read it from.
+    struct Reading: ArchiveCodable, Sendable {
+        static var archiveName: String { "readings" }
+        var primaryKey: String { id }
+        var id: String
+        var station: Int
+        var value: Double
+        var unit: String
+        var taken: Date
+        var isChecked: Bool
+
+        init(_ number: Int) {
+            (id, station, value, unit) = (Self.key(number), number % 100, Double(number) / 7, "degrees")
+            (taken, isChecked) = (Date(timeIntervalSince1970: Double(number)), number % 3 == 0)
+        }
+
+        static func key(_ number: Int) -> String { "reading-\(number)" }
+    }
+
+    private static let (count, hits, rounds) = (20_000, 200_000, 7)
+
+    /// What a thread does with a key.
+    private typealias Hit = @Sendable (String) throws -> Void
+
+    /// What is measured: for each thread, by its number, how it hits.
+    private struct Side {
+        var name: String
+        var hit: @Sendable (Int) -> Hit
+    }
+
+    /// - Parameter only: The name of one side, which is measured alone, for a profile.
+    static func measure(_ workspace: Workspace, only: String? = nil) throws -> [Figure] {
+        let folder = try workspace.folder("hits")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let factory = ArchivesFactory(directory: folder.appendingPathComponent("archives"))
+        let manager = MiniCacheManager(name: "hits", directory: folder.appendingPathComponent("caches"))
+        let all = try sides(factory, manager)
+        let sides = all.filter { only == nil || $0.name == only }
+        let keys = (0..<8).map { thread in (0..<65_536).map { Reading.key(($0 &* 0x9E_3779_B1 &+ thread &* 7919) & 0xFF_FFFF_FFFF % count) }
+        }
+        var figures: [Figure] = []
+        var alone: [String: Double] = [:]
+        for threads in [1, 2, 8] {
+            var rates: [String: [Double]] = [:]
+            // In turns, so that all have the same machine. The first round is not counted.
+            for round in 0...rounds {
+                for side in sides {
+                    let rate = try rate(threads, keys, side)
+                    if round > 0 { rates[side.name, default: []].append(rate) }
+                }
+            }
+            let dictionary = Distribution(rates[all[0].name] ?? []).median
+            for side in sides {
+                let rate = Distribution(rates[side.name] ?? []).median
+                if threads == 1 { alone[side.name] = rate }
+                let title = "Hits of \(side.name), \(threads) \(threads == 1 ? "thread" : "threads")"
+                figures.append(Figure(title: title, value: rate / 1e6, unit: "million a second"))
+                if only == nil, side.name != all[0].name {
+                    figures.append(Figure(title: "… of the dictionaries", value: rate / dictionary, unit: "×"))
+                }
+                if threads > 1, let alone = alone[side.name] {
+                    figures.append(Figure(title: "… of one thread", value: rate / alone, unit: "×"))
+                }
+            }
+        }
+        try factory.close()
+        try manager.close()
+        return figures
+    }
+
+    private static func sides(_ factory: ArchivesFactory, _ manager: MiniCacheManager) throws -> [Side] {
+        let store = try factory.store(for: Reading.self, memoryLimit: 1.gigaByte, diskLimit: 1.gigaByte)
+        let cache: MiniCache<String, Reading> = manager.cache(
+            cacheName: "hits", cacheVersion: .custom("1"), maxAge: .days(7), memoryLimit: 1.gigaByte)
+        let memory = MemoryStorage<String, Reading>()
+        let recent = try LRUStorage<String, Reading>(maxCount: count)
+        let dictionaries = (0..<8).map { _ in Dictionary(count) }
+        for number in 0..<count {
+            let reading = Reading(number)
+            try store.record(reading)
+            try cache.set(reading, forKey: reading.id)
+            memory.set(reading, forKey: reading.id) { _ in }
+            recent.set(reading, forKey: reading.id) { _ in }
+        }
+        try store.flush()
+        return [
+            Side(name: "a locked dictionary each") { thread in
+                let dictionary = dictionaries[thread]
+                return { key in consume(dictionary.contents.withLock { $0[key] }) }
+            },
+            Side(name: "an archive") { _ in { key in consume(try store.access(archiveWithKey: key)) } },
+            Side(name: "MiniCache, by subscript") { _ in { key in consume(cache[key]) } },
+            Side(name: "MemoryStorage") { _ in { key in memory.retrieve(forKey: key) { consume($0) } } },
+            Side(name: "LRUStorage") { _ in { key in recent.retrieve(forKey: key) { consume($0) } } },
+            Side(name: "one locked dictionary for all") { _ in
+                let dictionary = dictionaries[0]
+                return { key in consume(dictionary.contents.withLock { $0[key] }) }
+            },
+        ]
+    }
+
+    private final class Dictionary: Sendable {
+        let contents: LockedBox<[String: Reading]>
+
+        init(_ count: Int) {
+            contents = LockedBox(Swift.Dictionary(uniqueKeysWithValues: (0..<count).map { (Reading.key($0), Reading($0)) }))
+        }
+    }
+
+    /// Keeps the compiler from removing the hit.
+    @_optimize(none)
+    private static func consume<Value>(_ value: Value) {}
+
+    /// How many hits all threads together make in a second.
+    private static func rate(_ threads: Int, _ keys: [[String]], _ side: Side) throws -> Double {
+        let (start, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let failure = Mutex<(any Error)?>(nil)
+        for number in 0..<threads {
+            let (hit, keys) = (side.hit(number), keys[number])
+            Thread {
+                start.wait()
+                do {
+                    for turn in 0..<hits { try hit(keys[turn & 65_535]) }
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+                done.signal()
+            }.start()
+        }
+        let began = ContinuousClock.now
+        for _ in 0..<threads { start.signal() }
+        for _ in 0..<threads { done.wait() }
+        if let error = failure.withLock({ $0 }) { throw error }
+        return Double(threads * hits) / ((ContinuousClock.now - began) / .seconds(1))
+    }
+}

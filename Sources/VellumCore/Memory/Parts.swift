@@ -1,0 +1,126 @@
+internal import Foundation
+public import Synchronization
+
+/// A part of a memory cache: the entries whose hashes lead to it.
+@usableFromInline
+package protocol CachePart: Sendable {
+    var usage: StorageUsage { get }
+
+    /// Returns the last use of the least recently used entry; `nil` if there is none.
+    mutating func oldestUse() -> UseStamp?
+}
+
+/// The parts of a memory cache, each with a lock, so that threads on different cores seldom wait for each other.
+///
+/// Together they are one cache: ``evict(while:_:)`` finds the least recently used entry of all parts.
+///
+/// - Complexity: O(1) unless stated otherwise.
+@usableFromInline
+package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
+    // Unchecked because what the pointer refers to never changes, and each part has its lock.
+    @usableFromInline let parts: UnsafeMutablePointer<Locked<Part>>
+    @usableFromInline package let count: Int
+    @usableFromInline package let clock = UseClock()
+    @usableFromInline let entries = Atomic(0)
+    @usableFromInline let bytes = Atomic(0)
+    /// For each part, a stamp that is not later than the last use of any of its entries.
+    @usableFromInline let bounds: Locked<[UseStamp]>
+
+    @usableFromInline package static var usualCount: Int { PartCount.usual }
+
+    @inlinable
+    package init(count: Int = Self.usualCount, _ make: () -> Part) {
+        self.count = count
+        parts = .allocate(capacity: count)
+        for index in 0..<count { (parts + index).initialize(to: Locked(make())) }
+        bounds = Locked(Array(repeating: .never, count: count))
+    }
+
+    deinit {
+        parts.deinitialize(count: count)
+        parts.deallocate()
+    }
+
+    // MARK: One part
+
+    /// The part of a key with that hash.
+    @inlinable
+    package func index(ofHash hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 32) & (count - 1) }
+
+    /// Runs `body` with a part that no other thread uses. `body` may neither insert nor remove entries.
+    @inlinable
+    package func withLock<Result: Sendable>(_ index: Int, _ body: (inout Part) -> Result) -> Result {
+        parts[index].withLock { part in body(&part) }
+    }
+
+    /// Runs `body` with a part that no other thread uses, and counts what it inserts and removes.
+    @inlinable
+    package func update<Result: Sendable>(_ index: Int, _ body: (inout Part) -> Result) -> Result {
+        parts[index].withLock { part in update(&part, body) }
+    }
+
+    @inlinable
+    func update<Result>(_ part: inout Part, _ body: (inout Part) -> Result) -> Result {
+        let before = part.usage
+        let result = body(&part)
+        let after = part.usage
+        if after.entries != before.entries { entries.wrappingAdd(after.entries &- before.entries, ordering: .relaxed) }
+        if after.bytes != before.bytes { bytes.wrappingAdd(after.bytes &- before.bytes, ordering: .relaxed) }
+        return result
+    }
+
+    // MARK: All parts
+
+    @inlinable
+    package var usage: StorageUsage { StorageUsage(entries: entries.load(ordering: .relaxed), bytes: bytes.load(ordering: .relaxed)) }
+
+    /// Runs `body` with each part, as all of them are at one moment.
+    @inlinable
+    package func updateAll(_ body: (inout Part) -> Void) { updateAll(from: 0, body) }
+
+    // Each part stays locked until it was visited, and all are locked when the first one is.
+    @inlinable
+    func updateAll(from index: Int, _ body: (inout Part) -> Void) {
+        guard index < count else { return }
+        parts[index].withLock { part in
+            updateAll(from: index + 1, body)
+            update(&part, body)
+        }
+    }
+
+    /// Removes least recently used entries.
+    ///
+    /// - Parameters:
+    ///   - isOver: Whether there are still too many. Called outside the locks of the parts.
+    ///   - evict: Removes the least recently used entry of a part.
+    /// - Complexity: O(parts) for each entry, plus what ``CachePart/oldestUse()`` takes.
+    @inlinable
+    package func evict(while isOver: () -> Bool, _ evict: (inout Part) -> Void) {
+        guard isOver() else { return }
+        bounds.withLock { bounds in
+            // What an empty part is given later is newer.
+            let start = clock.latest
+            while isOver() {
+                guard let first = bounds.indices.min(by: { bounds[$0] < bounds[$1] }), bounds[first] < .last else { break }
+                let others = bounds.indices.reduce(UseStamp.last) { $1 == first ? $0 : min($0, bounds[$1]) }
+                bounds[first] = update(first) { part in
+                    guard let oldest = part.oldestUse() else { return .last }
+                    // Another part may have an older one.
+                    if oldest <= others { evict(&part) }
+                    return oldest
+                }
+            }
+            for index in bounds.indices where bounds[index] == .last { bounds[index] = start }
+        }
+    }
+}
+
+/// The number of locks among which threads are distributed.
+enum PartCount {
+    /// Four for each core, because two threads then seldom want the same one: a power of two.
+    static let usual: Int = {
+        var count = 1
+        while count < min(32, 4 * ProcessInfo.processInfo.activeProcessorCount) { count *= 2 }
+        return count
+    }()
+}
