@@ -121,6 +121,14 @@ public struct ArchiveIndex<Root> {
 
     private init(_ content: Content) { self.content = content }
 
+    /// The key paths of its properties.
+    var paths: [AnyKeyPath] {
+        switch content {
+        case .properties(let properties, _): properties.map(\.path)
+        case .elements(let elements, _): [elements.path]
+        }
+    }
+
     /// Adds the index to the catalog of an archive whose objects are of the root type.
     func add<Archive>(to catalog: inout IndexCatalog<Archive>) {
         switch content {

@@ -30,7 +30,7 @@ public protocol FieldReadable: Archivable {
 
 /// A property that can be read from the data of an object.
 public struct ArchiveField<Root> {
-    fileprivate let property: AnyKeyPath
+    let property: AnyKeyPath
     /// A `StoredProperty` of the property's type.
     fileprivate let stored: Any
 

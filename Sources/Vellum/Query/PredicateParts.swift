@@ -14,16 +14,81 @@ func propertyPath<Part: PredicateExpression, Environment>(
 /// A variable or a property of one.
 protocol PropertyExpression: PredicateExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath?
+
+    /// Returns how Swift describes the key path to the property, and the type that it begins with.
+    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain?
 }
 
 extension PredicateExpressions.Variable: PropertyExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? { key == variable ? \Output.self : nil }
+
+    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? { key == variable ? PropertyChain(Output.self) : nil }
 }
 
 extension PredicateExpressions.KeyPath: PropertyExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? {
         if let root = root as? PredicateExpressions.Variable<Root.Output> { return root.key == variable ? keyPath : nil }
         return (root as? any PropertyExpression)?.path(from: variable)?.appending(path: keyPath)
+    }
+
+    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? {
+        (root as? any PropertyExpression)?.chain(from: variable)?.appending(PropertyChain(keyPath))
+    }
+}
+
+// MARK: Optional chains
+
+/// How Swift describes a key path of stored properties: `address?.city`.
+///
+/// A predicate has the two parts of `$0.address?.city`, of which no key path can be made that is equal to `\.address?.city`. But an index or a
+/// field that was declared has one, and is described in the same way.
+struct PropertyChain {
+    let root: Any.Type
+    let names: String
+
+    init(_ root: Any.Type, _ names: String = "") { (self.root, self.names) = (root, names) }
+
+    /// - Returns: `nil` if Swift has no name for one of the properties: two such key paths may differ and be described in the same way.
+    init?<Root, Property>(_ path: KeyPath<Root, Property>) {
+        let root = (\Root.self as AnyKeyPath).debugDescription.dropLast(".self".count)
+        let description = path.debugDescription
+        let names = description.dropFirst(root.count)
+        guard description.hasPrefix(root), !names.contains("<") else { return nil }
+        self.init(Root.self, String(names))
+    }
+
+    func appending(_ other: PropertyChain?) -> PropertyChain? { other.map { PropertyChain(root, names + $0.names) } }
+
+    /// Whether the path is described so.
+    fileprivate func describes<Root>(_ path: AnyKeyPath, of root: Root.Type) -> Bool {
+        path.debugDescription == (\Root.self as AnyKeyPath).debugDescription.dropLast(".self".count) + names
+    }
+
+    /// Returns the key path that the root declares for an index or a field, if it declares one.
+    fileprivate var declaredPath: AnyKeyPath? {
+        func find<Root>(_ root: Root.Type) -> AnyKeyPath? { declaredPaths(of: root).first { describes($0, of: root) } }
+        return find(root)
+    }
+}
+
+/// Returns the key paths of the type's indexes and fields.
+private func declaredPaths(of type: Any.Type) -> [AnyKeyPath] {
+    func indexed<Value: IndexedArchivable>(_ type: Value.Type) -> [AnyKeyPath] { type.archiveIndexes.flatMap(\.paths) }
+    func fields<Value: FieldReadable>(_ type: Value.Type) -> [AnyKeyPath] { type.archiveFields.map(\.property) }
+    return ((type as? any IndexedArchivable.Type).map { indexed($0) } ?? []) + ((type as? any FieldReadable.Type).map { fields($0) } ?? [])
+}
+
+/// `$0.address?.city`
+extension PredicateExpressions.OptionalFlatMap: PropertyExpression {
+    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? { chain(from: variable)?.declaredPath }
+
+    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? {
+        guard let outer = (wrapped as? any PropertyExpression)?.chain(from: variable),
+            let inner = (transform as? any PropertyExpression)?.chain(from: self.variable.key)
+        else { return nil }
+        // A property that is not optional is wrapped at the end.
+        let isWrapped = (transform as? any PredicateExpression<Result>) != nil
+        return PropertyChain(outer.root, outer.names + "?" + inner.names + (isWrapped ? "?" : ""))
     }
 }
 

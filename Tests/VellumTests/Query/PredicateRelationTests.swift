@@ -37,6 +37,47 @@ struct PredicateRelationTests {
         }
     }
 
+    struct Parcel: ArchiveCodable, IndexedArchivable {
+        var primaryKey = ""
+        var sender: Person?
+        var lines: [Person?] = []
+
+        struct Person: Codable {
+            var name = ""
+            var house: House?
+            var shout: String { name + "!" }
+        }
+        struct House: Codable {
+            var city = ""
+            var floor: Int?
+        }
+
+        static var archiveIndexes: [ArchiveIndex<Parcel>] {
+            [
+                .index(\.sender?.name), .index(\.sender?.house?.floor), .index(\.sender?.house?.city, \.primaryKey),
+                .index(\.sender?.shout),
+                .index(\.lines[0]?.name),
+            ]
+        }
+    }
+
+    /// No key path can be made of the parts of a predicate that equals the one of the index.
+    @Test func anOptionalChainUsesTheIndexThatIsDescribedInTheSameWay() throws {
+        let found: [(Predicate<Parcel>, AnyKeyPath)] = [
+            (#Predicate { $0.sender?.name == "Ida" }, \Parcel.sender?.name),
+            (#Predicate { $0.sender?.name == nil }, \Parcel.sender?.name),
+            (#Predicate { ($0.sender?.name ?? "Ida") < "Jo" }, \Parcel.sender?.name),
+            (#Predicate { $0.sender?.house?.floor != 3 }, \Parcel.sender?.house?.floor),
+            (#Predicate { $0.sender?.house?.city == "Bern" }, \Parcel.sender?.house?.city),
+        ]
+        for (predicate, path) in found {
+            #expect(Condition(predicate).properties == [path], "\(predicate)")
+        }
+        // Swift describes such properties by addresses.
+        let computed: [Predicate<Parcel>] = [#Predicate { $0.sender?.shout == "Ida!" }, #Predicate { $0.lines[0]?.name == "Ida" }]
+        for predicate in computed { #expect(Condition(predicate).relations.isEmpty) }
+    }
+
     @Test func forcedUnwrappingIsNotPushedDown() {
         #expect(Condition<Sample>(#Predicate { $0.small! > 0 }).relations.isEmpty)
     }

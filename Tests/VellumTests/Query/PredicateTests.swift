@@ -136,4 +136,13 @@ extension Condition {
         case .test(let test): test.relation.map { [$0] } ?? []
         }
     }
+
+    /// The properties of the relations.
+    var properties: Set<AnyKeyPath> {
+        switch self {
+        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.properties) }
+        case .not(let part): part.properties
+        case .test(let test): test.relation == nil ? [] : Set([test.property].compactMap { $0 })
+        }
+    }
 }

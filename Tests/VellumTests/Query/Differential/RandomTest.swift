@@ -78,6 +78,18 @@ struct RandomTest {
                 let x: String? = pick(Nasty.strings + [nil], &$0)
                 return .init("nick != \(x.debugDescription)", #Predicate { $0.nick != x }) { $0.nick != x }
             },
+            {
+                let x: String? = pick(Nasty.strings + [nil], &$0)
+                return .init("away?.city == \(x.debugDescription)", #Predicate { $0.away?.city == x }) { $0.away?.city == x }
+            },
+            {
+                let x: Int? = pick(Nasty.integers + [nil], &$0)
+                return .init("away?.zip != \(x as Any)", #Predicate { $0.away?.zip != x }) { $0.away?.zip != x }
+            },
+            {
+                let x = pick(Nasty.integers, &$0)
+                return .init("(away?.zip ?? 2) < \(x)", #Predicate { ($0.away?.zip ?? 2) < x }) { ($0.away?.zip ?? 2) < x }
+            },
             { _ in .init("nick == nil", #Predicate { $0.nick == nil }) { $0.nick == nil } },
             { _ in .init("nick != nil", #Predicate { $0.nick != nil }) { $0.nick != nil } },
             {

@@ -23,6 +23,7 @@ struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
     var kind: Kind
     var level: Level?
     var home: Home
+    var away: Home?
     var tags: [String]
     var marks: [Double]
     /// Not indexed.
@@ -48,7 +49,8 @@ struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
             .index(\.flag), .index(\.small), .index(\.count, \.name), .index(\.huge), .index(\.ratio), .index(\.share), .index(\.name),
             .index(\.nick, \.count), .index(\.day), .index(\.seen), .index(\.code), .index(\.blob), .index(\.kind, \.ratio),
             .index(\.level),
-            .index(\.home.city), .index(\.home.zip, \.flag), .each(\.tags), .each(\.marks),
+            .index(\.home.city), .index(\.home.zip, \.flag), .index(\.away?.city), .index(\.away?.zip, \.flag), .each(\.tags),
+            .each(\.marks),
         ]
     }
 }
@@ -61,7 +63,8 @@ extension Specimen {
             .field(\.name, at: CodingKeys.name), .field(\.nick, at: CodingKeys.nick), .field(\.day, at: CodingKeys.day),
             .field(\.seen, at: CodingKeys.seen), .field(\.code, at: CodingKeys.code), .field(\.blob, at: CodingKeys.blob),
             .field(\.kind, at: CodingKeys.kind), .field(\.level, at: CodingKeys.level), .field(\.home.city, at: "home", "city"),
-            .field(\.home.zip, at: "home", "zip"), .field(\.tags, at: CodingKeys.tags), .field(\.marks, at: CodingKeys.marks),
+            .field(\.home.zip, at: "home", "zip"), .field(\.away?.city, at: "away", "city"), .field(\.tags, at: CodingKeys.tags),
+            .field(\.marks, at: CodingKeys.marks),
         ]
     }
 }
@@ -100,6 +103,7 @@ extension Specimen {
             day: pick(Nasty.dates), seen: maybe(pick(Nasty.dates)), code: pick(Nasty.codes), blob: pick(Nasty.blobs),
             kind: pick(Kind.allCases), level: maybe(pick(Level.allCases)),
             home: Home(city: pick(Nasty.strings), zip: maybe(pick(Nasty.integers))),
+            away: maybe(Home(city: pick(Nasty.strings), zip: maybe(pick(Nasty.integers)))),
             tags: (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(Nasty.strings) },
             marks: (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(Nasty.numbers) }, note: pick(Nasty.strings))
     }
