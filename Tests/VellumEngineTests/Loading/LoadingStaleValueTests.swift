@@ -61,6 +61,7 @@ struct LoadingStaleValueTests {
         #expect(try await askForStale() == "old")
         let ask = Task { [store] in try await store.value(forKey: "a") { "another" } }
         await setup.waitForWaiters(1)
+        await source.waitUntilCalled()
         source.answer("new")
         #expect(try await ask.value == "new")
     }

@@ -27,6 +27,7 @@ struct LoadingStampedeConcurrencyTests {
                 }
             }
             await setup.waitForWaiters(1000)
+            await source.waitUntilCalled()
             source.answer("loaded")
             for try await value in group { #expect(value == "loaded") }
         }
@@ -88,6 +89,7 @@ struct LoadingStampedeConcurrencyTests {
         await setup.waitForWaiters(1000)
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
         await setup.waitForWaiters(500)
+        await source.waitUntilCalled()
         source.answer("loaded")
         for (number, task) in tasks.enumerated() {
             if number % 2 == 0 {
