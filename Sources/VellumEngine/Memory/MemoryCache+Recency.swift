@@ -21,10 +21,15 @@ extension MemoryCache {
         while uses.count < limit, isMore {
             let sorted = shared.withLock { $0.recency.drain() }.sorted { $0.entryID > $1.entryID }
             if !sorted.isEmpty { shared.withLock { $0.recency.enqueue(sorted) } }
-            for index in 0..<parts.count where uses.count < limit {
-                uses += parts.withLock(index) { part in
+            // From where the last call ended: constant hits of one part must not keep the others waiting.
+            let first = shared.withLock { $0.nextPart }
+            for step in 0..<parts.count where uses.count < limit {
+                uses += parts.withLock((first + step) % parts.count) { part in
                     let present = part.list.takeDirty(limit - uses.count)
-                    if !present.isEmpty { shared.withLock { $0.recency.take(present) } }
+                    shared.withLock { shared in
+                        if !present.isEmpty { shared.recency.take(present) }
+                        shared.nextPart = (first + step + 1) % parts.count
+                    }
                     return present
                 }
             }

@@ -69,6 +69,8 @@ public import VellumCore
         @usableFromInline var versions = WriteVersions<EntryKey>()
         // Touches of entries that are not in memory and may not be on disk yet.
         @usableFromInline var recency = RecencyBuffer()
+        /// Where the next touches are taken.
+        var nextPart = 0
         @usableFromInline var capacity: Capacity
 
         // About four megabytes of pending touches.

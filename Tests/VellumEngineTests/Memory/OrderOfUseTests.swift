@@ -94,6 +94,22 @@ struct OrderOfUseTests {
         }
     }
 
+    /// Hits of the same entries again and again do not keep the uses of others from the disk.
+    @Test func touchesOfEveryPartAreTakenInTurn() throws {
+        let cache = MemoryCache<Int>(capacity: .unlimited)
+        let count = 400
+        for number in 0..<count { _ = store(number, in: cache) }
+        for number in 0..<count { #expect(isHit(number, in: cache)) }
+        var taken: Set<Int64> = []
+        for _ in 0..<count where taken.count < count {
+            let touches = cache.takeTouches(limit: 10)
+            cache.finishTouches(written: true)
+            taken.formUnion(touches.map(\.entryID))
+            for touch in touches { #expect(isHit(Int(touch.entryID) - 1, in: cache)) }
+        }
+        #expect(taken.count == count)
+    }
+
     /// Threads that insert, hit and remove in a full cache leave it within its limits.
     @Test func severalThreadsKeepTheLimits() throws {
         let cache = MemoryCache<Int>(capacity: try Capacity(50.byte, entries: 40))
