@@ -95,8 +95,10 @@ extension DiskStorage {
 
 extension NSCacheStorage {
     /// The error of a key without a value.
+    ///
+    /// Unchecked because the key is protected by never being read or changed here: it is only handed on.
     @available(*, deprecated, message: "A missing value is MemoryStorageError.noValue, as that of every storage in memory.")
-    public enum Error: Swift.Error, @unchecked Sendable {  // Unchecked because the key is only handed on.
+    public enum Error: Swift.Error, @unchecked Sendable {
         /// There is no value under the key.
         case noValue(Key)
     }

@@ -144,19 +144,18 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     @inlinable
     func insert(_ value: Value, forKey key: Key) {
-        let (cost, now) = (max(0, size(value)), clock.now())
+        let (bytes, now) = (max(0, size(value)), clock.now())
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
         let capacity = capacity
         // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
-        guard cost <= capacity.bytes, key == key else { return removeValue(forKey: key) }
-        // Before the new value is inserted, so that the sum does not overflow.
-        evict { $0.bytes > capacity.bytes - cost }
+        guard bytes <= capacity.bytes, key == key else { return removeValue(forKey: key) }
+        let cost = min(bytes, Self.greatestSum)
         let old = parts.update(index(of: key)) { part in
             let stamp = parts.clock.stamp(at: now)
             return part.list.insert(.init(payload: value, cost: cost, stamp: stamp, metadata: validity), forKey: key).old?.payload
         }
         withExtendedLifetime(old) {}
-        evict { capacity.isExceeded(byBytes: $0.bytes, entries: $0.entries) }
+        evict(beyond: capacity)
     }
 
     @inlinable
@@ -174,6 +173,15 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     @inlinable
     func index(of key: Key) -> Int { parts.index(ofHash: UInt64(truncatingIfNeeded: key.hashValue)) }
+
+    /// Eight terabytes: what a value or all values count at most, so that the sum does not overflow.
+    @inlinable static var greatestSum: Int { .max >> 20 }
+
+    @inlinable
+    func evict(beyond capacity: Capacity) {
+        let bytes = min(capacity.bytes, Self.greatestSum)
+        evict { $0.bytes > bytes || $0.entries > capacity.entries }
+    }
 
     @inlinable
     func evict(while isOver: (StorageUsage) -> Bool) {
@@ -205,7 +213,7 @@ extension LRUStorage {
         @inlinable get { limit.withLock { $0 } }
         set {
             limit.withLock { $0 = newValue }
-            evict { newValue.isExceeded(byBytes: $0.bytes, entries: $0.entries) }
+            evict(beyond: newValue)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumCore
 internal import VellumEngine
 
 // The parts of a predicate that an index understands: properties and constants.
@@ -15,14 +16,14 @@ func propertyPath<Part: PredicateExpression, Environment>(
 protocol PropertyExpression: PredicateExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath?
 
-    /// Returns how Swift describes the key path to the property, and the type that it begins with.
+    /// Returns the way to the property, which may lead through optionals.
     func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain?
 }
 
 extension PredicateExpressions.Variable: PropertyExpression {
     func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? { key == variable ? \Output.self : nil }
 
-    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? { key == variable ? PropertyChain(Output.self) : nil }
+    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? { key == variable ? PropertyChain(steps: []) : nil }
 }
 
 extension PredicateExpressions.KeyPath: PropertyExpression {
@@ -32,42 +33,71 @@ extension PredicateExpressions.KeyPath: PropertyExpression {
     }
 
     func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? {
-        (root as? any PropertyExpression)?.chain(from: variable)?.appending(PropertyChain(keyPath))
+        (root as? any PropertyExpression)?.chain(from: variable)?.appending([.property(keyPath)])
     }
 }
 
 // MARK: Optional chains
 
-/// How Swift describes a key path of stored properties: `address?.city`.
+/// The way to a property through optionals: `address?.city`.
 ///
 /// A predicate has the two parts of `$0.address?.city`, of which no key path can be made that is equal to `\.address?.city`. But an index or a
-/// field that was declared has one, and is described in the same way.
-struct PropertyChain {
-    let root: Any.Type
-    let names: String
-
-    init(_ root: Any.Type, _ names: String = "") { (self.root, self.names) = (root, names) }
-
-    /// - Returns: `nil` if Swift has no name for one of the properties: two such key paths may differ and be described in the same way.
-    init?<Root, Property>(_ path: KeyPath<Root, Property>) {
-        let root = (\Root.self as AnyKeyPath).debugDescription.dropLast(".self".count)
-        let description = path.debugDescription
-        let names = description.dropFirst(root.count)
-        guard description.hasPrefix(root), !names.contains("<") else { return nil }
-        self.init(Root.self, String(names))
+/// field that was declared has one, which Swift describes in the same way.
+///
+/// Unchecked because key paths are protected by never changing.
+struct PropertyChain: Hashable, @unchecked Sendable {
+    enum Step: Hashable {
+        case property(AnyKeyPath)
+        /// The wrapped value, or `nil` at the end.
+        case unwrapping
+        /// Into an optional, at the end.
+        case wrapping
     }
 
-    func appending(_ other: PropertyChain?) -> PropertyChain? { other.map { PropertyChain(root, names + $0.names) } }
+    var steps: [Step]
 
-    /// Whether the path is described so.
-    fileprivate func describes<Root>(_ path: AnyKeyPath, of root: Root.Type) -> Bool {
-        path.debugDescription == (\Root.self as AnyKeyPath).debugDescription.dropLast(".self".count) + names
+    func appending(_ others: [Step]) -> PropertyChain { PropertyChain(steps: steps + others) }
+
+    /// The declared key paths of chains, because describing them takes longer than a query for one object. One for each chain in the source.
+    private static let found = Locked<[PropertyChain: DeclaredPath]>([:])
+
+    private enum DeclaredPath { case path(PropertyChain), none }
+
+    /// The key path that the root declares for an index or a field, if it declares one.
+    var declaredPath: AnyKeyPath? {
+        let known = Self.found.withLock { $0[self] }
+        let answer = known ?? find().map { .path(PropertyChain(steps: [.property($0)])) } ?? .none
+        if known == nil { Self.found.withLock { $0[self] = answer } }
+        guard case .path(let chain) = answer, case .property(let path) = chain.steps.first else { return nil }
+        return path
     }
 
-    /// Returns the key path that the root declares for an index or a field, if it declares one.
-    fileprivate var declaredPath: AnyKeyPath? {
-        func find<Root>(_ root: Root.Type) -> AnyKeyPath? { declaredPaths(of: root).first { describes($0, of: root) } }
-        return find(root)
+    private func find() -> AnyKeyPath? {
+        guard case .property(let first) = steps.first, let description else { return nil }
+        return declaredPaths(of: type(of: first).rootType).first { $0.debugDescription == description }
+    }
+
+    /// How Swift describes such a key path; `nil` if it has no name for one of the properties: two such paths may differ and be described in
+    /// the same way.
+    private var description: String? {
+        var description = ""
+        for step in steps {
+            guard case .property(let path) = step else {
+                description += "?"
+                continue
+            }
+            let root = Self.description(ofRoot: type(of: path).rootType)
+            let names = path.debugDescription.dropFirst(root.count)
+            guard path.debugDescription.hasPrefix(root), !names.contains("<") else { return nil }
+            description += (description.isEmpty ? root : "") + names
+        }
+        return description
+    }
+
+    /// Returns "\User".
+    private static func description(ofRoot type: Any.Type) -> Substring {
+        func path<Root>(_ type: Root.Type) -> AnyKeyPath { \Root.self }
+        return path(type).debugDescription.dropLast(".self".count)
     }
 }
 
@@ -88,7 +118,7 @@ extension PredicateExpressions.OptionalFlatMap: PropertyExpression {
         else { return nil }
         // A property that is not optional is wrapped at the end.
         let isWrapped = (transform as? any PredicateExpression<Result>) != nil
-        return PropertyChain(outer.root, outer.names + "?" + inner.names + (isWrapped ? "?" : ""))
+        return outer.appending([.unwrapping] + inner.steps + (isWrapped ? [.wrapping] : []))
     }
 }
 

@@ -10,9 +10,10 @@
 ///
 /// A reader takes one of several locks, by its thread, and a writer takes all of them. So readers write no line of memory in common, and a write
 /// costs as many locks as there are.
+///
+/// Unchecked because `value` is protected by `locks`: it is read inside one of them and changed inside all.
 @usableFromInline
 package struct ReadMostly<Value>: ~Copyable, @unchecked Sendable {
-    // Unchecked because the value is read inside one lock and changed inside all.
     @usableFromInline let locks: UnsafeMutablePointer<Locked<Void>>
     @usableFromInline let count: Int
     @usableFromInline let value: UnsafeMutablePointer<Value>
@@ -33,13 +34,13 @@ package struct ReadMostly<Value>: ~Copyable, @unchecked Sendable {
         locks.deallocate()
     }
 
-    /// Runs `body` while nobody changes the value. `body` must not change it.
+    /// Runs `body` while nobody changes the value. Blocks while another thread changes it.
     @inlinable
-    package borrowing func read<Result: Sendable>(_ body: (UnsafeMutablePointer<Value>) -> Result) -> Result {
+    package borrowing func read<Result: Sendable>(_ body: (UnsafePointer<Value>) -> Result) -> Result {
         // Threads have their control blocks on pages of their own.
         let thread = Self.thread
         let hash = (thread &* 0x9E37_79B9_7F4A_7C15) >> 32
-        return locks[Int(truncatingIfNeeded: hash) & (count - 1)].withLock { _ in body(value) }
+        return locks[Int(truncatingIfNeeded: hash) & (count - 1)].withLock { _ in body(UnsafePointer(value)) }
     }
 
     @inlinable static var thread: UInt {

@@ -15,9 +15,10 @@ package protocol CachePart: Sendable {
 /// Together they are one cache: ``evict(while:_:)`` finds the least recently used entry of all parts.
 ///
 /// - Complexity: O(1) unless stated otherwise.
+///
+/// Unchecked because each part is protected by its lock, and `parts` never changes.
 @usableFromInline
 package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
-    // Unchecked because what the pointer refers to never changes, and each part has its lock.
     @usableFromInline let parts: UnsafeMutablePointer<Locked<Part>>
     @usableFromInline package let count: Int
     @usableFromInline package let clock = UseClock()

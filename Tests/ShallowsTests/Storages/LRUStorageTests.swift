@@ -25,6 +25,22 @@ struct LRUStorageTests {
         #expect(storage.totals == StorageUsage(entries: 2, bytes: 9))
     }
 
+    @Test func replacingAValueEvictsNoOtherForTheOldOne() async throws {
+        let storage = try LRUStorage<String, Data>(maxBytes: 10)
+        try await storage.set(Data(count: 3), forKey: "a")
+        try await storage.set(Data(count: 6), forKey: "b")
+        try await storage.set(Data(count: 7), forKey: "b")
+        #expect(try await storage.retrieve(forKey: "a").count == 3)
+        #expect(storage.totals == StorageUsage(entries: 2, bytes: 10))
+    }
+
+    @Test func sizesThatExceedEveryMemoryDoNotOverflow() async throws {
+        let storage = LRUStorage<Int, Int>(capacity: .unlimited) { _ in .max }
+        for key in 0..<100 { try await storage.set(key, forKey: key) }
+        #expect(storage.totals.entries == 1)
+        #expect(try await storage.retrieve(forKey: 99) == 99)
+    }
+
     @Test func aValueThatIsTooLargeEvictsNothingAndLeavesNoOldOne() async throws {
         let storage = try LRUStorage<String, Data>(maxBytes: 10)
         try await storage.set(Data(count: 4), forKey: "a")

@@ -16,7 +16,7 @@ struct ExaminedFolder: Codable, Sendable {
     /// The key of the last file with that use; `nil` if there is no other.
     var lastKey: String? = ""
     /// The names of files that could not be read.
-    var unread: [String] = []
+    var unread: Set<String> = []
     var stage = Stage.examining
 
     func covers(_ file: OriginalFolder.File, _ version: Int64) -> Bool {
@@ -30,14 +30,13 @@ struct ExaminedFolder: Codable, Sendable {
         let now = WallClock.system.now().rawValue
         newest = min(now, max(newest, files.last?.lastUsed.rawValue ?? 0))
         lastKey = nil
-        unread.removeAll { name in !files.contains { $0.name == name } }
+        unread.formIntersection(files.map(\.name))
         stage = .recorded
     }
 
     /// Adds a file, in the order of their last uses.
     mutating func add(_ file: OriginalFolder.File, isRead: Bool) {
-        unread.removeAll { $0 == file.name }
-        if !isRead { unread.append(file.name) }
+        if isRead { unread.remove(file.name) } else { unread.insert(file.name) }
         let lastUsed = file.lastUsed.rawValue
         if lastUsed > newest { (newest, lastKey) = (lastUsed, file.key) }
         if lastUsed == newest { lastKey = lastKey.map { max($0, file.key) } }
@@ -82,13 +81,11 @@ private struct TakingOver<Value> {
         var options = StoreOptions<ExaminedFolder>()
         options.policy = .share
         marks = try store.disk.file.store(named: ExaminedFolder.archive, codec: JSONCodec<ExaminedFolder>(), options)
-        examined = ExaminedFolder(version: store.version)
-        try readExamined()
+        (examined, revision) = try Self.examined(key, marks) ?? (ExaminedFolder(version: store.version), nil)
     }
 
-    mutating func readExamined() throws {
-        guard let entry = try marks.entryOnDisk(forKey: key) else { return }
-        (examined, revision) = (try marks.codec.decode(entry.bytes), entry.revision)
+    private static func examined(_ key: EntryKey, _ marks: Store<ExaminedFolder>) throws -> (ExaminedFolder, UInt32?)? {
+        try marks.entryOnDisk(forKey: key).map { (try marks.codec.decode($0.bytes), $0.revision) }
     }
 
     mutating func run(_ report: (TakeOver) -> Void) throws -> TakeOver? {
@@ -114,7 +111,7 @@ private struct TakingOver<Value> {
                 report(takeOver)
             } else {
                 isShared = true
-                try readExamined()
+                (examined, revision) = try Self.examined(key, marks) ?? (ExaminedFolder(version: store.version), nil)
                 rest = rest.filter { !examined.covers($0, store.version) }[...]
             }
         } while examined.stage == .examining
