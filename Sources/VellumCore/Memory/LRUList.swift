@@ -30,28 +30,36 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     /// The index of an entry, valid while the entry is in the list.
     @usableFromInline package typealias Slot = Int32
 
-    /// The cost, last use and metadata of an entry, stored apart from the payload, so that reading them retains nothing.
-    @usableFromInline package struct Facts {
+    /// A place for an entry. Where threads hit, its fields are read one by one, so that only a payload that is returned is retained.
+    @usableFromInline package struct Place {
         /// The cost; of a free slot the next free one.
         @usableFromInline package var cost: Int
         @usableFromInline package var stamp: UseStamp
+        /// Of a free slot, that of its last entry.
         @usableFromInline package var metadata: Metadata
+        /// `nil` in a free slot, as the key is.
+        @usableFromInline package var payload: Payload?
+        @usableFromInline package var key: Key?
         /// Whether ``order`` has the slot.
         @usableFromInline package var isOrdered = false
 
         @inlinable
-        package init(cost: Int, stamp: UseStamp, metadata: Metadata) {
-            self.cost = cost
-            self.stamp = stamp
-            self.metadata = metadata
+        init(_ item: Item, _ key: Key) {
+            (cost, stamp, metadata) = (item.cost, item.stamp, item.metadata)
+            (payload, self.key) = (item.payload, key)
+        }
+
+        @inlinable var item: Item? { payload.map { Item(payload: $0, cost: cost, stamp: stamp, metadata: metadata) } }
+
+        @inlinable
+        mutating func set(_ item: Item) {
+            (cost, stamp, metadata) = (item.cost, item.stamp, item.metadata)
+            payload = item.payload
         }
     }
 
     @usableFromInline package var slots: [Key: Slot] = [:]
-    // The metadata of a free slot stays until the slot is reused.
-    @usableFromInline package var facts: ContiguousArray<Facts> = []
-    @usableFromInline package var payloads: ContiguousArray<Payload?> = []
-    @usableFromInline package var keys: ContiguousArray<Key?> = []
+    @usableFromInline package var places: ContiguousArray<Place> = []
     /// The head of the list of free slots; -1 ends the list.
     @usableFromInline package var firstFree: Slot = -1
     /// The order of the slots; `nil` until an entry has to go.
@@ -72,33 +80,30 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
 
     @inlinable
     package subscript(metadataOf slot: Slot) -> Metadata {
-        get { facts[Int(slot)].metadata }
-        _modify { yield &facts[Int(slot)].metadata }
+        get { places[Int(slot)].metadata }
+        _modify { yield &places[Int(slot)].metadata }
     }
 
     @inlinable
-    package func stamp(of slot: Slot) -> UseStamp { facts[Int(slot)].stamp }
+    package func stamp(of slot: Slot) -> UseStamp { places[Int(slot)].stamp }
 
     @inlinable
-    package func payload(_ slot: Slot) -> Payload? { payloads[Int(slot)] }
+    package func payload(_ slot: Slot) -> Payload? { places[Int(slot)].payload }
 
     /// Returns the entry under the key without moving it.
     @inlinable
     package func peek(_ key: Key) -> Item? { slots[key].flatMap(item) }
 
     @inlinable
-    package func item(_ slot: Slot) -> Item? {
-        let facts = facts[Int(slot)]
-        return payloads[Int(slot)].map { Item(payload: $0, cost: facts.cost, stamp: facts.stamp, metadata: facts.metadata) }
-    }
+    package func item(_ slot: Slot) -> Item? { places[Int(slot)].item }
 
     /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
     @usableFromInline package func newest(
         _ limit: Int = .max, where isIncluded: (Metadata) -> Bool = { _ in true }
     ) -> [(key: Key, item: Item)] {
-        let found = facts.indices.filter { keys[$0] != nil && isIncluded(facts[$0].metadata) }
-        return found.sorted { facts[$0].stamp > facts[$1].stamp }.prefix(limit).compactMap { slot in
-            guard let key = keys[slot], let item = item(Slot(slot)) else { return nil }
+        let found = places.indices.filter { places[$0].key != nil && isIncluded(places[$0].metadata) }
+        return found.sorted { places[$0].stamp > places[$1].stamp }.prefix(limit).compactMap { slot in
+            guard let key = places[slot].key, let item = places[slot].item else { return nil }
             return (key, item)
         }
     }
@@ -110,33 +115,33 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     package mutating func oldest() -> (key: Key, stamp: UseStamp)? {
         if order == nil { arrange() }
         while let (slot, stamp) = order?.first {
-            guard let key = keys[Int(slot)] else {
-                facts[Int(slot)].isOrdered = false
+            guard let key = places[Int(slot)].key else {
+                places[Int(slot)].isOrdered = false
                 order?.removeFirst()
                 continue
             }
-            if facts[Int(slot)].stamp <= stamp { return (key, stamp) }
-            order?.delayFirst(until: facts[Int(slot)].stamp)
+            if places[Int(slot)].stamp <= stamp { return (key, stamp) }
+            order?.delayFirst(until: places[Int(slot)].stamp)
         }
         return nil
     }
 
     @usableFromInline
     mutating func arrange() {
-        var places: [(Slot, UseStamp)] = []
-        places.reserveCapacity(count)
-        for slot in facts.indices where keys[slot] != nil {
-            facts[slot].isOrdered = true
-            places.append((Slot(slot), facts[slot].stamp))
+        var stamps: [(Slot, UseStamp)] = []
+        stamps.reserveCapacity(count)
+        for slot in places.indices where places[slot].key != nil {
+            places[slot].isOrdered = true
+            stamps.append((Slot(slot), places[slot].stamp))
         }
-        order = UseOrder(places)
+        order = UseOrder(stamps)
     }
 
     // MARK: Changing
 
     /// Makes the stamp the last use of the entry.
     @inlinable
-    package mutating func use(_ slot: Slot, _ stamp: UseStamp) { facts[Int(slot)].stamp = stamp }
+    package mutating func use(_ slot: Slot, _ stamp: UseStamp) { places[Int(slot)].stamp = stamp }
 
     /// Inserts the entry, replacing the entry of the same key. Returns its slot and the replaced entry.
     @inlinable
@@ -145,14 +150,14 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         totalCost += item.cost
         if let slot = slots[key] {
             let old = self.item(slot)
-            totalCost -= facts[Int(slot)].cost
-            set(item, slot)
+            totalCost -= places[Int(slot)].cost
+            places[Int(slot)].set(item)
             return (slot, old)
         }
         let slot = takeSlot(key, item)
         slots[key] = slot
-        if order != nil, !facts[Int(slot)].isOrdered {
-            facts[Int(slot)].isOrdered = true
+        if order != nil, !places[Int(slot)].isOrdered {
+            places[Int(slot)].isOrdered = true
             order?.insert(slot, item.stamp)
         }
         return (slot, nil)
@@ -163,69 +168,59 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     package mutating func remove(_ key: Key) -> Item? {
         guard let slot = slots.removeValue(forKey: key) else { return nil }
         let item = item(slot)
-        totalCost -= facts[Int(slot)].cost
-        (payloads[Int(slot)], keys[Int(slot)]) = (nil, nil)
-        facts[Int(slot)].cost = Int(firstFree)
+        totalCost -= places[Int(slot)].cost
+        (places[Int(slot)].payload, places[Int(slot)].key) = (nil, nil)
+        places[Int(slot)].cost = Int(firstFree)
         firstFree = slot
         return item
     }
 
     /// Replaces the payload under the key with another form of the same value.
     @usableFromInline package mutating func exchange(_ key: Key, _ replacement: (Payload) -> Payload?) {
-        guard let slot = slots[key], let payload = payloads[Int(slot)], let new = replacement(payload) else { return }
-        payloads[Int(slot)] = new
+        guard let slot = slots[key], let payload = places[Int(slot)].payload, let new = replacement(payload) else { return }
+        places[Int(slot)].payload = new
     }
 
     /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     @usableFromInline package mutating func removeAll() -> [Payload] {
-        let all = payloads.compactMap { $0 }
+        let all = places.compactMap(\.payload)
         self = LRUList()
         return all
-    }
-
-    @inlinable
-    mutating func set(_ item: Item, _ slot: Slot) {
-        facts[Int(slot)].cost = item.cost
-        facts[Int(slot)].stamp = item.stamp
-        facts[Int(slot)].metadata = item.metadata
-        payloads[Int(slot)] = item.payload
     }
 
     @inlinable
     mutating func takeSlot(_ key: Key, _ item: Item) -> Slot {
         if firstFree >= 0 {
             let slot = firstFree
-            firstFree = Slot(facts[Int(slot)].cost)
-            set(item, slot)
-            keys[Int(slot)] = key
+            firstFree = Slot(places[Int(slot)].cost)
+            places[Int(slot)].set(item)
+            places[Int(slot)].key = key
             return slot
         }
-        facts.append(Facts(cost: item.cost, stamp: item.stamp, metadata: item.metadata))
-        payloads.append(item.payload)
-        keys.append(key)
-        return Slot(facts.count - 1)
+        places.append(Place(item, key))
+        return Slot(places.count - 1)
     }
 }
 
 extension LRUList: Sendable where Key: Sendable, Payload: Sendable, Metadata: Sendable {}
 extension LRUList.Item: Sendable where Payload: Sendable, Metadata: Sendable {}
-extension LRUList.Facts: Sendable where Metadata: Sendable {}
+extension LRUList.Place: Sendable where Key: Sendable, Payload: Sendable, Metadata: Sendable {}
 
 extension LRUList {
     /// Stops the process if the tables are inconsistent. For tests. O(n).
     package func checkInvariants() {
         var (seen, sum) = (0, 0)
-        for slot in facts.indices {
-            precondition((payloads[slot] != nil) == (keys[slot] != nil), "A slot has a key and a payload, or neither.")
-            guard let key = keys[slot] else { continue }
+        for (slot, place) in places.enumerated() {
+            precondition((place.payload != nil) == (place.key != nil), "A slot has a key and a payload, or neither.")
+            guard let key = place.key else { continue }
             precondition(slots[key] == Slot(slot), "The key of an entry leads to it.")
-            precondition(order == nil || facts[slot].isOrdered, "The order has every entry.")
-            (seen, sum) = (seen + 1, sum + facts[slot].cost)
+            precondition(order == nil || place.isOrdered, "The order has every entry.")
+            (seen, sum) = (seen + 1, sum + place.cost)
         }
         precondition(seen == slots.count, "\(slots.count) keys lead to \(seen) entries.")
         precondition(sum == totalCost, "The costs add up to \(sum), not \(totalCost).")
         guard let order else { return }
         order.checkInvariants()
-        precondition(order.count == facts.count(where: \.isOrdered), "The order has each slot once.")
+        precondition(order.count == places.count(where: \.isOrdered), "The order has each slot once.")
     }
 }

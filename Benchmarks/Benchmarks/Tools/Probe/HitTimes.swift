@@ -27,7 +27,7 @@ enum HitTimes {
         static func key(_ number: Int) -> String { "reading-\(number)" }
     }
 
-    private static let (count, hits, rounds) = (20_000, 200_000, 7)
+    private static let (count, hits, rounds) = (20_000, 500_000, 7)
 
     /// What a thread does with a key.
     private typealias Hit = @Sendable (String) throws -> Void
@@ -38,16 +38,41 @@ enum HitTimes {
         var hit: @Sendable (Int) -> Hit
     }
 
-    /// - Parameter only: The name of one side, which is measured alone, for a profile.
-    static func measure(_ workspace: Workspace, only: String? = nil) throws -> [Figure] {
+    static func measure(_ workspace: Workspace) throws -> [Figure] { try withSides(workspace, measure) }
+
+    /// Prints how many million hits a second one side makes, round by round, and the time of the processor that each takes, for a profile.
+    ///
+    /// - Parameter arguments: The name of the side, and how many threads there are.
+    static func profile(_ workspace: Workspace, _ arguments: [String]) throws {
+        let threads = arguments.dropFirst().first.flatMap { Int($0) } ?? 1
+        try withSides(workspace) { sides in
+            for side in sides where side.name == arguments.first {
+                for _ in 0..<rounds {
+                    let before = clock()
+                    let rate = try rate(threads, keys, side)
+                    print(rate / 1e6, Double(clock() - before) * 1e9 / Double(CLOCKS_PER_SEC) / Double(threads * hits), "ns")
+                }
+            }
+        }
+    }
+
+    private static func withSides<Result>(_ workspace: Workspace, _ body: ([Side]) throws -> Result) throws -> Result {
         let folder = try workspace.folder("hits")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder.appendingPathComponent("archives"))
         let manager = MiniCacheManager(name: "hits", directory: folder.appendingPathComponent("caches"))
-        let all = try sides(factory, manager)
-        let sides = all.filter { only == nil || $0.name == only }
-        let keys = (0..<8).map { thread in (0..<65_536).map { Reading.key(($0 &* 0x9E_3779_B1 &+ thread &* 7919) & 0xFF_FFFF_FFFF % count) }
-        }
+        let result = try body(try sides(factory, manager))
+        try factory.close()
+        try manager.close()
+        return result
+    }
+
+    /// For each thread, keys in no order.
+    private static let keys = (0..<8).map { thread in
+        (0..<65_536).map { Reading.key(($0 &* 0x9E_3779_B1 &+ thread &* 7919) & 0xFF_FFFF_FFFF % count) }
+    }
+
+    private static func measure(_ sides: [Side]) throws -> [Figure] {
         var figures: [Figure] = []
         var alone: [String: Double] = [:]
         for threads in [1, 2, 8] {
@@ -59,13 +84,13 @@ enum HitTimes {
                     if round > 0 { rates[side.name, default: []].append(rate) }
                 }
             }
-            let dictionary = Distribution(rates[all[0].name] ?? []).median
+            let dictionary = Distribution(rates[sides[0].name] ?? []).median
             for side in sides {
                 let rate = Distribution(rates[side.name] ?? []).median
                 if threads == 1 { alone[side.name] = rate }
                 let title = "Hits of \(side.name), \(threads) \(threads == 1 ? "thread" : "threads")"
                 figures.append(Figure(title: title, value: rate / 1e6, unit: "million a second"))
-                if only == nil, side.name != all[0].name {
+                if side.name != sides[0].name {
                     figures.append(Figure(title: "… of the dictionaries", value: rate / dictionary, unit: "×"))
                 }
                 if threads > 1, let alone = alone[side.name] {
@@ -73,8 +98,6 @@ enum HitTimes {
                 }
             }
         }
-        try factory.close()
-        try manager.close()
         return figures
     }
 
