@@ -102,17 +102,32 @@ package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
             // What an empty part is given later is newer.
             let start = clock.latest
             while isOver() {
-                guard let first = bounds.indices.min(by: { bounds[$0] < bounds[$1] }), bounds[first] < .last else { break }
-                let others = bounds.indices.reduce(UseStamp.last) { $1 == first ? $0 : min($0, bounds[$1]) }
+                let (first, others) = Self.oldest(bounds)
+                guard bounds[first] < .last else { break }
                 bounds[first] = update(first) { part in
                     guard let oldest = part.oldestUse() else { return .last }
                     // Another part may have an older one.
-                    if oldest <= others { evict(&part) }
-                    return oldest
+                    guard oldest <= others else { return oldest }
+                    evict(&part)
+                    return part.oldestUse() ?? .last
                 }
             }
             for index in bounds.indices where bounds[index] == .last { bounds[index] = start }
         }
+    }
+
+    /// Returns the index of the earliest stamp, and the earliest of the others.
+    @inlinable
+    static func oldest(_ bounds: [UseStamp]) -> (first: Int, others: UseStamp) {
+        var (first, others) = (0, UseStamp.last)
+        for index in 1..<max(1, bounds.count) {
+            if bounds[index] < bounds[first] {
+                (first, others) = (index, bounds[first])
+            } else if bounds[index] < others {
+                others = bounds[index]
+            }
+        }
+        return (first, others)
     }
 }
 

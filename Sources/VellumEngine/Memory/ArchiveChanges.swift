@@ -29,7 +29,7 @@ package final class ArchiveChanges: Sendable {
     }
 
     /// Whether another process may currently be writing a key with this hash (``EntryKey/sharedHash``).
-    func isChanging(_ hash: UInt64) -> Bool { file.page.isChanging(hash, of: archive, notBy: file.author) }
+    @usableFromInline func isChanging(_ hash: UInt64) -> Bool { file.page.isChanging(hash, of: archive, notBy: file.author) }
 }
 
 /// Changes by other processes.

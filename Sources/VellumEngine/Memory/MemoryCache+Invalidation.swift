@@ -17,6 +17,7 @@ extension MemoryCache {
     }
 
     /// Runs `body` inside the lock of the key's part, after dropping entries that other processes changed.
+    @inlinable
     func withFreshPart<Result: Sendable>(of key: EntryKey, _ body: (inout Part) -> Result) -> Result {
         var forgotten: [Payload] = []
         // Released outside the lock.

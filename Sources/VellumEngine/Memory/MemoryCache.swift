@@ -36,7 +36,7 @@ public import VellumCore
     /// What writes and misses need. Its lock is taken inside those of the parts.
     @usableFromInline let shared: Locked<Shared>
     /// The changes by other processes; `nil` if there can be none.
-    let feed: ArchiveChanges?
+    @usableFromInline let feed: ArchiveChanges?
     @usableFromInline let generation: Generation?
 
     @usableFromInline package init(capacity: Capacity, following feed: ArchiveChanges? = nil) {
@@ -110,7 +110,8 @@ public import VellumCore
     }
 
     /// Returns a ticket for a reader that missed the key and is about to read the disk.
-    @usableFromInline package func ticket(forMissed key: EntryKey) -> FillTicket {
+    @inlinable
+    package func ticket(forMissed key: EntryKey) -> FillTicket {
         withFreshPart(of: key) { _ in
             // While another process writes the key, the disk may return either value.
             if let feed, feed.isChanging(key.sharedHash) { return nil }
