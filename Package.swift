@@ -34,7 +34,7 @@ let package = Package(
             ]
         ),
         .target(name: "CChecksum"),
-        // Calls of SQLite's C API that Swift does not import.
+        // Calls of SQLite's C API and of the system that Swift does not import.
         .target(
             name: "CSQLiteConfig", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))],
             linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -20,6 +20,11 @@ public final class MiniCacheManager: Sendable {
     public var durability: Durability { file.durability }
     /// The format of new values. Values of every format are read.
     public var format: CodableFormat { file.format }
+    /// Whether the file stays locked while no other process uses it: ``LockingMode/shared`` unless set. Applies to a file that is opened later.
+    public var lockingMode: LockingMode {
+        get { file.lockingMode.withLock { $0 } }
+        set { file.lockingMode.withLock { $0 = newValue } }
+    }
 
     let file: CacheFile
     private let cores = Locked<[CacheLocation: CacheCore]>([:])

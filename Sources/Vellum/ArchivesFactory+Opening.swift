@@ -72,7 +72,7 @@ extension ArchivesFactory {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         let hold = try FileHold.open(
             at: fileURL, kind: .archives,
-            ifNotADatabase: methods == .throwing ? .refuse : .setAside, clock: clock)
+            ifNotADatabase: methods == .throwing ? .refuse : .setAside, lockingMode: lockingMode, clock: clock)
         let previous = state.withLock { state in
             defer { state.file = hold }
             return state.file

@@ -41,6 +41,11 @@ public final class ArchivesFactory: Sendable {
         get { defaults.withLock { $0.disk } }
         set { defaults.withLock { $0.disk = newValue } }
     }
+    /// Whether the file stays locked while no other process uses it: ``LockingMode/shared`` unless set. Applies to a file that is opened later.
+    public var lockingMode: LockingMode {
+        get { state.withLock { $0.lockingMode } }
+        set { state.withLock { $0.lockingMode = newValue } }
+    }
 
     let clock: WallClock
     let state = Locked(State())
@@ -49,6 +54,7 @@ public final class ArchivesFactory: Sendable {
 
     struct State {
         var file: FileHold?
+        var lockingMode = LockingMode.shared
         /// The handles that were not closed. Closing the factory closes them.
         var handles: [ObjectIdentifier: WeakHandle] = [:]
         /// The number of handles at which released ones are removed.

@@ -16,6 +16,8 @@
 /// ```sh
 /// VELLUM_CRASH_POINT=committed:3 program    # is killed when it passes `committed` for the third time
 /// ```
+///
+/// `VELLUM_CRASH_SIGNAL` is the number of another signal, such as that which stops it.
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
     case begun, writeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
@@ -47,6 +49,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case siblingEvicted, siblingSwept, archiveIndexDropped, archiveForgotten
     // Closing.
     case closing, closingTouchesWritten, closingReadersClosed, closed
+    // Sharing a file that was kept locked.
+    case lockRequested, lockEnds, lockEnded, fileShared
     // Damage.
     case damageMarked, damagedFileRetired, salvageBegins, salvageBatchCommitted, salvaged
     case asidePathRecorded, damagedFileMoved, damagedFileAside
@@ -103,6 +107,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         /// Whether a point is armed or counted. Almost always false, so that passing a point costs one load.
         private let isWatching: Atomic<Bool>
         private let plan: Locked<Plan>
+        private let signal = getenv("VELLUM_CRASH_SIGNAL").flatMap { Int32(String(cString: $0)) } ?? SIGKILL
 
         init() {
             var plan = Plan()
@@ -135,8 +140,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
                 return plan.passingsLeft <= 0
             }
             guard isEnd else { return }
-            kill(getpid(), SIGKILL)
-            while true { pause() }
+            // Sent to this thread, so that it does not go on until the process has stopped.
+            raise(signal)
+            while signal == SIGKILL { pause() }
         }
     }
 #endif

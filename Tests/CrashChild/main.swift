@@ -20,7 +20,7 @@ import Vellum
 //     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
 //     CrashChild who FOLDER                              prints which process has the file open, by SQLite's locks
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
-//     CrashChild obey FOLDER                             carries out commands, line by line
+//     CrashChild obey FOLDER [exclusive]                 carries out commands, line by line, and keeps the file locked
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //

@@ -87,5 +87,8 @@ extension CrashPoint {
         .originalsRecorded, .originalsSynced, .originalFileMoved, .originalsKept,
     ]
 
-    static let ofScripts = allCases.filter { !(ofRecovery + ofTakeover + ofOriginals).contains($0) }
+    /// The points that only a file passes that was kept locked, and the process that asks for it.
+    static let ofKeptLocks: [CrashPoint] = [.lockRequested, .lockEnds, .lockEnded, .fileShared]
+
+    static let ofScripts = allCases.filter { !(ofRecovery + ofTakeover + ofOriginals + ofKeptLocks).contains($0) }
 }

@@ -9,6 +9,7 @@ final class CacheFile: Sendable {
     let format: CodableFormat
     private let clock: WallClock
     private let file: Locked<FileHold?> = Locked(nil)
+    let lockingMode = Locked(LockingMode.shared)
     /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
@@ -54,7 +55,9 @@ final class CacheFile: Sendable {
 
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
-        let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: clock)
+        let hold = try FileHold.open(
+            at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, lockingMode: lockingMode.withLock { $0 },
+            clock: clock)
         // Released outside the lock.
         let previous = file.withLock { file in
             defer { file = hold }

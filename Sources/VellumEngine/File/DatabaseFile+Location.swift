@@ -94,6 +94,7 @@ extension DatabaseFile {
             if keepingLog { writer.connection.keepLog() }
             return writer.owners
         }
+        endKeptLock()
         FileRegistry.shared.remove(self, identity)
         for owner in owners ?? [] { owner.archiveDidLoseWrites(.vanished) }
     }

@@ -27,22 +27,29 @@ extension DatabaseFile {
     ///   - policy: What to do about a file that is not a database.
     ///   - original: How to import the entries of a file of the original MiniCache, which is then kept aside and reported as
     ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` treats such a file as a database of another program.
+    ///   - lockingMode: Whether to keep the file locked while no other process has it open. The first handle on a file decides.
     ///   - clock: The source of instants. The first handle on a file decides.
     /// - Throws: ``VellumError`` if the file cannot be created or opened, or must not be changed: it is not a database, a
     ///   database of another program, or from a newer version of this package.
     /// - Complexity: O(archives in the file), independent of their size.
     package static func open(
         at url: URL, kind: FileKind = .archives, ifNotADatabase policy: ForeignFilePolicy = .refuse,
-        takingOver original: OriginalCache? = nil, clock: WallClock = .system
+        takingOver original: OriginalCache? = nil, lockingMode: LockingMode = .shared, clock: WallClock = .system
     ) throws(VellumError) -> DatabaseFile {
-        try open(at: url, kind: kind, ifNotADatabase: policy, takingOver: original, isHeld: false, clock: clock)
+        try open(at: url, Options(kind: kind, policy: policy, original: original, lockingMode: lockingMode, clock: clock), isHeld: false)
+    }
+
+    /// How a file is opened.
+    struct Options {
+        var kind: FileKind
+        var policy: ForeignFilePolicy
+        var original: OriginalCache?
+        var lockingMode: LockingMode
+        var clock: WallClock
     }
 
     /// Opens the file and, if `isHeld`, counts a hold on it for the caller (``FileHold``).
-    static func open(
-        at url: URL, kind: FileKind, ifNotADatabase policy: ForeignFilePolicy, takingOver original: OriginalCache?, isHeld: Bool,
-        clock: WallClock
-    ) throws(VellumError) -> DatabaseFile {
+    static func open(at url: URL, _ options: Options, isHeld: Bool) throws(VellumError) -> DatabaseFile {
         guard url.isFileURL else {
             let kind = url.scheme.map { "it has the scheme \($0)" } ?? "it has no scheme"
             throw VellumError(.cannotOpen, "The URL does not name a file: \(kind). Give a file URL: URL(fileURLWithPath:).")
@@ -55,12 +62,13 @@ extension DatabaseFile {
             } open: { _ in
                 try FolderLock.hold(folderOf: path) {
                     try FilePaths.checkAll(path)
+                    var options = options
                     // The target of a symbolic link is not moved aside.
-                    let policy = FileSystem.isLink(url.path) ? .refuse : policy
-                    return try open(path, kind, policy, original.map { Takeover(path: path, original: $0) }, clock)
+                    if FileSystem.isLink(url.path) { options.policy = .refuse }
+                    return try open(path, options, options.original.map { Takeover(path: path, original: $0) })
                 }
             } holding: { file in
-                guard file.kind == kind else { throw VellumError.wrongKind(file.kind, wanted: kind, file.path) }
+                guard file.kind == options.kind else { throw VellumError.wrongKind(file.kind, wanted: options.kind, file.path) }
                 if isHeld { file.holds.wrappingAdd(1, ordering: .acquiringAndReleasing) }
             }
         } catch {
@@ -88,16 +96,15 @@ extension DatabaseFile {
     }
 
     /// Opens the file at the path, after repairing or replacing it if necessary.
-    private static func open(
-        _ path: String, _ kind: FileKind, _ policy: ForeignFilePolicy, _ takeover: Takeover?, _ clock: WallClock
-    ) throws -> DatabaseFile {
+    private static func open(_ path: String, _ options: Options, _ takeover: Takeover?) throws -> DatabaseFile {
+        let (kind, policy, clock) = (options.kind, options.policy, options.clock)
         _ = try takeover?.resume()
         if let pendingEvents = try Recovery.resume(path, kind, at: clock.now()) {
-            return try open(path, kind, pendingEvents: pendingEvents, clock)
+            return try open(path, options, pendingEvents: pendingEvents)
         }
         do {
             guard !Recovery.isMarkedDamaged(path), !Recovery.isLogWithoutDatabase(path) else { throw SQLiteError.foundDamaged }
-            return try open(path, kind, pendingEvents: [], clock)
+            return try open(path, options, pendingEvents: [])
         } catch let error as SQLiteError where error.isDamage {
             guard try VellumError(error).code == .damagedFile || policy != .refuse || FileHeader.isOurs(path, kind) else {
                 throw VellumError(error)
@@ -107,26 +114,37 @@ extension DatabaseFile {
             if VellumError(error).code == .notADatabase, try !Recovery.mayHoldEntries(path, kind) {
                 let aside = try Recovery.setAside(path, at: clock.now())
                 Log.warning("The file at \(path) is not a database. It was moved to \(aside), and a new file was created.")
-                return try open(path, kind, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
+                return try open(path, options, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)])
             }
-            if try Recovery.isSoundAfterAll(path, kind) { return try open(path, kind, pendingEvents: [], clock) }
-            return try open(path, kind, pendingEvents: try Recovery.repair(path, kind, at: clock.now()), clock)
+            if try Recovery.isSoundAfterAll(path, kind) { return try open(path, options, pendingEvents: []) }
+            return try open(path, options, pendingEvents: try Recovery.repair(path, kind, at: clock.now()))
         } catch let error as VellumError where error.code == .foreignFile {
             if let pendingEvents = try takeover?.run(try identity(of: path), at: clock.now()) {
-                return try open(path, kind, pendingEvents: pendingEvents, clock)
+                return try open(path, options, pendingEvents: pendingEvents)
             }
             guard policy == .setAsideAlways else { throw error }
             let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
             Log.warning("A database of another program was moved aside, and a new file was created.")
-            return try open(path, kind, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)], clock)
+            return try open(path, options, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)])
         }
     }
 
-    private static func open(_ path: String, _ kind: FileKind, pendingEvents: [StoreEvent], _ clock: WallClock) throws -> DatabaseFile {
+    private static func open(_ path: String, _ options: Options, pendingEvents: [StoreEvent]) throws -> DatabaseFile {
         // After the old file was set aside there is no file yet.
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
-        let connection = try connect(path, kind)
+        let connection = try connectFirst(path, options.lockingMode)
+        do {
+            return try open(path, options, pendingEvents: pendingEvents, try prepare(connection, options.kind))
+        } catch {
+            if let identity = FileIdentity(path: path) { OpenDatabases.shared.setLocked(false, identity) }
+            throw error
+        }
+    }
+
+    private static func open(
+        _ path: String, _ options: Options, pendingEvents: [StoreEvent], _ connection: sending Connection
+    ) throws -> DatabaseFile {
         var pendingEvents = pendingEvents
         if FileSystem.isOnNetwork(path) {
             Log.warning("An archive is on a network file system, where locks are unreliable. Move it to a local disk.")
@@ -136,7 +154,9 @@ extension DatabaseFile {
         // The process that marked the file as retired was killed, or found the file intact: it was not set aside.
         if changesFile.page.isRetired { changesFile.page.reset() }
         let file = try DatabaseFile(
-            path: path, kind: kind, identity: try identity(of: path), connection: connection, changesFile: changesFile, clock: clock)
+            path: path, kind: options.kind, identity: try identity(of: path), connection: connection, changesFile: changesFile,
+            clock: options.clock)
+        file.awaitOtherProcesses()
         file.pendingEvents.withLock { $0 = pendingEvents }
         try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer) }
         file.scheduleReclaiming()
@@ -145,11 +165,13 @@ extension DatabaseFile {
     }
 
     /// Opens a connection and checks or creates the schema.
-    static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
-        let connection = try Connection(path: path)
+    static func connect(_ path: String, _ kind: FileKind) throws -> Connection { try prepare(Connection(path: path), kind) }
+
+    /// Checks or creates the schema.
+    private static func prepare(_ connection: Connection, _ kind: FileKind) throws -> Connection {
         CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection, kind)
-        if connection.isReadOnly, FileSystem.isWritable(path) {
+        if connection.isReadOnly, FileSystem.isWritable(connection.path) {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
         }
         return connection

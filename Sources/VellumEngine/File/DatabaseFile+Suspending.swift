@@ -31,6 +31,7 @@ extension DatabaseFile {
                         try writer.commitBatch()
                         try writer.release()
                     }
+                    endKeptLock()
                 }
             }
             // The last connection that closes may have removed the log.

@@ -46,6 +46,8 @@ package final class DatabaseFile: Sendable {
     let maintenance = Maintenance()
     /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
+    /// The lock that this process keeps; `nil` if the file is shared.
+    let keptLock: Locked<KeptLock?> = Locked(nil)
     let syncing = Locked(LogSync())
     let syncQueue = Locked(SyncQueue())
     let checkpointing: Locked<Connection?> = Locked(nil)
@@ -136,6 +138,7 @@ package final class DatabaseFile: Sendable {
                         readers.reopen()
                         throw error
                     }
+                    endKeptLock()
                 }
             }
             FileRegistry.shared.remove(self, identity)

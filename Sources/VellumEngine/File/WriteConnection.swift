@@ -65,7 +65,7 @@ final class WriteConnection {
 
     /// Opens the file again after ``release()``.
     func reopen(path: String) throws(SQLiteError) {
-        let connection = try Connection(path: path)
+        let connection = try DatabaseFile.connectSharing(path)
         try connection.execute(SQL.writerSettings)
         try use(connection)
     }

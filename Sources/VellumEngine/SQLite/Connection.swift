@@ -28,10 +28,13 @@ final class Connection {
         self.path = path
         let identity = FileIdentity(path: path)
         self.identity = identity
-        if let identity { OpenDatabases.shared.add(identity) }
+        let isLocked = identity.map { OpenDatabases.shared.add($0) } ?? false
         var handle: OpaquePointer?
         // NOMUTEX: our own lock guards every use, so SQLite's mutex would only add cost.
-        let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        // The VFS that locks the file for this process until its last connection closes, and has the wal-index in its own memory
+        // (sqlite.org/vfs.html, 2.1).
+        let code = sqlite3_open_v2(path, &handle, flags, isLocked ? "unix-excl" : nil)
         guard let handle, code == SQLITE_OK else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
             sqlite3_close_v2(handle)  // A failed open returns a handle, too.
@@ -77,6 +80,21 @@ final class Connection {
 
     /// How long to wait for another process at most, in milliseconds.
     private static let longestWait: Int64 = 10_000
+
+    /// Reads the file for the first time.
+    ///
+    /// - Parameter milliseconds: How long to wait at most for another process; `nil` for as long as usual.
+    /// - Returns: Whether it can be read; `false` if another process keeps it locked.
+    func canRead(waiting milliseconds: Int64?) throws(SQLiteError) -> Bool {
+        busyHandler.milliseconds = milliseconds ?? Self.longestWait
+        defer { busyHandler.milliseconds = Self.longestWait }
+        do throws(SQLiteError) {
+            _ = try int(SQL.tableCount)
+            return true
+        } catch  where error.isBusy {
+            return false
+        }
+    }
 
     func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         if let refusal { throw refusal }
@@ -232,6 +250,9 @@ final class Connection {
         var keeps: Int32 = 1
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
     }
+
+    /// Keeps SQLite from copying the log when the connection closes, which may take long.
+    func closeWithoutCheckpoint() { _ = vellum_sqlite_close_without_checkpoint(UnsafeMutableRawPointer(handle)) }
 
     /// Reads the file and its log from end to end and returns the error of the device, or `nil` if every read succeeds.
     ///

@@ -18,6 +18,8 @@ final class OpenDatabases: Sendable {
 
     private struct Database {
         var connections = 0
+        /// Whether this process keeps the database locked, so that no other can open it.
+        var isLocked = false
         /// The descriptor of the wal-index file.
         var descriptor: Int32?
     }
@@ -25,8 +27,25 @@ final class OpenDatabases: Sendable {
     private let databases = Locked<[FileIdentity: Database]>([:])
 
     /// Counts a connection that is about to be opened.
-    func add(_ identity: FileIdentity) {
-        databases.withLock { $0[identity, default: Database()].connections += 1 }
+    ///
+    /// - Returns: Whether it must keep the database locked, as the others of this process do.
+    func add(_ identity: FileIdentity) -> Bool {
+        databases.withLock { databases in
+            databases[identity, default: Database()].connections += 1
+            return databases[identity]?.isLocked ?? false
+        }
+    }
+
+    /// Whether this process keeps the database locked.
+    func isLocked(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity]?.isLocked ?? false } }
+
+    /// Sets whether connections keep the database locked. There must be none.
+    func setLocked(_ isLocked: Bool, _ identity: FileIdentity) {
+        databases.withLock { databases in
+            var database = databases[identity] ?? Database()
+            database.isLocked = isLocked
+            databases[identity] = isLocked || database.connections > 0 ? database : nil
+        }
     }
 
     /// Removes a connection that was closed from the count.
@@ -34,12 +53,11 @@ final class OpenDatabases: Sendable {
         databases.withLock { databases in
             guard var database = databases[identity] else { return }
             database.connections -= 1
-            guard database.connections == 0 else {
-                databases[identity] = database
-                return
+            if database.connections == 0, let descriptor = database.descriptor {
+                _ = close(descriptor)
+                database.descriptor = nil
             }
-            if let descriptor = database.descriptor { _ = close(descriptor) }
-            databases[identity] = nil
+            databases[identity] = database.connections > 0 || database.isLocked ? database : nil
         }
     }
 
@@ -56,6 +74,7 @@ final class OpenDatabases: Sendable {
     func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
         databases.withLock { databases in
             guard var database = databases[identity] else { return .unknown }
+            if database.isLocked { return .unlocked }
             if database.descriptor == nil, FileIdentity(path: path) == identity {
                 let descriptor = open(path + "-shm", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                 if descriptor >= 0 { database.descriptor = descriptor }

@@ -26,6 +26,19 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     static let busy = SQLiteError(code: SQLITE_BUSY, message: "Another process is opening the file.")
 
+    /// Our own code in the family of SQLITE_BUSY (SQLite defines none above 3 there).
+    static let keptLockedCode = SQLITE_BUSY | (200 << 8)
+
+    /// Another process keeps the file locked (``LockingMode/exclusive``) and does not react.
+    static func keptLocked(by process: Int32) -> SQLiteError {
+        SQLiteError(
+            code: keptLockedCode,
+            message: """
+                Process \(process) keeps the file locked (LockingMode.exclusive) and did not share it within two seconds. It may be stopped, \
+                by a debugger or by the system. Let it run or end it, then try again.
+                """)
+    }
+
     /// The open file is no longer at its path. (SQLITE_READONLY_DBMOVED, a macro that Swift does not import.)
     static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
 
@@ -50,6 +63,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     var primaryCode: Int32 { code & 0xFF }
 
     /// Whether the file could not be opened and SQLite does not report why.
+    /// Whether another connection has locked what is needed.
+    var isBusy: Bool { primaryCode == SQLITE_BUSY }
+
     var isCannotOpen: Bool { !isUnsafePath && [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH].contains(primaryCode) }
 
     /// Whether the file is damaged. This includes a short read (the file was truncated), a failed constraint (our statements never violate
@@ -88,6 +104,10 @@ extension VellumError {
         }
         if error.code == SQLiteError.suspended.code {
             self = .suspended
+            return
+        }
+        if error.code == SQLiteError.keptLockedCode {
+            self.init(.busy, error.message, sqliteCode: SQLITE_BUSY, cause: error)
             return
         }
         if error.isUnsafePath {

@@ -1,3 +1,4 @@
+internal import CSQLiteConfig
 internal import Synchronization
 internal import VellumCore
 
@@ -10,6 +11,8 @@ internal import VellumCore
 ///     40    the process that announces
 ///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
 ///     56    how often processes have opened the database
+///     64    how often processes have asked for the lock of the database
+///     72    the process that keeps the database locked; 0 if there is none
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
 ///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
 ///           generation, hash of the key, archive and author
@@ -74,6 +77,7 @@ struct ChangePage: @unchecked Sendable {
         finished.pointee.store(first, ordering: .relaxed)
         word(32).pointee.store(0, ordering: .relaxed)
         word(56).pointee.store(first, ordering: .relaxed)
+        word(72).pointee.store(0, ordering: .relaxed)
         word(8).pointee.store(UInt64(Self.capacity), ordering: .relaxed)
         word(0).pointee.store(Self.magic, ordering: .releasing)
     }
@@ -216,6 +220,39 @@ struct ChangePage: @unchecked Sendable {
 
     /// Announces that this process has opened the database. The process must already hold SQLite's shared lock.
     func announceOpening() { word(56).pointee.add(1, ordering: .sequentiallyConsistent) }
+
+    // MARK: Keeping the database locked
+
+    /// How often processes have asked for the lock.
+    var requests: UInt32 { UInt32(truncatingIfNeeded: word(64).pointee.load(ordering: .sequentiallyConsistent)) }
+
+    /// Asks the process that keeps the database locked to share it.
+    func requestLock() {
+        word(64).pointee.add(1, ordering: .sequentiallyConsistent)
+        vellum_wake_all(requestsWord)
+    }
+
+    /// Blocks until a process has asked for the lock more than so many times.
+    func waitForRequest(after requests: UInt32) { vellum_wait_while(requestsWord, requests) }
+
+    /// The half of the counter that changes with each request.
+    private var requestsWord: UnsafeMutablePointer<UInt32> {
+        #if _endian(little)
+            (start + 64).assumingMemoryBound(to: UInt32.self)
+        #else
+            (start + 68).assumingMemoryBound(to: UInt32.self)
+        #endif
+    }
+
+    /// The process that keeps the database locked, if there is one. It may have been killed since.
+    var lockHolder: Int32? {
+        let process = Int32(truncatingIfNeeded: word(72).pointee.load(ordering: .sequentiallyConsistent))
+        return process == 0 ? nil : process
+    }
+
+    func setLockHolder(_ process: Int32?) {
+        word(72).pointee.store(UInt64(UInt32(bitPattern: process ?? 0)), ordering: .sequentiallyConsistent)
+    }
 
     // MARK: Setting aside
 

@@ -49,6 +49,8 @@ final class ChangesFile: Sendable {
             guard FileIdentity(path: path) != identity else { return }
             // The file was moved with its database: the next transaction or location check reports it.
             guard !page.isRetired else { return }
+            // Nobody can ask for the lock in the old file: whoever waits there shares the database.
+            page.requestLock()
             identity = try Self.map(path, at: start.address)
         }
     }
