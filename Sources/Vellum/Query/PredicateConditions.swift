@@ -32,7 +32,7 @@ func condition<Part: PredicateExpression, Environment>(
 ) -> Condition<Environment>? where Part.Output == Bool {
     if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation { return condition }
     do {
-        return .test(Test(matches: try compiled(part, in: scope), matchesStored: storedTest(of: part, in: scope)))
+        return .test(Test(matches: try compiled(part, in: scope), matchesStored: { storedTest(of: part, in: scope) }))
     } catch {
         return nil
     }
