@@ -78,15 +78,7 @@ public struct CBORDecoder: Sendable {
     /// - Complexity: O(*n*) in the number of bytes up to the end of the value.
     /// - Throws: What ``decode(_:from:)`` throws.
     public func decodeIfPresent<Value: Decodable>(_ type: Value.Type, at path: [String], from data: Data) throws -> Value? {
-        try data.withUnsafeBytes { bytes in
-            let bytes = bytes.assumingMemoryBound(to: UInt8.self)
-            guard
-                let field = try DecodingSource.mappingFaults({ () throws(WellFormedness.Fault) in
-                    try WellFormedness.field(at: path, in: bytes, nestingLimit: nestingLimit)
-                })
-            else { return nil }
-            return try DecodingSource.reading(field, self) { source throws in try source.decode(type, at: 0, depth: 0) }
-        }
+        try decodeIfPresent(type, at: CBORFieldPath(path), from: data)
     }
 
     /// Returns a value of the given type, decoded from CBOR with a configuration.

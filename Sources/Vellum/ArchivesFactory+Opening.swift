@@ -46,7 +46,7 @@ extension ArchivesFactory {
     private func options<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> StoreOptions<Archive> {
         var options = StoreOptions<Archive>()
         options.defaults = .init(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
-        var catalog = indexCatalog(of: Archive.self) ?? IndexCatalog()
+        var catalog = try indexCatalog(of: Archive.self) ?? IndexCatalog()
         catalog.version = ArchiveCodec<Archive>().version
         options.indexing = catalog
         options.durability = durability

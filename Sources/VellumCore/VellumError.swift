@@ -68,6 +68,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let inputOutput = Code("inputOutput")
         /// The archive is already open with larger limits, another durability or another type.
         public static let contradiction = Code("contradiction")
+        /// An index is of a property whose type cannot be indexed.
+        public static let invalidIndex = Code("invalidIndex")
         /// A query is invalid, for example because of a negative limit.
         public static let invalidQuery = Code("invalidQuery")
         /// The condition of a query threw an error for an object.

@@ -21,6 +21,14 @@ enum Log {
             """)
     }
 
+    static func unusableIndexes(_ archive: String, _ names: [String]) {
+        logger.warning(
+            """
+            The archive \(displayed(archive)) has indexes that no query can use: \(names.joined(separator: "; ")). Queries use indexes of \
+            properties that are Equatable or optional, and of the archive's own type, not of its superclass.
+            """)
+    }
+
     static func limitLowered(_ archive: String, _ change: LimitChange) {
         logger.notice(
             """

@@ -15,6 +15,8 @@ public struct ArchiveIndex<Root> {
     private enum Content {
         case properties([any IndexedProperty<Root>], name: String?)
         case elements(any IndexedElements<Root>, name: String?)
+        /// The type of a property cannot be indexed.
+        case unindexable(AnyKeyPath)
     }
 
     private let content: Content
@@ -61,12 +63,23 @@ public struct ArchiveIndex<Root> {
     // MARK: Several properties
 
     /// Returns an index of several properties, most significant first.
-    public static func index<First: IndexableValue, Second: IndexableValue, each Other: IndexableValue>(
+    ///
+    /// Each property is one that an index of one property may have. Of any other, an archive does not open
+    /// (``VellumError/Code/invalidIndex``).
+    public static func index<First, Second, each Other>(
         _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ others: repeat KeyPath<Root, each Other>
     ) -> Self {
-        var properties: [any IndexedProperty<Root>] = [PlainProperty(first), PlainProperty(second)]
-        repeat properties.append(PlainProperty(each others))
-        return Self(.properties(properties, name: nil))
+        var paths: [AnyKeyPath] = []
+        var properties: [any IndexedProperty<Root>] = []
+        func add<Property>(_ path: KeyPath<Root, Property>) {
+            paths.append(path)
+            if let property = indexedProperty(path) { properties.append(property) }
+        }
+        add(first)
+        add(second)
+        repeat add(each others)
+        let unindexable = paths.first { path in !properties.contains { $0.path == path } }
+        return Self(unindexable.map(Content.unindexable) ?? .properties(properties, name: nil))
     }
 
     // MARK: Elements
@@ -126,11 +139,12 @@ public struct ArchiveIndex<Root> {
         switch content {
         case .properties(let properties, _): properties.map(\.path)
         case .elements(let elements, _): [elements.path]
+        case .unindexable(let path): [path]
         }
     }
 
-    /// Adds the index to the catalog of an archive whose objects are of the root type.
-    func add<Archive>(to catalog: inout IndexCatalog<Archive>) {
+    /// Adds the index to the catalog of an archive whose objects are of the root type or a subclass of it.
+    func add<Archive>(to catalog: inout IndexCatalog<Archive>) throws(VellumError) {
         switch content {
         case .properties(let properties, let name):
             let columns = properties.map { property in
@@ -138,10 +152,44 @@ public struct ArchiveIndex<Root> {
                 return property.addColumn(to: &catalog, name: name)
             }
             catalog.addIndex(columns)
+            if !isUsable(in: Archive.self) {
+                catalog.unusable.append(columns.map { catalog.shape.columns[$0].name }.joined(separator: ", "))
+            }
         case .elements(let elements, let name):
             let name = PropertyName.of(elements.path, Root.self, name).unique(among: catalog.shape.collections.map(\.name))
             elements.addCollection(to: &catalog, name: name)
+            if !isUsable(in: Archive.self) { catalog.unusable.append(name) }
+        case .unindexable(let path):
+            throw .unindexable(PropertyName.of(path, Root.self, nil).text, type(of: path).valueType)
         }
+    }
+
+    /// Whether any query of the archive can use the index: the key paths of a subclass are not those of its class, and each condition
+    /// requires that the type is `Equatable`, except for `nil`.
+    private func isUsable<Archive>(in type: Archive.Type) -> Bool {
+        func elementType<Elements: Sequence>(_ type: Elements.Type) -> Any.Type { Elements.Element.self }
+        guard Root.self == Archive.self else { return false }
+        return paths.contains { path in
+            var type = Swift.type(of: path).valueType
+            if case .elements = content {
+                type = (type as? any OptionalProperty.Type)?.wrappedType ?? type
+                type = (type as? any Sequence.Type).map { elementType($0) } ?? type
+            } else if type is any OptionalProperty.Type {
+                return true
+            }
+            return type is any Equatable.Type
+        }
+    }
+}
+
+extension VellumError {
+    fileprivate static func unindexable(_ property: String, _ type: Any.Type) -> VellumError {
+        VellumError(
+            .invalidIndex,
+            """
+            An index of several properties has '\(property)', whose type \(type) cannot be indexed. Index properties whose type conforms to \
+            IndexableValue or has such a raw value, or optionals of them.
+            """)
     }
 }
 

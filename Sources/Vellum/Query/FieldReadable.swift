@@ -12,10 +12,11 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// Fields speed up conditions that no index answers. They never change a result: an object that may satisfy the condition is decoded and
-/// the condition is evaluated on it, and so is an object whose field cannot be read, for example because its data is not CBOR. As with an
-/// index, an object that one part of a condition excludes is not evaluated by the other parts, which might throw, and is not reported if
-/// it cannot be decoded. Reading a field does not affect the eviction order.
+/// Fields speed up conditions that no index answers, and sorts with a limit. They never change a result: an object that may satisfy the
+/// condition is decoded and the condition is evaluated on it, and so is an object whose field cannot be read, for example because its data
+/// is not CBOR. As with an index, an object that one part of a condition excludes is not evaluated by the other parts, which might throw,
+/// and is not reported if it cannot be decoded; nor is an object that comes after those that a sort needs. Reading a field does not affect
+/// the eviction order.
 ///
 /// - Important: The value of a field must be the value that the property has after decoding, as for a synthesized `Codable` conformance.
 ///   Do not declare a property that `init(from:)` computes from other data.
@@ -24,7 +25,7 @@ public protocol FieldReadable: Archivable {
     /// not use the fields.
     associatedtype FieldRoot = Self
 
-    /// The properties that can be read from data.
+    /// The properties that can be read from data. The list is read once.
     static var archiveFields: [ArchiveField<FieldRoot>] { get }
 }
 
@@ -57,13 +58,16 @@ public struct ArchiveField<Root> {
 struct StoredProperty<Property> {
     /// Throws if the data does not contain the property.
     let read: (Data) throws -> Property
+    private let field: EncodedField
 
     /// The data has no such field, or is in another format.
     struct Unknown: Error {}
 
     fileprivate init(path: [String]) where Property: Decodable {
+        let field = EncodedField(path)
+        self.field = field
         read = { data in
-            guard let property = try CodableFormat.decodeField(Property.self, at: path, from: data) else { throw Unknown() }
+            guard let property = try field.value(Property.self, in: data) else { throw Unknown() }
             return property
         }
     }
@@ -75,6 +79,22 @@ struct StoredProperty<Property> {
         }
     }
 
+    /// Returns the same for a test whether the property is equal to a text, if there is one.
+    func answering(_ test: @escaping (Property) throws -> Bool, isEqualTo text: String?) -> (Data) -> Bool? {
+        guard let text else { return answering(test) }
+        let (utf8, field, test) = (Array(text.utf8), field, answering(test))
+        return { data in
+            do { return try field.isText(utf8, in: data) ?? test(data) } catch { return nil }  // Decoding the object reports the error.
+        }
+    }
+
+    /// Returns a closure that compares the property in the data, or returns `nil` if the property cannot be read.
+    func comparing(_ compare: @escaping (Property) -> Int) -> (Data) -> Int? {
+        { data in
+            do { return compare(try read(data)) } catch { return nil }  // Decoding the object reports the error.
+        }
+    }
+
     /// Returns how to read the property from the data of objects of the type, or `nil` if the property is not a field.
     static func of<Value>(_ property: AnyKeyPath, in type: Value.Type) -> StoredProperty? {
         guard let type = type as? any FieldReadable.Type else { return nil }
@@ -82,6 +102,22 @@ struct StoredProperty<Property> {
     }
 
     private static func find<Value: FieldReadable>(_ property: AnyKeyPath, in type: Value.Type) -> StoredProperty? {
-        type.archiveFields.first { $0.property == property }?.stored as? StoredProperty
+        DeclaredFields.of(type).list.first { $0.property == property }?.stored as? StoredProperty
+    }
+}
+
+/// The fields of types. They are read once for each type, because making them takes longer than a query for one object.
+///
+/// Unchecked because the list is protected by never changing: key paths, and closures that capture only coding paths.
+private struct DeclaredFields: @unchecked Sendable {
+    let list: [(property: AnyKeyPath, stored: Any)]
+
+    private static let known = Locked<[ObjectIdentifier: DeclaredFields]>([:])
+
+    static func of<Value: FieldReadable>(_ type: Value.Type) -> DeclaredFields {
+        if let fields = known.withLock({ $0[ObjectIdentifier(type)] }) { return fields }
+        let fields = DeclaredFields(list: type.archiveFields.map { ($0.property, $0.stored) })
+        known.withLock { $0[ObjectIdentifier(type)] = fields }
+        return fields
     }
 }

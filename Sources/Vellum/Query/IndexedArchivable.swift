@@ -14,6 +14,10 @@ internal import VellumEngine
 /// An index makes a query faster and never changes its result. The list is read once, when the archive is opened. If it has changed, the
 /// indexes are built in the background from the recorded objects (``ArchiveStore/indexProgress()``).
 ///
+/// An indexed property has a type that conforms to ``IndexableValue``, or an `enum` or another type with such a raw value, or an optional
+/// of these; so has an element of an indexed collection. The log names indexes that no query can use: those of a property that is neither
+/// `Equatable` nor optional, and those of a superclass.
+///
 /// - Important: An indexed property must have the same value after the object is encoded and decoded. A property that is not encoded, or
 ///   encoded with less precision, is indexed and found with the value that was recorded.
 /// - Note: An index takes space in the file that the limits do not count, and makes recording slower. For conditions on several properties,
@@ -28,18 +32,20 @@ public protocol IndexedArchivable: Archivable {
 }
 
 /// Returns the indexes of the type, or `nil` if it declares none.
-func indexCatalog<Archive: Archivable>(of type: Archive.Type) -> IndexCatalog<Archive>? {
+///
+/// - Throws: ``VellumError/Code/invalidIndex`` if a property cannot be indexed.
+func indexCatalog<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> IndexCatalog<Archive>? {
     guard let declarer = type as? any IndexedArchivable.Type else { return nil }
-    let catalog = indexCatalog(of: type, declaredBy: declarer)
+    let catalog = try indexCatalog(of: type, declaredBy: declarer)
     return catalog.isEmpty ? nil : catalog
 }
 
 private func indexCatalog<Archive, Declarer: IndexedArchivable>(
     of type: Archive.Type, declaredBy declarer: Declarer.Type
-) -> IndexCatalog<Archive> {
+) throws(VellumError) -> IndexCatalog<Archive> {
     var catalog = IndexCatalog<Archive>()
     // Ignore indexes of a type that is neither this one nor a superclass.
     guard type is Declarer.IndexRoot.Type else { return catalog }
-    for index in declarer.archiveIndexes { index.add(to: &catalog) }
+    for index in declarer.archiveIndexes { try index.add(to: &catalog) }
     return catalog
 }

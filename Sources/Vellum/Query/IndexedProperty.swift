@@ -41,6 +41,41 @@ struct DerivedProperty<Root, Property, Derived: IndexableValue>: IndexedProperty
     }
 }
 
+// MARK: Properties whose type is known only at run time
+
+/// Returns the property of an index, or `nil` if its type cannot be indexed. Of a type that is not indexable itself, the raw value is indexed.
+func indexedProperty<Root, Property>(_ path: KeyPath<Root, Property>) -> (any IndexedProperty<Root>)? {
+    func plain<Value: IndexableValue>(_ type: Value.Type) -> (any IndexedProperty<Root>)? {
+        (path as? KeyPath<Root, Value>).map { PlainProperty($0) }
+    }
+    func raw<Value: RawRepresentable>(_ type: Value.Type) -> (any IndexedProperty<Root>)? {
+        (RawValueIndex<Value>() as? any IndexableRawValue)?.property(path)
+    }
+    if let type = Property.self as? any IndexableValue.Type { return plain(type) }
+    let wrapped = (Property.self as? any OptionalProperty.Type)?.wrappedType ?? Property.self
+    return (wrapped as? any RawRepresentable.Type).flatMap { raw($0) }
+}
+
+/// A type with a raw value, which may be indexable.
+private struct RawValueIndex<Value: RawRepresentable> {}
+
+private protocol IndexableRawValue {
+    /// Returns the raw value of a property of the type, or of an optional of it.
+    func property<Root>(_ path: PartialKeyPath<Root>) -> (any IndexedProperty<Root>)?
+}
+
+extension RawValueIndex: IndexableRawValue where Value.RawValue: IndexableScalar {
+    func property<Root>(_ path: PartialKeyPath<Root>) -> (any IndexedProperty<Root>)? {
+        switch path {
+        case let path as KeyPath<Root, Value>: DerivedProperty(path) { $0.rawValue }
+        case let path as KeyPath<Root, Value?>: DerivedProperty(path) { $0?.rawValue }
+        default: nil
+        }
+    }
+}
+
+// MARK: Collections
+
 /// A collection of an index.
 protocol IndexedElements<Root> {
     associatedtype Root

@@ -18,8 +18,10 @@ extension Optional: OptionalProperty {
 
     static func isNil<Value>(_ path: PartialKeyPath<Value>) -> Condition<Value> {
         guard let path = path as? KeyPath<Value, Self> else { return .any([]) }
-        let stored = StoredProperty<Self>.of(path, in: Value.self)
-        return .test(Test(path, .isNil, matches: { $0[keyPath: path] == nil }, matchesStored: stored?.answering { $0 == nil }))
+        return .test(
+            Test(
+                path, .isNil, matches: { $0[keyPath: path] == nil },
+                matchesStored: { StoredProperty<Self>.of(path, in: Value.self)?.answering { $0 == nil } }))
     }
 }
 

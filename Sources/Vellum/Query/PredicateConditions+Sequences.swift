@@ -6,13 +6,13 @@ internal import VellumEngine
 
 extension PredicateExpressions.SequenceContains: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        if let path = propertyPath(of: sequence, in: scope), let element = constant(of: element) {
-            return PropertyTests(path).contains(element)
+        if let property = propertyTests(of: sequence, in: scope), let element = constant(of: element) {
+            return property.contains(element)
         }
-        if let path = propertyPath(of: element, in: scope), let elements = constant(of: sequence) {
+        if let property = propertyTests(of: element, in: scope), let elements = constant(of: sequence) {
             // A sequence may be infinite, or be consumed by one iteration. A collection is not.
             guard elements is any Collection else { return nil }
-            return PropertyTests(path).isOne(of: elements) { elements.contains($0) }
+            return property.isOne(of: elements) { elements.contains($0) }
         }
         return nil
     }
@@ -20,10 +20,9 @@ extension PredicateExpressions.SequenceContains: RelatedExpression {
 
 extension PredicateExpressions.SequenceStartsWith: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        let path: KeyPath<Environment, Base.Output>? = propertyPath(of: base, in: scope)
         let start: Prefix.Output? = constant(of: prefix)
-        guard let path = path as? KeyPath<Environment, String>, let start = start as? any StringProtocol else { return nil }
-        return PropertyTests(path).starts(with: String(start))
+        guard let property = propertyTests(of: base, in: scope) as? PropertyTests<Environment, String> else { return nil }
+        return (start as? any StringProtocol).map { property.starts(with: String($0)) }
     }
 }
 

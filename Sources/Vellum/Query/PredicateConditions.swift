@@ -32,7 +32,7 @@ func condition<Part: PredicateExpression, Environment>(
 ) -> Condition<Environment>? where Part.Output == Bool {
     if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation { return condition }
     do {
-        return .test(Test(matches: try compiled(part, in: scope), matchesStored: storedTest(of: part, in: scope)))
+        return .test(Test(matches: try compiled(part, in: scope), matchesStored: { storedTest(of: part, in: scope) }))
     } catch {
         return nil
     }
@@ -44,7 +44,7 @@ private func storedTest<Part: PredicateExpression, Environment>(
 ) -> ((Data) -> Bool?)? where Part.Output == Bool {
     guard let own = scope.own, let type = Environment.self as? any FieldReadable.Type else { return nil }
     do {
-        let test = try compiled(part, in: PredicateScope<Data>.stored(own, type))
+        let test = try compiled(part, in: PredicateScope<Data>.stored(own.variable, type))
         return { data in
             do { return try test(data) } catch { return nil }  // Decoding the object reports the error.
         }
@@ -57,7 +57,8 @@ private func storedTest<Part: PredicateExpression, Environment>(
 
 extension PredicateExpressions.Conjunction: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        guard let left = Vellum.condition(of: lhs, in: scope), let right = Vellum.condition(of: rhs, in: scope) else { return nil }
+        guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
+        guard let right = Vellum.condition(of: rhs, in: scope.assuming(left)) else { return nil }
         return .all([left, right])
     }
 }
@@ -79,11 +80,11 @@ extension PredicateExpressions.Negation: RelatedExpression {
 
 extension PredicateExpressions.Equal: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        if let path = propertyPath(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return PropertyTests(path).isEqual(operand)
+        if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return property.isEqual(operand)
         }
-        if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return PropertyTests(path).isEqual(operand)
+        if let property = propertyTests(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return property.isEqual(operand)
         }
         if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
             return property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand)
@@ -99,11 +100,11 @@ extension PredicateExpressions.Equal: RelatedExpression {
 
 extension PredicateExpressions.NotEqual: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        if let path = propertyPath(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return .not(PropertyTests(path).isEqual(operand))
+        if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return .not(property.isEqual(operand))
         }
-        if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return .not(PropertyTests(path).isEqual(operand))
+        if let property = propertyTests(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return .not(property.isEqual(operand))
         }
         if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
             return .not(property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand))
@@ -129,15 +130,22 @@ extension PredicateExpressions.Variable: RelatedExpression where Output == Bool 
     }
 }
 
+/// A property of type `Bool?` that is not `nil`.
+extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == Bool {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+        propertyTests(of: self, in: scope).map { $0.isEqual(true) }
+    }
+}
+
 // MARK: Order
 
 extension PredicateExpressions.Comparison: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        if let path = propertyPath(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return condition(PropertyTests(path), operand, isMirrored: false)
+        if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
+            return condition(property, operand, isMirrored: false)
         }
-        if let path = propertyPath(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return condition(PropertyTests(path), operand, isMirrored: true)
+        if let property = propertyTests(of: rhs, in: scope), let operand = constant(of: lhs) {
+            return condition(property, operand, isMirrored: true)
         }
         if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
             return condition(property.tests, operand, isMirrored: false)
@@ -175,13 +183,13 @@ extension PredicateExpressions.Comparison: RelatedExpression {
 
 extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
-        guard let path = propertyPath(of: element, in: scope), let range = constant(of: range) else { return nil }
+        guard let property = propertyTests(of: element, in: scope), let range = constant(of: range) else { return nil }
         switch range {
-        case let range as Range<Element.Output>: return PropertyTests(path).isIn(range)
-        case let range as ClosedRange<Element.Output>: return PropertyTests(path).isIn(range)
-        case let range as PartialRangeFrom<Element.Output>: return PropertyTests(path).greaterOrEqual(range.lowerBound)
-        case let range as PartialRangeThrough<Element.Output>: return PropertyTests(path).lessOrEqual(range.upperBound)
-        case let range as PartialRangeUpTo<Element.Output>: return PropertyTests(path).less(than: range.upperBound)
+        case let range as Range<Element.Output>: return property.isIn(range)
+        case let range as ClosedRange<Element.Output>: return property.isIn(range)
+        case let range as PartialRangeFrom<Element.Output>: return property.greaterOrEqual(range.lowerBound)
+        case let range as PartialRangeThrough<Element.Output>: return property.lessOrEqual(range.upperBound)
+        case let range as PartialRangeUpTo<Element.Output>: return property.less(than: range.upperBound)
         default: return nil
         }
     }

@@ -8,32 +8,56 @@ internal import VellumEngine
 func propertyPath<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> KeyPath<Environment, Part.Output>? {
+    path(of: part, in: scope) as? KeyPath<Environment, Part.Output>
+}
+
+/// Returns the tests of the part if it is a property of the scope's own variable, or the value of an optional one that is not `nil` here.
+func propertyTests<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> PropertyTests<Environment, Part.Output>? {
+    switch path(of: part, in: scope) {
+    case let path as KeyPath<Environment, Part.Output>: PropertyTests(path)
+    case let path as KeyPath<Environment, Part.Output?>: PropertyTests(optional: path)
+    default: nil
+    }
+}
+
+private func path<Environment>(of part: some PredicateExpression, in scope: PredicateScope<Environment>) -> AnyKeyPath? {
     guard let own = scope.own, let part = part as? any PropertyExpression else { return nil }
-    return part.path(from: own) as? KeyPath<Environment, Part.Output>
+    return part.path(from: own)
+}
+
+/// The variable whose properties a scope knows.
+struct PropertyRoot {
+    let variable: PredicateExpressions.VariableID
+    /// The properties that are not `nil` where the scope is used.
+    var notNil: [AnyKeyPath] = []
 }
 
 /// A variable or a property of one.
 protocol PropertyExpression: PredicateExpression {
-    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath?
+    /// Returns the key path of the property, or of the optional whose value it is.
+    func path(from root: PropertyRoot) -> AnyKeyPath?
 
     /// Returns the way to the property, which may lead through optionals.
-    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain?
+    func chain(from root: PropertyRoot) -> PropertyChain?
 }
 
 extension PredicateExpressions.Variable: PropertyExpression {
-    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? { key == variable ? \Output.self : nil }
+    func path(from root: PropertyRoot) -> AnyKeyPath? { key == root.variable ? \Output.self : nil }
 
-    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? { key == variable ? PropertyChain(steps: []) : nil }
+    func chain(from root: PropertyRoot) -> PropertyChain? { key == root.variable ? PropertyChain(steps: []) : nil }
 }
 
 extension PredicateExpressions.KeyPath: PropertyExpression {
-    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? {
-        if let root = root as? PredicateExpressions.Variable<Root.Output> { return root.key == variable ? keyPath : nil }
-        return (root as? any PropertyExpression)?.path(from: variable)?.appending(path: keyPath)
+    func path(from root: PropertyRoot) -> AnyKeyPath? {
+        if let variable = self.root as? PredicateExpressions.Variable<Root.Output> { return variable.key == root.variable ? keyPath : nil }
+        guard let outer = self.root as? any PropertyExpression else { return nil }
+        return outer.path(from: root)?.appending(path: keyPath) ?? chain(from: root)?.wrappingEnd(Output.self).declaredPath
     }
 
-    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? {
-        (root as? any PropertyExpression)?.chain(from: variable)?.appending([.property(keyPath)])
+    func chain(from root: PropertyRoot) -> PropertyChain? {
+        (self.root as? any PropertyExpression)?.chain(from: root)?.appending([.property(keyPath)])
     }
 }
 
@@ -57,6 +81,11 @@ struct PropertyChain: Hashable, @unchecked Sendable {
     var steps: [Step]
 
     func appending(_ others: [Step]) -> PropertyChain { PropertyChain(steps: steps + others) }
+
+    /// Returns the chain to an optional: a property behind an optional is wrapped at the end, unless it is optional itself.
+    func wrappingEnd<Property>(_ type: Property.Type) -> PropertyChain {
+        steps.contains(.unwrapping) && !(type is any OptionalProperty.Type) ? appending([.wrapping]) : self
+    }
 
     /// The declared key paths of chains, because describing them takes longer than a query for one object. One for each chain in the source.
     private static let found = Locked<[PropertyChain: DeclaredPath]>([:])
@@ -110,15 +139,26 @@ private func declaredPaths(of type: Any.Type) -> [AnyKeyPath] {
 
 /// `$0.address?.city`
 extension PredicateExpressions.OptionalFlatMap: PropertyExpression {
-    func path(from variable: PredicateExpressions.VariableID) -> AnyKeyPath? { chain(from: variable)?.declaredPath }
+    func path(from root: PropertyRoot) -> AnyKeyPath? { chain(from: root)?.declaredPath }
 
-    func chain(from variable: PredicateExpressions.VariableID) -> PropertyChain? {
-        guard let outer = (wrapped as? any PropertyExpression)?.chain(from: variable),
-            let inner = (transform as? any PropertyExpression)?.chain(from: self.variable.key)
+    func chain(from root: PropertyRoot) -> PropertyChain? {
+        guard let outer = (wrapped as? any PropertyExpression)?.chain(from: root),
+            let inner = (transform as? any PropertyExpression)?.chain(from: PropertyRoot(variable: variable.key))
         else { return nil }
         // A property that is not optional is wrapped at the end.
         let isWrapped = (transform as? any PredicateExpression<Result>) != nil
         return outer.appending([.unwrapping] + inner.steps + (isWrapped ? [.wrapping] : []))
+    }
+}
+
+/// `$0.due!`, where `$0.due` is not `nil`.
+extension PredicateExpressions.ForcedUnwrap: PropertyExpression {
+    func path(from root: PropertyRoot) -> AnyKeyPath? {
+        (inner as? any PropertyExpression)?.path(from: root).flatMap { root.notNil.contains($0) ? $0 : nil }
+    }
+
+    func chain(from root: PropertyRoot) -> PropertyChain? {
+        path(from: root) == nil ? nil : (inner as? any PropertyExpression)?.chain(from: root)?.appending([.unwrapping])
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumEngine
 
 /// The variables of a compiled part of a predicate. They are read from one value, the environment.
 ///
@@ -8,7 +9,7 @@ struct PredicateScope<Environment> {
     typealias Variable = PredicateExpressions.Variable
 
     /// The variable whose value is the environment.
-    let own: PredicateExpressions.VariableID?
+    private(set) var own: PropertyRoot?
     /// Whether the scope has all variables that a part may use.
     let isComplete: Bool
     /// Innermost first.
@@ -24,7 +25,7 @@ struct PredicateScope<Environment> {
     private init(
         own: Variable<Environment>?, isComplete: Bool, _ variables: [any BoundVariable<Environment>], stored: StoredVariable? = nil
     ) {
-        self.own = own?.key
+        self.own = own.map { PropertyRoot(variable: $0.key) }
         self.isComplete = isComplete
         self.variables = variables
         self.stored = stored
@@ -47,6 +48,13 @@ struct PredicateScope<Environment> {
             [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) })
     }
 
+    /// Returns the scope of the parts that are evaluated only where the condition is true.
+    func assuming(_ condition: Condition<Environment>) -> PredicateScope {
+        var scope = self
+        scope.own?.notNil += condition.notNil
+        return scope
+    }
+
     /// Returns the scope of a predicate on the data of objects. Only fields can be read from it.
     static func stored(_ key: PredicateExpressions.VariableID, _ type: any FieldReadable.Type) -> Self where Environment == Data {
         PredicateScope(own: nil, isComplete: false, [], stored: StoredVariable(key: key, type: type))
@@ -54,7 +62,7 @@ struct PredicateScope<Environment> {
 
     /// Returns how to read the property from data, or `nil` if the environment is not data or has no such field.
     func reader<Property>(ofStored part: some PropertyExpression, _: Property.Type) -> ((Environment) throws -> Property)? {
-        guard let stored, let path = part.path(from: stored.key) else { return nil }
+        guard let stored, let path = part.path(from: PropertyRoot(variable: stored.key)) else { return nil }
         func property<Value: Archivable>(_ type: Value.Type) -> StoredProperty<Property>? { .of(path, in: type) }
         return property(stored.type)?.read as? (Environment) throws -> Property
     }
@@ -69,6 +77,19 @@ struct PredicateScope<Environment> {
         var bindings = PredicateBindings()
         for variable in variables { variable.bind(in: environment, &bindings) }
         return bindings
+    }
+}
+
+extension Condition {
+    /// The properties that are not `nil` in any value that satisfies the condition.
+    fileprivate var notNil: [AnyKeyPath] {
+        switch self {
+        case .all(let parts): return parts.flatMap { $0.notNil }
+        case .not(.test(let test)):
+            guard let property = test.property, case .isNil? = test.relation else { return [] }
+            return [property]
+        case .any, .not, .test: return []
+        }
     }
 }
 

@@ -9,33 +9,41 @@ struct PropertyTests<Value, Property> {
     private let path: AnyKeyPath
     /// Converts a test of the property to a test of the value.
     private let valueTest: (@escaping (Property) -> Bool) -> (Value) -> Bool
-    /// Converts a test of the property to a test of the value's data; `nil` if the property cannot be read from data.
-    private let storedTest: ((@escaping (Property) -> Bool) -> (Data) -> Bool?)?
-    /// The condition that the property is `nil`; `nil` if it is not optional.
-    private let nilCondition: Condition<Value>?
+    /// Converts a test of the property, and the text that it asks for if it asks for one, to a test of the value's data; `nil` if the
+    /// property cannot be read from data.
+    private let storedTest: (_ test: @escaping (Property) -> Bool, _ text: String?) -> ((Data) -> Bool?)?
+    /// Returns the condition that the property is `nil`; `nil` if it is not optional.
+    private let makeNilCondition: () -> Condition<Value>?
 
     init(_ path: KeyPath<Value, Property>) {
         self.path = path
         valueTest = { test in { test($0[keyPath: path]) } }
-        storedTest = StoredProperty<Property>.of(path, in: Value.self).map { stored in { test in stored.answering(test) } }
-        nilCondition = (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) }
+        storedTest = { test, text in StoredProperty<Property>.of(path, in: Value.self)?.answering(test, isEqualTo: text) }
+        makeNilCondition = { (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) } }
     }
 
     init(optional path: KeyPath<Value, Property?>) {
         self.path = path
         valueTest = { test in { value in value[keyPath: path].map(test) ?? false } }
-        storedTest = StoredProperty<Property?>.of(path, in: Value.self).map { stored in
-            { test in stored.answering { $0.map(test) ?? false } }
+        storedTest = { test, text in
+            StoredProperty<Property?>.of(path, in: Value.self)?.answering({ $0.map(test) ?? false }, isEqualTo: text)
         }
-        nilCondition = Property?.isNil(path)
+        makeNilCondition = { Property?.isNil(path) }
     }
+
+    private var nilCondition: Condition<Value>? { makeNilCondition() }
 
     /// Returns a condition that no index answers.
     func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { relation(nil, test) }
 
     /// Returns a condition that an index answers if there is a relation. The test must be equivalent to the relation.
-    private func relation(_ relation: PropertyRelation?, _ test: @escaping (Property) -> Bool) -> Condition<Value> {
-        .test(Test(relation == nil ? nil : path, relation, matches: valueTest(test), matchesStored: storedTest?(test)))
+    private func relation(
+        _ relation: PropertyRelation?, isEqualTo text: String? = nil, _ test: @escaping (Property) -> Bool
+    ) -> Condition<Value> {
+        .test(
+            Test(
+                relation == nil ? nil : path, relation, matches: valueTest(test), matchesStored: { [storedTest] in storedTest(test, text) })
+        )
     }
 
     /// Returns the negation of a condition, which does not match `nil`.
@@ -56,7 +64,7 @@ struct PropertyTests<Value, Property> {
 extension PropertyTests where Property: Equatable {
     func isEqual(_ operand: Property) -> Condition<Value> {
         guard !isNilValue(operand) else { return isNil }
-        return relation(.isEqual(indexOperand(operand))) { $0 == operand }
+        return relation(.isEqual(indexOperand(operand)), isEqualTo: operand as? String) { $0 == operand }
     }
 
     /// Not equal to the operand and not `nil`.

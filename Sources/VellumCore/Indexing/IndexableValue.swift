@@ -3,11 +3,8 @@ public import Foundation
 /// A type whose values an index can hold: `Bool`, integers, floating-point numbers, `String`, `Date`, `UUID`, `Data`, types with such a raw
 /// value, and optionals of all of these.
 ///
-/// An `enum` or another type with such a raw value declares conformance without any code:
-///
-/// ```swift
-/// enum Kind: String, Codable, IndexableValue { case small, large }
-/// ```
+/// An index of an `enum` or another type with such a raw value stores the raw value. The type need not conform; a type that does needs no
+/// code.
 ///
 /// Two values must be equal exactly when their raw values are equal.
 public protocol IndexableValue {

@@ -87,7 +87,9 @@ extension DatabaseFile {
     ) throws(VellumError) {
         if let (diskArchive, outcome) = opened {
             finish(outcome, of: diskArchive)
-            if let catalog = options.indexing { try declareIndex(catalog.shape, of: diskArchive, for: store) }
+            guard let catalog = options.indexing else { return }
+            try declareIndex(catalog.shape, of: diskArchive, for: store)
+            if !catalog.unusable.isEmpty { Log.unusableIndexes(name, catalog.unusable) }
         } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
             try store.reconfigure(memory: options.memory ?? store.capacities.memory, disk: options.disk, caching: options.caching)
         } else if let refused = try grant(options, to: store, name) {

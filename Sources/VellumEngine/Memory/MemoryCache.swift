@@ -1,4 +1,5 @@
 internal import Foundation
+public import Synchronization
 public import VellumCore
 
 /// A bounded cache of entries in memory, in exact order of use, safe on any thread.
@@ -38,6 +39,8 @@ public import VellumCore
     /// The changes by other processes; `nil` if there can be none.
     @usableFromInline let feed: ArchiveChanges?
     @usableFromInline let generation: Generation?
+    /// Whether there ever was an entry that is not on disk. Most archives have none, so queries need not ask each part.
+    @usableFromInline let mayHaveMemoryOnly = Atomic(false)
 
     @usableFromInline package init(capacity: Capacity, following feed: ArchiveChanges? = nil) {
         self.feed = feed
@@ -137,6 +140,7 @@ public import VellumCore
 
     /// The number of entries that are not on disk.
     @usableFromInline package var memoryOnlyCount: Int {
+        guard mayHaveMemoryOnly.load(ordering: .relaxed) else { return 0 }
         var count = 0
         withFreshParts { count += $0.list.memoryOnlyCount }
         return count
@@ -274,7 +278,9 @@ public import VellumCore
         keys.filter { key in
             parts.withLock(index(of: key)) { part in
                 shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: key)) }
-                return !part.list.markMemoryOnly(key)
+                guard part.list.markMemoryOnly(key) else { return true }
+                mayHaveMemoryOnly.store(true, ordering: .relaxed)
+                return false
             }
         }
     }
@@ -285,7 +291,7 @@ public import VellumCore
             parts.withLock(index(of: entry.key)) { part in
                 shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: entry.key)) }
                 guard let present = part.list.peek(entry.key) else { return entry.key }
-                if present.entryID == entry.id { _ = part.list.markMemoryOnly(entry.key) }
+                if present.entryID == entry.id, part.list.markMemoryOnly(entry.key) { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
                 return nil
             }
         }
@@ -342,6 +348,7 @@ public import VellumCore
             }
             return
         }
+        if item.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         if let old = part.list.insert(item, forKey: key) { effects.payloads.append(old.payload) }
         follow(key, in: &part)
         effects.notifiesDisk = item.isDirty && !hadUses

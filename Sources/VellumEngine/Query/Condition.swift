@@ -44,7 +44,7 @@ extension Condition {
     @usableFromInline package var storedEvaluation: ((Data) -> Bool?)? {
         switch self {
         case .test(let test):
-            return test.matchesStored
+            return test.matchesStored?()
         case .not(let part):
             return part.storedEvaluation.map { part in { bytes in part(bytes).map { !$0 } } }
         case .all(let parts):
@@ -79,12 +79,13 @@ extension Condition {
     @usableFromInline package var relation: PropertyRelation?
     /// Tests the value. Must return the same as the relation for every value.
     @usableFromInline package var matches: (Value) throws -> Bool
-    /// Tests the data of a value without decoding all of it. Returns `nil` if the data does not decide, else the same as `matches`.
-    @usableFromInline package var matchesStored: ((Data) -> Bool?)?
+    /// Makes a test of the data of a value that does not decode all of it, which only a scan needs. Returns `nil` if the data has no such
+    /// field; the test returns `nil` if the data does not decide, else the same as `matches`.
+    @usableFromInline package var matchesStored: (() -> ((Data) -> Bool?)?)?
 
     @usableFromInline package init(
         _ property: AnyKeyPath? = nil, _ relation: PropertyRelation? = nil, matches: @escaping (Value) throws -> Bool,
-        matchesStored: ((Data) -> Bool?)? = nil
+        matchesStored: (() -> ((Data) -> Bool?)?)? = nil
     ) {
         self.property = property
         self.relation = relation

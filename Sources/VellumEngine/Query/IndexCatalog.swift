@@ -3,6 +3,8 @@ public import VellumCore
 /// The indexes of a type: their columns, and how to compute the index values of an object.
 @usableFromInline package struct IndexCatalog<Value>: Sendable {
     package private(set) var shape = IndexShape()
+    /// The names of the indexes that no query can use.
+    package var unusable: [String] = []
     private var properties: [Property] = []
     private var collections: [Collection] = []
 

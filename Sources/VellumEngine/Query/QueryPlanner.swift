@@ -32,7 +32,8 @@ package struct QueryPlanner<Value> {
         case .filter(let condition):
             guard !plan.hasWindow else { return false }
             // The remaining parts are one step.
-            let left = condition.conjuncts.filter { !push($0, into: &plan) }
+            var left: [Condition<Value>] = []
+            push(condition, into: &plan, &left)
             if !left.isEmpty { plan.residual.append(.filter(left.count == 1 ? left[0] : .all(left))) }
             return true
         case .sort(let orderings):
@@ -50,6 +51,15 @@ package struct QueryPlanner<Value> {
             plan.pushed.limit = min(plan.pushed.limit ?? .max, max(0, count))
             return true
         }
+    }
+
+    /// Pushes the parts of the condition that must all be true, and appends those that remain to `left`.
+    private func push(_ condition: Condition<Value>, into plan: inout QueryPlan<Value>, _ left: inout [Condition<Value>]) {
+        if case .all(let parts) = condition {
+            for part in parts { push(part, into: &plan, &left) }
+            return
+        }
+        if !push(condition, into: &plan) { left.append(condition) }
     }
 
     /// - Returns: Whether nothing of the condition remains.
@@ -127,15 +137,6 @@ package struct QueryPlan<Value> {
     fileprivate var hasWindow: Bool {
         pushed.offset > 0 || pushed.limit != nil
             || residual.contains { step in if case .filter = step { false } else { true } }
-    }
-}
-
-extension Condition {
-    /// The parts that must all be true.
-    fileprivate var conjuncts: [Condition] {
-        guard case .all(let parts) = self else { return [self] }
-        // Not a key path: in generic code each use creates it, which takes a microsecond.
-        return parts.flatMap { $0.conjuncts }
     }
 }
 

@@ -10,7 +10,9 @@ final class QuerySource<Value> {
     private let query: QueryDescription<Value>
     private let isLazy: Bool
     /// The filters before the first offset or limit, as a closure of values.
-    private let matches: (Value) throws -> Bool
+    private lazy var matches = Condition.all(plan.condition).evaluation
+    /// What the first sort of a scan needs.
+    private let bound: SortBound<Value>?
 
     let plan: QueryPlan<Value>
     let reader: EntryReader<Value>
@@ -25,9 +27,9 @@ final class QuerySource<Value> {
         isLazy = options.isLazy
         plan = QueryPlanner(store.catalog ?? IndexCatalog()).plan(query)
         // Most objects that an index finds match. In a scan, few do.
-        let mayMatch = plan.pushed.isScan ? query.mayMatchStored : nil
+        bound = plan.pushed.isScan ? query.sortBound : nil
+        let mayMatch = plan.pushed.isScan ? query.mayMatchStored(bound) : nil
         reader = EntryReader(store, options, batchSize: batchSize, mayMatch: mayMatch)
-        matches = Condition.all(plan.condition).evaluation
     }
 
     private var now: WallInstant { store.clock.now() }
@@ -61,8 +63,10 @@ final class QuerySource<Value> {
         for entry in answer.entries {
             if let value = try reader.value(of: entry) { values.append(value) }
         }
-        let rest = reader.values([], then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
-        while let item = try rest.next() { values.append(item.value) }
+        if answer.looked < answer.entryIDs.count {
+            let rest = reader.values([], then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
+            while let item = try rest.next() { values.append(item.value) }
+        }
         // If some could not be decoded, the limit allows others.
         guard values.count == answer.entryIDs.count || plan.pushed.limit == nil else {
             values.removeAll()
@@ -86,7 +90,7 @@ final class QuerySource<Value> {
     func begin() throws(VellumError) -> QueryPipeline<Value> {
         let memoryOnly = store.memoryOnlyValues(at: now)
         guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
-            return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
+            return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps, bound: bound)
         }
         guard let others = rows.others else { return rows.pipeline.executing(plan.residual) }
 
@@ -186,12 +190,26 @@ final class QuerySource<Value> {
 }
 
 extension QueryDescription {
-    /// Returns whether a value with these bytes may satisfy the filters before the first other step; `nil` if no test can read bytes.
-    fileprivate var mayMatchStored: ((Data) -> Bool)? {
+    /// What the first sort needs, if only filters precede it.
+    fileprivate var sortBound: SortBound<Value>? {
+        let rest = steps.drop { if case .filter = $0 { true } else { false } }
+        guard case .sort(let orderings)? = rest.first else { return nil }
+        return SortBound(orderings, keeping: Self.window(of: rest.dropFirst()))
+    }
+
+    /// Returns whether a value with these bytes may satisfy the filters before the first other step, and may be needed by the sort after
+    /// them; `nil` if no test can read bytes.
+    fileprivate func mayMatchStored(_ bound: SortBound<Value>?) -> ((Data) -> Bool)? {
         var conditions: [Condition<Value>] = []
         for case .filter(let condition) in steps.prefix(while: { if case .filter = $0 { true } else { false } }) {
             conditions.append(condition)
         }
-        return Condition.all(conditions).storedEvaluation.map { matches in { matches($0) ?? true } }
+        let matches = Condition.all(conditions).storedEvaluation
+        switch (matches, bound) {
+        case (let matches?, let bound?): return { (matches($0) ?? true) && bound.mayPrecede($0) }
+        case (let matches?, nil): return { matches($0) ?? true }
+        case (nil, let bound?): return { bound.mayPrecede($0) }
+        case (nil, nil): return nil
+        }
     }
 }

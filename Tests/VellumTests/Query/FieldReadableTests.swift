@@ -115,4 +115,39 @@ struct FieldReadableTests {
         let found = manager.limitResults(by: 10).findWhere { $0.age(.greater(than: 8)) }.getResults()
         #expect(found.map(\.age) == [9])
     }
+
+    // MARK: Sorting
+
+    /// The first of a sort are decoded, and those that were among the first when they were read.
+    @Test func aSortWithALimitDecodesWhatMayBeAmongTheFirst() throws {
+        let guests = (0..<1000).map { Guest(name: "guest \($0)", age: $0 * 7919 % 1000, home: Guest.Home(city: "city \($0 % 3)")) }
+        let store = try store(guests)
+        let orders: [[SortDescriptor<Guest>]] = [
+            [SortDescriptor(\.age)], [SortDescriptor(\.age, order: .reverse)], [SortDescriptor(\.name)],
+            [SortDescriptor(\.home.city), SortDescriptor(\.age)],
+        ]
+        for order in orders {
+            let expected = Array(guests.filter { $0.age != 3 }.sorted(using: order).dropFirst(2).prefix(10))
+            let predicate = #Predicate<Guest> { $0.age != 3 }
+            #expect(try store.fetch(where: predicate, sortedBy: order, limit: 10, offset: 2) == expected)
+        }
+        let decoded = try orders.map { try store.explain(sortedBy: $0, limit: 10).decodedObjects }
+        #expect(decoded[0] < 400 && decoded[1] < 400, "\(decoded)")
+        // Without a limit, all are needed.
+        #expect(try store.fetch(sortedBy: orders[0]).map(\.age) == Array(0..<1000))
+    }
+
+    @Test func equalObjectsOfASortStayInTheirOrder() throws {
+        let guests = (0..<300).map { Guest(name: "guest \($0)", age: $0 % 2) }
+        let found = try store(guests).fetch(sortedBy: [SortDescriptor(\.age)], limit: 5)
+        #expect(found.map(\.name) == ["guest 0", "guest 2", "guest 4", "guest 6", "guest 8"])
+    }
+
+    @Test(arguments: ["é", "e\u{301}", "K", "\u{212A}", "k", ""])
+    func textsAreEqualAsInSwift(_ text: String) throws {
+        let texts = ["é", "e\u{301}", "K", "\u{212A}", "k", "", "ok"]
+        let store = try store(texts.enumerated().map { Guest(name: "guest \($0.offset)", age: 1, nick: $0.element) })
+        #expect(try store.fetch(where: #Predicate { $0.nick == text }).map(\.nick) == texts.filter { $0 == text })
+        #expect(try store.count(where: #Predicate { $0.nick != text }) == texts.filter { $0 != text }.count)
+    }
 }

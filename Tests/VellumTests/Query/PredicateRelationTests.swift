@@ -42,12 +42,12 @@ struct PredicateRelationTests {
         var sender: Person?
         var lines: [Person?] = []
 
-        struct Person: Codable {
+        struct Person: Codable, Equatable {
             var name = ""
             var house: House?
             var shout: String { name + "!" }
         }
-        struct House: Codable {
+        struct House: Codable, Equatable {
             var city = ""
             var floor: Int?
         }
@@ -78,8 +78,49 @@ struct PredicateRelationTests {
         for predicate in computed { #expect(Condition(predicate).relations.isEmpty) }
     }
 
-    @Test func forcedUnwrappingIsNotPushedDown() {
-        #expect(Condition<Sample>(#Predicate { $0.small! > 0 }).relations.isEmpty)
+    /// Elsewhere, Foundation throws for `nil`.
+    @Test func forcedUnwrappingIsPushedDownOnlyAfterATestForNil() {
+        let unchecked: [Predicate<Sample>] = [
+            #Predicate { $0.small! > 0 }, #Predicate { $0.small! > 0 && $0.small != nil }, #Predicate { $0.nick != nil && $0.small! > 0 },
+            #Predicate { $0.small == nil && $0.small! > 0 }, #Predicate { ($0.small != nil || $0.isMarked) && $0.small! > 0 },
+        ]
+        for predicate in unchecked { #expect(!Condition(predicate).hasRange, "\(predicate)") }
+
+        let checked: [Predicate<Sample>] = [
+            #Predicate { $0.small != nil && $0.small! > 0 }, #Predicate { nil != $0.small && 0 < $0.small! },
+            #Predicate { !($0.small == nil) && $0.isMarked && ($0.integer == 1 || !($0.small! > 0)) },
+            #Predicate { $0.small != nil && ($0.isMarked && (0...9).contains($0.small!)) },
+        ]
+        for predicate in checked {
+            let condition = Condition(predicate)
+            #expect(condition.hasRange, "\(predicate)")
+            #expect(condition.properties.contains(\Sample.small), "\(predicate)")
+        }
+    }
+
+    @Test func unwrappedValuesUseTheIndexOfTheirOptional() {
+        let found: [(Predicate<Sample>, AnyKeyPath)] = [
+            (#Predicate { $0.nick != nil && $0.nick! == "a" }, \Sample.nick),
+            (#Predicate { $0.nick != nil && $0.nick!.starts(with: "a") }, \Sample.nick),
+            (#Predicate { $0.mark != nil && $0.mark! }, \Sample.mark),
+            (#Predicate { $0.numbers != nil && $0.numbers!.contains(3) }, \Sample.numbers),
+        ]
+        for (predicate, path) in found {
+            let condition = Condition(predicate)
+            #expect(condition.relations.count == 2, "\(predicate)")
+            #expect(condition.properties == [path], "\(predicate)")
+        }
+    }
+
+    @Test func aForcedUnwrapInAChainUsesTheIndexOfTheOptionalChain() {
+        let found: [(Predicate<Parcel>, AnyKeyPath)] = [
+            (#Predicate { $0.sender != nil && $0.sender!.name == "Ida" }, \Parcel.sender?.name),
+            (#Predicate { $0.sender != nil && $0.sender!.house?.floor == 3 }, \Parcel.sender?.house?.floor),
+        ]
+        for (predicate, path) in found {
+            #expect(Condition(predicate).properties == [\Parcel.sender, path], "\(predicate)")
+        }
+        #expect(Condition<Parcel>(#Predicate { $0.sender!.name == "Ida" }).relations.isEmpty)
     }
 
     @Test func nestedPropertiesUseTheIndex() throws {
@@ -145,4 +186,10 @@ struct PredicateRelationTests {
     }
 
     struct Unexpected: Error {}
+}
+
+extension Condition {
+    fileprivate var hasRange: Bool {
+        relations.contains { relation in if case .isBetween = relation { true } else { false } }
+    }
 }

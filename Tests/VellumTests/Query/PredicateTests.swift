@@ -86,6 +86,12 @@ struct PredicateTests {
         try compare(#Predicate { $0.nick!.isEmpty })
         try compare(#Predicate { $0.small! > 0 })
         try compare(#Predicate { $0.small != nil && $0.small! > 0 })
+        try compare(#Predicate { $0.small != nil && !($0.small! > 0) })
+        try compare(#Predicate { $0.nick != nil && $0.small! > 0 })
+        try compare(#Predicate { $0.small != nil && $0.small! != 3 || $0.mark! })
+        try compare(#Predicate { $0.mark != nil && $0.mark! })
+        try compare(#Predicate { $0.nick != nil && ["ab", "c"].contains($0.nick!) })
+        try compare(#Predicate { $0.numbers != nil && $0.numbers!.contains(2) })
     }
 
     @Test func forcedUnwrappingOfNilThrows() {

@@ -13,7 +13,7 @@ struct RelationTests {
 
     let catalog: IndexCatalog<Sample>
 
-    init() throws { catalog = try #require(indexCatalog(of: Sample.self)) }
+    init() throws { catalog = try #require(try indexCatalog(of: Sample.self)) }
 
     /// Compares both and returns whether the index answered the whole condition.
     private func compare(

@@ -66,7 +66,7 @@ struct DifferentialTests {
         init(_ specimens: [Specimen]) throws {
             folder = try TemporaryDirectory()
             file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
-            indexed = try Self.store("indexed", #require(indexCatalog(of: Specimen.self)), in: file, specimens)
+            indexed = try Self.store("indexed", #require(try indexCatalog(of: Specimen.self)), in: file, specimens)
             plain = try Self.store("plain", IndexCatalog(), in: file, specimens)
             changing = try Self.store("changing", IndexCatalog(), in: file, specimens)
         }
@@ -75,7 +75,7 @@ struct DifferentialTests {
         mutating func raiseVersion() throws {
             version += 1
             try changing.close()
-            var catalog = version % 3 == 0 ? IndexCatalog<Specimen>() : try #require(indexCatalog(of: Specimen.self))
+            var catalog = version % 3 == 0 ? IndexCatalog<Specimen>() : try #require(try indexCatalog(of: Specimen.self))
             catalog.version = version
             changing = try file.store(
                 named: "changing", codec: VersionedCodec(version), memory: Capacity(1.kiloByte), disk: Capacity(10.megaByte),

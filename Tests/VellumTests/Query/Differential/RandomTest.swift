@@ -26,7 +26,7 @@ struct RandomTest {
 
     /// Returns a random test with random operands.
     static func random(_ random: inout SeededGenerator) -> RandomTest {
-        let makers = predicates + finders
+        let makers = predicates + forcedUnwraps + finders
         return makers[Int.random(in: 0..<makers.count, using: &random)](&random)
     }
 
@@ -186,6 +186,43 @@ struct RandomTest {
                 return .init("count == \(x) || note == \(y.debugDescription)", #Predicate { $0.count == x || $0.note == y }) {
                     $0.count == x || $0.note == y
                 }
+            },
+        ]
+    }
+
+    // swift-format-ignore: NeverForceUnwrap
+    private static var forcedUnwraps: [Maker] {
+        [
+            {
+                let x = pick(Nasty.strings, &$0)
+                return .init("nick! >= \(x.debugDescription)", #Predicate { $0.nick != nil && $0.nick! >= x }) {
+                    $0.nick.map { !$0.isBefore(x) } ?? false
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0)
+                return .init("nick! starts \(x.debugDescription)", #Predicate { $0.nick != nil && $0.nick!.starts(with: x) }) {
+                    $0.nick?.starts(with: x) ?? false
+                }
+            },
+            {
+                let x = Float(pick(Nasty.numbers, &$0))
+                return .init("share! != \(x)", #Predicate { $0.share != nil && $0.share! != x }) { $0.share.map { $0 != x } ?? false }
+            },
+            {
+                let x = pick(Nasty.dates, &$0)
+                return .init("!(seen! < \(x))", #Predicate { nil != $0.seen && !($0.seen! < x) }) { $0.seen.map { !($0 < x) } ?? false }
+            },
+            {
+                let x = pick(Specimen.Level.allCases, &$0)
+                return .init("level! == \(x)", #Predicate { $0.level != nil && $0.level! == x }) { $0.level == x }
+            },
+            {
+                let (x, y): (String, Int?) = (pick(Nasty.strings, &$0), pick(Nasty.integers + [nil], &$0))
+                return .init(
+                    "away!.city == \(x.debugDescription) || away!.zip != \(y as Any)",
+                    #Predicate { $0.away != nil && ($0.away!.city == x || $0.away!.zip != y) }
+                ) { $0.away.map { $0.city == x || $0.zip != y } ?? false }
             },
         ]
     }

@@ -48,7 +48,7 @@ struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
         [
             .index(\.flag), .index(\.small), .index(\.count, \.name), .index(\.huge), .index(\.ratio), .index(\.share), .index(\.name),
             .index(\.nick, \.count), .index(\.day), .index(\.seen), .index(\.code), .index(\.blob), .index(\.kind, \.ratio),
-            .index(\.level),
+            .index(\.level), .index(\.level, \.small),
             .index(\.home.city), .index(\.home.zip, \.flag), .index(\.away?.city), .index(\.away?.zip, \.flag), .each(\.tags),
             .each(\.marks),
         ]
