@@ -8,14 +8,16 @@
 #           '(query|growth|unindexed|recordIndexed|bulkIndexed).*' is all that has to do with indexes
 # --keep    leaves what was measured in the folder that is named at the end
 #
+# PEERS names a folder with the sources of libraries that no package manager installs here: PEERS/LRUCache and PEERS/MMKV (see peers.sh).
 # BENCH_FOLDER is where files are made (the folder for temporary files otherwise): it decides which disk is measured.
 # BENCH_SCRATCH is where it is built.
 set -eu
+[ -z "${PEERS:-}" ] || PEERS="$(cd "$PEERS" && pwd)"
 cd "$(dirname "$0")"
-filter="" keep=""
+filter="" keep="" quick=""
 while [ $# -gt 0 ]; do
     case "$1" in
-    --quick) export VELLUM_BENCH_QUICK=1 ;;
+    --quick) quick=1 ;;
     --filter)
         filter="$2"
         shift
@@ -29,6 +31,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+[ -z "$quick" ] || export VELLUM_BENCH_QUICK=1
 scratch="${BENCH_SCRATCH:-.build}"
 VELLUM_BENCH_FOLDER="${BENCH_FOLDER:-$(mktemp -d)}"
 export VELLUM_BENCH_FOLDER
@@ -45,6 +48,9 @@ quietly() {
 }
 
 echo "Building for release …"
+. ./peers.sh
+# Planned anew, because the libraries that are there may be others.
+rm -f "$scratch/release.yaml"
 for product in Probe Report; do quietly swift build -c release --scratch-path "$scratch" --product "$product"; done
 tools="$(swift build -c release --scratch-path "$scratch" --show-bin-path)"
 
@@ -53,6 +59,7 @@ if [ -n "$filter" ]; then set -- --filter "$filter"; else set --; fi
 quietly swift package --disable-sandbox --scratch-path "$scratch" benchmark --target VellumBenchmarks --no-progress "$@"
 if [ -z "$filter" ]; then
     for probe in fill resident-memory log query-memory reliability contention migration take-over hits; do "$tools/Probe" "$probe"; done
+    python3 beside_diskcache.py "$tools/Probe"
 fi
 "$tools/Report"
 [ -z "$keep" ] || echo "What was measured is in $VELLUM_BENCH_FOLDER."
