@@ -24,7 +24,7 @@ def draw(series, scale, width):
     else:
         low, high = 0, max(values) * 1.08
     left, bottom = 52, height - 44
-    ys = svg.Axis((low, high), (bottom, 24), scale.is_log)
+    ys = svg.Axis((low, high), (bottom, 30), scale.is_log)
     names = [x for x, _ in scale.ticks]
     xs = svg.Axis((min(names), max(names)), (left + 10, width - right))
     canvas.text(0, 12, scale.unit if scale.unit != "ns" else "time, logarithmic", "soft small")
