@@ -28,14 +28,22 @@ def draw(groups, width):
     _grid(canvas, axis, top, y)
     for y_of_row, title, side in rows:
         if side is None:
-            is_long = len(title) * 6.9 > width
-            canvas.text(0, y_of_row, title.split(" — ")[0] if is_long else title, "bold")
+            canvas.text(0, y_of_row, _short(title, int(width / 7.6)), "bold")
         else:
             _row(canvas, axis, y_of_row, side)
     for tick in _ticks(axis, is_wide):
         canvas.text(axis.at(tick), y + 16, f"{tick:g} ×", "soft small", "middle")
     canvas.height = y + 24
     return canvas
+
+
+def _short(title, room):
+    """The title, in little room without its subject, then without what the section says, too."""
+    without_subject = title.split(" — ")[0]
+    for words in [title, without_subject, without_subject.split(": ")[-1].capitalize()]:
+        if len(words) <= room:
+            return words
+    return words[: room - 1] + "…"
 
 
 def _range(values):

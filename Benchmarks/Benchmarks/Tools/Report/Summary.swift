@@ -110,6 +110,8 @@ struct Machine: Codable {
     var cores = ProcessInfo.processInfo.activeProcessorCount
     var system = Self.nameOfSystem()
     var swift = ProcessInfo.processInfo.environment["VELLUM_BENCH_SWIFT"] ?? ""
+    /// How many threads wanted to run in the last fifteen minutes, on average: one of them is the run's.
+    var load = Self.meanLoad()
     var date = Date().formatted(.iso8601.year().month().day())
 
     private static func nameOfProcessor() -> String {
@@ -127,6 +129,11 @@ struct Machine: Codable {
     private static func nameOfSystem() -> String {
         let name = line(of: "/etc/os-release", "PRETTY_NAME", "=")?.replacing("\"", with: "")
         return name ?? ProcessInfo.processInfo.operatingSystemVersionString
+    }
+
+    private static func meanLoad() -> Double? {
+        var loads = [0.0, 0, 0]
+        return getloadavg(&loads, 3) == 3 ? (loads[2] * 10).rounded() / 10 : nil
     }
 
     /// What stands after the separator in the first line of a file that begins with a name.
