@@ -73,6 +73,7 @@ format:
 
 # Compares with alternative libraries, in one run. Takes several minutes.
 bench: setup
+	@sh Scripts/setup.sh lmdb liblmdb-dev lmdb-devel || true
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # Builds the documentation of the products, and of what they export again from VellumCore, in one archive. Warnings are errors.

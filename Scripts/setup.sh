@@ -1,8 +1,11 @@
 #!/bin/sh
-# Installs SQLite's headers if they are missing, or prints how to install them if that needs privileges.
+# Installs the headers of a library if they are missing, or prints how to install them if that needs privileges.
+#
+#   setup.sh [NAME PACKAGE PACKAGE-OF-FEDORA]     SQLite if nothing is said
 set -eu
+name="${1:-sqlite3}" package="${2:-libsqlite3-dev}" fedora="${3:-sqlite-devel}"
 [ "$(uname -s)" = Linux ] || exit 0
-if [ -e /usr/include/sqlite3.h ] || { command -v pkg-config >/dev/null 2>&1 && pkg-config --exists sqlite3; }; then
+if [ -e "/usr/include/$name.h" ] || { command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "$name"; }; then
     exit 0
 fi
 if command -v apt-get >/dev/null 2>&1; then
@@ -14,12 +17,12 @@ if command -v apt-get >/dev/null 2>&1; then
         sudo="none"
     fi
     if [ "$sudo" != none ]; then
-        echo "Installing libsqlite3-dev …"
-        if $sudo apt-get install -y -qq libsqlite3-dev >/dev/null 2>&1 ||
-            { $sudo apt-get update -qq && $sudo apt-get install -y -qq libsqlite3-dev; } >/dev/null 2>&1; then
+        echo "Installing $package …"
+        if $sudo apt-get install -y -qq "$package" >/dev/null 2>&1 ||
+            { $sudo apt-get update -qq && $sudo apt-get install -y -qq "$package"; } >/dev/null 2>&1; then
             exit 0
         fi
     fi
 fi
-echo "SQLite's headers are missing. Install them: apt-get install libsqlite3-dev (dnf install sqlite-devel, apk add sqlite-dev)." >&2
+echo "The headers of $name are missing. Install them: apt-get install $package (dnf install $fedora, apk add ${fedora%el})." >&2
 exit 1

@@ -21,6 +21,10 @@ public struct Outcome: Codable, Sendable {
     public struct Side: Codable, Sendable {
         /// The name of the library, and of the call if there are several.
         public var name: String
+        /// What survives of a write that has returned: nothing is said of reads.
+        public var durability: String?
+        /// Why this side was not measured.
+        public var notRun: String?
         /// Nanoseconds per operation, in the order of measurement; the mean of a batch.
         public var samples: [Double]
         /// Nanoseconds of operations that were timed one by one, if `samples` are of batches.
@@ -35,8 +39,12 @@ public struct Outcome: Codable, Sendable {
         public var limitOfBytes: Double?
 
         /// Creates a side without samples.
-        public init(name: String, limit: Double? = nil, limitOfBytes: Double? = nil) {
+        public init(
+            name: String, durability: String? = nil, notRun: String? = nil, limit: Double? = nil, limitOfBytes: Double? = nil
+        ) {
             self.name = name
+            self.durability = durability
+            self.notRun = notRun
             (samples, tail, allocations) = ([], [], [])
             self.limit = limit
             self.limitOfBytes = limitOfBytes
@@ -118,6 +126,17 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
     case shallowsSQLiteHit, shallowsSQLiteSet, shallowsSQLiteSetPowerSafe
     case coderEncode, coderDecode, coderRecordOver, coderDiskHit, coderUnindexed
+
+    /// What survives of a write that has returned, on the sides that do not say something else.
+    public var durability: String? {
+        switch self {
+        case .recordNew, .recordOver, .bulk, .recordIndexed, .bulkIndexed, .cacheSetNew, .cacheSetOver, .shallowsFolderSetNew,
+            .shallowsFolderSetOver, .shallowsSQLiteSet, .coderRecordOver:
+            "crash-safe"
+        case .recordPowerSafe, .shallowsSQLiteSetPowerSafe: "power-safe"
+        default: nil
+        }
+    }
 
     /// The description of one operation.
     public var title: String {

@@ -3,8 +3,8 @@ import Foundation
 import MiniCache
 import Samples
 
-/// The operations of a cache of numbers, for `beside_diskcache.py`, which does the same with python-diskcache: prints the median of each in
-/// nanoseconds.
+/// The operations of a cache of numbers, for `beside_diskcache.py`, which does the same with python-diskcache: prints the number of entries,
+/// the name of the operation and the nanoseconds of each turn.
 enum CacheTimes {
     static func measure(_ workspace: Workspace) throws {
         for scale in [1000, 100_000] {
@@ -38,13 +38,13 @@ enum CacheTimes {
     private static func report(
         _ scale: Int, _ name: String, _ keys: [String], prepare: () throws -> (String) throws -> Void
     ) throws {
-        var samples: [Double] = []
+        var samples: [UInt64] = []
         for key in keys {
             let operation = try prepare()
             let start = DispatchTime.now().uptimeNanoseconds
             try operation(key)
-            samples.append(Double(DispatchTime.now().uptimeNanoseconds - start))
+            samples.append(DispatchTime.now().uptimeNanoseconds - start)
         }
-        print(scale, name, Int(Distribution(samples).median))
+        print(scale, name, samples.map(String.init).joined(separator: " "))
     }
 }

@@ -5,6 +5,10 @@ import Shallows
 import Synchronization
 import Vellum
 
+#if HAS_LRUCACHE
+    import LRUCache
+#endif
+
 /// Hits of memory by one, two and eight threads, and beside them as many threads with a locked dictionary each, which share nothing.
 enum HitTimes {
     /// Six fields without an allocation. Copying a string of more than 15 bytes counts a reference, in a line of memory that threads then share,
@@ -108,15 +112,23 @@ enum HitTimes {
         let memory = MemoryStorage<String, Reading>()
         let recent = try LRUStorage<String, Reading>(maxCount: count)
         let dictionaries = (0..<8).map { _ in Dictionary(count) }
+        let objects = Objects()
+        #if HAS_LRUCACHE
+            let peer = LRUCache<String, Reading>()
+        #endif
         for number in 0..<count {
             let reading = Reading(number)
             try store.record(reading)
             try cache.set(reading, forKey: reading.id)
             memory.set(reading, forKey: reading.id) { _ in }
             recent.set(reading, forKey: reading.id) { _ in }
+            objects.cache.setObject(Box(reading), forKey: NSString(string: reading.id))
+            #if HAS_LRUCACHE
+                peer.setValue(reading, forKey: reading.id)
+            #endif
         }
         try store.flush()
-        return [
+        var sides = [
             Side(name: "a locked dictionary each") { thread in
                 let dictionary = dictionaries[thread]
                 return { key in consume(dictionary.contents.withLock { $0[key] }) }
@@ -129,7 +141,23 @@ enum HitTimes {
                 let dictionary = dictionaries[0]
                 return { key in consume(dictionary.contents.withLock { $0[key] }) }
             },
+            Side(name: "NSCache") { _ in { key in consume(objects.cache.object(forKey: NSString(string: key))?.reading) } },
         ]
+        #if HAS_LRUCACHE
+            sides.append(Side(name: "LRUCache") { _ in { key in consume(peer.value(forKey: key)) } })
+        #endif
+        return sides
+    }
+
+    /// `@unchecked Sendable` because `NSCache` has a lock of its own.
+    private final class Objects: @unchecked Sendable {
+        let cache = NSCache<NSString, Box>()
+    }
+
+    private final class Box {
+        let reading: Reading
+
+        init(_ reading: Reading) { self.reading = reading }
     }
 
     private final class Dictionary: Sendable {

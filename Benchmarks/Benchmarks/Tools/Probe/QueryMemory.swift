@@ -1,3 +1,4 @@
+import CBORCoding
 import CRawSQLite
 import Foundation
 import Samples
@@ -76,7 +77,7 @@ enum QueryMemory {
             sqlite3_finalize(statement)
             sqlite3_close_v2(database)
         }
-        let decoder = JSONDecoder()
+        let decoder = CBORDecoder()
         var people: [Person] = []
         while sqlite3_step(statement) == SQLITE_ROW {
             let bytes = UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 0), count: Int(sqlite3_column_bytes(statement, 0)))

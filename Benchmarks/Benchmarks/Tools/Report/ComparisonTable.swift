@@ -2,16 +2,20 @@ import Samples
 
 /// The table of one comparison: a line for each side.
 enum ComparisonTable {
-    private static let widths = [24, 26, 10, 10, 10, 8, 9, 10, 0]
+    private static let widths = [24, 26, 14, 10, 10, 10, 8, 9, 10, 0]
 
     /// - Returns: Its limits.
     static func print(_ outcome: Outcome) -> [Limit] {
         guard let first = outcome.sides.first else { return [] }
         let title = "\(outcome.subject), \(outcome.scale)"
-        Line.print([title, "side", "median", "p99.9", "max", "samples", "allocs", "first ÷", "limit"], widths)
+        Line.print([title, "side", "survives", "median", "p99.9", "max", "samples", "allocs", "first ÷", "limit"], widths)
         var limits: [Limit] = []
         let ours = Distribution(first.samples).median
         for side in outcome.sides {
+            if let reason = side.notRun {
+                Line.print(["", side.name, "not run: \(reason)"], [widths[0], widths[1], 0])
+                continue
+            }
             let samples = Distribution(side.samples)
             let tail = side.tail.isEmpty ? samples : Distribution(side.tail)
             let ratio = ours / samples.median
@@ -34,10 +38,13 @@ enum ComparisonTable {
                 verdict += (verdict.isEmpty ? "" : ", ") + "no allocation \(isMet ? "met" : "NOT MET")"
                 limits.append(Limit(title: "\(outcome.work.title), \(title): \(side.name), no allocation", isMet: isMet))
             }
+            // Printed as what it is, also where nothing is promised.
+            if ratio > 1 { verdict += (verdict.isEmpty ? "" : ", ") + "slower" }
             let allocations = Line.number(Distribution(side.allocations).median)
             Line.print(
                 [
-                    "", side.name, Line.time(samples.median), Line.time(tail.p999), Line.time(tail.maximum), "\(tail.count)", allocations,
+                    "", side.name, side.durability ?? "", Line.time(samples.median), Line.time(tail.p999), Line.time(tail.maximum),
+                    "\(tail.count)", allocations,
                     side.name == first.name ? "" : Line.number(ratio), verdict,
                 ], widths)
         }

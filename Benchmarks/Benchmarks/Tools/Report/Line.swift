@@ -1,12 +1,11 @@
 /// A line of a table, and its number format.
 enum Line {
-    /// The first column is aligned to the left, the others to the right.
     static func print(_ cells: [String], _ widths: [Int]) {
         var line = "  "
         for (index, (cell, width)) in zip(cells, widths).enumerated() {
             let room = String(repeating: " ", count: max(0, width - cell.count))
             // Words are aligned to the left, numbers to the right.
-            let isWords = index == 0 || width == 0 || (index == 1 && widths.count > 3)
+            let isWords = index == 0 || width == 0 || (index == 1 && widths.count > 2) || (index == 2 && widths.count > 6)
             line += (isWords ? cell + room : room + cell) + "  "
         }
         while line.last == " " { line.removeLast() }

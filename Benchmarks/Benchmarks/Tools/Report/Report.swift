@@ -1,6 +1,7 @@
+import Foundation
 import Samples
 
-/// Prints all measurements of a run as one table.
+/// Prints all measurements of a run as one table, and writes them to the file that the first argument names.
 @main
 enum Report {
     static func main() throws {
@@ -17,11 +18,23 @@ enum Report {
         limits += FigureTable.print(try workspace.figures())
         print("\nLimits: \(limits.count { $0.isMet }) of \(limits.count) met.")
         for limit in limits where !limit.isMet { print("  not met: \(limit.title)") }
+        printLosses(outcomes)
+        guard CommandLine.arguments.count > 1 else { return }
+        let summary = Summary(workspace, outcomes.sorted { $0.order < $1.order }, try workspace.figures(), limits)
+        try summary.write(to: URL(fileURLWithPath: CommandLine.arguments[1]))
+    }
+
+    /// How often what is ours is slower than what is beside it, whether or not something is promised.
+    private static func printLosses(_ outcomes: [Outcome]) {
+        let ratios = outcomes.flatMap { outcome in
+            outcome.sides.dropFirst().filter { $0.notRun == nil }.map { Summary.ratio(of: outcome.sides[0], to: $0) }
+        }
+        print("Slower than what is beside it: \(ratios.count { $0 > 1 }) of \(ratios.count).")
     }
 }
 
 /// A limit, and whether it is met.
-struct Limit {
+struct Limit: Codable {
     var title: String
     var isMet: Bool
 }

@@ -3,6 +3,10 @@ import Foundation
 import Samples
 import Vellum
 
+#if HAS_LRUCACHE
+    import LRUCache
+#endif
+
 /// A read that memory answers, compared with a hand-written dictionary under the same lock.
 enum MemoryHitComparison<Value: Subject> {
     private static var batch: Int { 1000 }
@@ -10,7 +14,9 @@ enum MemoryHitComparison<Value: Subject> {
     static func make(_ scale: Scale, seconds: Double = 3) -> Comparison {
         Comparison(
             work: .memoryHit, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)], unallocating: ["Vellum"],
+            sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)]
+                + (Library.lruCache.isThere ? [("LRUCache", nil)] : []),
+            unallocating: ["Vellum"], notRun: Library.lruCache.isThere ? [:] : ["LRUCache": Library.lruCache.reasonNotRun],
             batch: batch, rounds: 10_000, seconds: seconds
         ) { workspace in
             let factory = ArchivesFactory(directory: try StoreFixture<Value>(workspace: workspace, count: scale.rawValue).folder(.vellum))
@@ -31,25 +37,34 @@ enum MemoryHitComparison<Value: Subject> {
             let hit = { (key: String) in blackHole(try store.access(archiveWithKey: key)) }
             let lookUp = { (key: String) in blackHole(dictionary.withLock { $0[key] }) }
             let object = { (key: String) in blackHole(cache.object(forKey: NSString(string: key))?.value) }
-            return Course(
-                turns: [
+            var turns = [
+                Turn {
+                    for key in keys[start..<start + batch] { blackHole(try store.access(archiveWithKey: key)) }
+                } tail: {
+                    try timed(keys[start..<start + 50], hit)
+                },
+                Turn {
+                    for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) }
+                } tail: {
+                    timed(keys[start..<start + 50], lookUp)
+                },
+                Turn {
+                    for key in keys[start..<start + batch] { blackHole(cache.object(forKey: NSString(string: key))?.value) }
+                } tail: {
+                    timed(keys[start..<start + 50], object)
+                },
+            ]
+            #if HAS_LRUCACHE
+                let recent = LRUCache<String, Value>()
+                for index in 0..<scale.rawValue { recent.setValue(dictionary.withLock { $0[Value.key(index)] }, forKey: Value.key(index)) }
+                turns.append(
                     Turn {
-                        for key in keys[start..<start + batch] { blackHole(try store.access(archiveWithKey: key)) }
+                        for key in keys[start..<start + batch] { blackHole(recent.value(forKey: key)) }
                     } tail: {
-                        try timed(keys[start..<start + 50], hit)
-                    },
-                    Turn {
-                        for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) }
-                    } tail: {
-                        timed(keys[start..<start + 50], lookUp)
-                    },
-                    Turn {
-                        for key in keys[start..<start + batch] { blackHole(cache.object(forKey: NSString(string: key))?.value) }
-                    } tail: {
-                        timed(keys[start..<start + 50], object)
-                    },
-                ]
-            ) { _ in
+                        timed(keys[start..<start + 50]) { blackHole(recent.value(forKey: $0)) }
+                    })
+            #endif
+            return Course(turns: turns) { _ in
                 start = (start + batch) % (keys.count - batch)
             } end: {
                 try factory.close()

@@ -11,13 +11,15 @@ enum RecordComparison<Value: Subject> {
     ) -> Comparison {
         let isMeasuredAgainstLimits = work == .recordNew || work == .recordOver
         let hasFiles = scale != .million
+        let libraries = LibraryStore.measured(work)
         return Comparison(
             work: work, subject: Value.title, scale: scale,
             sides: [
                 ("Vellum", nil), ("same statements", isMeasuredAgainstLimits ? 1.2 : nil),
                 ("leanest table", isMeasuredAgainstLimits ? 1.6 : nil), ("GRDB", nil),
-            ] + (hasFiles ? [("a file each", nil)] : []),
-            rounds: rounds, seconds: seconds
+            ] + (hasFiles ? [("a file each", nil)] : [])
+                + libraries.map { ($0.name, nil) },
+            durability: durability(work, libraries), notRun: LibraryStore.notRun(work), rounds: rounds, seconds: seconds
         ) { workspace in
             let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
             let synchronous: Synchronous = work == .recordPowerSafe ? .powerSafe : .crashSafe
@@ -30,6 +32,8 @@ enum RecordComparison<Value: Subject> {
             let peer = try Peer<Value>(try fixture.path(.grdb), synchronous)
             let files = hasFiles ? Files<Value>(try fixture.folder(.files)) : nil
 
+            let stores = try libraries.map { try $0.open(fixture) }
+
             let fresh = Scatter.fresh()
             var value = Value.make(0)
             var turns = [
@@ -37,6 +41,10 @@ enum RecordComparison<Value: Subject> {
                 Turn { try peer.record(value) },
             ]
             if let files { turns.append(Turn { try files.record(value) }.once(in: 25)) }
+            for (library, store) in zip(libraries, stores) {
+                let turn = Turn { try store.record([(key: value.primaryKey, bytes: try value.archive())]) }
+                turns.append(turn.once(in: library.every(work)))
+            }
             return Course(turns: turns) { round in
                 value = changed?(Scatter.place(round) % scale.rawValue, round) ?? Value.make(fresh + round)
             } end: {
@@ -44,7 +52,15 @@ enum RecordComparison<Value: Subject> {
                 same.close()
                 lean.close()
                 try peer.close()
+                for store in stores { store.close() }
             }
         }
+    }
+
+    private static func durability(_ work: Work, _ libraries: [LibraryStore]) -> [String: String] {
+        var durability = ["a file each": "synced file"]
+        if Value.isLarge, work != .recordPowerSafe { durability["Vellum"] = "synced file" }
+        for library in libraries { durability[library.name] = library.durability }
+        return durability
     }
 }

@@ -12,7 +12,7 @@ enum ShallowsFolderComparison<Value: Blob> {
             work: work, subject: Value.title, scale: scale,
             sides: [
                 ("folder, sync", nil), ("folder, async", nil), ("bare calls", work == .shallowsFolderHit ? 1.3 : 1.5), ("Foundation", nil),
-            ], rounds: rounds, seconds: 5
+            ], durability: work == .shallowsFolderHit ? [:] : ["Foundation": "synced file"], rounds: rounds, seconds: 5
         ) { workspace in
             let workspace = try workspace.folder("scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)")
             // Files of new keys are not removed: the file system allocates slowly after removals.

@@ -18,6 +18,10 @@ struct Comparison {
     var unallocating: [String] = []
     /// The limits of the first side's encoded size divided by that of each side, by name.
     var limitsOfBytes: [String: Double] = [:]
+    /// What survives of each side's write, by name, if it is not what the work says.
+    var durability: [String: String] = [:]
+    /// The sides that are not measured in this run, by name, and why.
+    var notRun: [String: String] = [:]
     /// The number of operations of one measured call.
     var batch = 1
     var rounds = 2000

@@ -14,11 +14,14 @@ final class Runner {
 
     init(_ comparison: Comparison) {
         self.comparison = comparison
+        let measured = comparison.sides.map { name, limit in
+            let durability = comparison.durability[name] ?? comparison.work.durability
+            return Outcome.Side(name: name, durability: durability, limit: limit, limitOfBytes: comparison.limitsOfBytes[name])
+        }
+        let notRun = comparison.notRun.sorted { $0.key < $1.key }.map { Outcome.Side(name: $0.key, notRun: $0.value) }
         outcome = Outcome(
-            work: comparison.work, subject: comparison.subject, scale: comparison.scale.title,
-            sides: comparison.sides.map {
-                Outcome.Side(name: $0.name, limit: $0.limit, limitOfBytes: comparison.limitsOfBytes[$0.name])
-            }, limit: comparison.limit, increments: comparison.increments, ratios: comparison.ratios, unallocating: comparison.unallocating)
+            work: comparison.work, subject: comparison.subject, scale: comparison.scale.title, sides: measured + notRun,
+            limit: comparison.limit, increments: comparison.increments, ratios: comparison.ratios, unallocating: comparison.unallocating)
     }
 
     static func register(_ comparison: Comparison) {

@@ -1,5 +1,6 @@
 import CAllocations
 import Dispatch
+import Samples
 
 /// Measures the time and the allocations of work.
 enum Stopwatch {

@@ -10,7 +10,7 @@ struct StoreFixture<Value: Subject> {
     let count: Int
 
     enum Kind: String {
-        case vellum, lean, grdb, files
+        case vellum, lean, grdb, files, lmdb, mmkv
 
         /// The name of the store's file in its folder.
         var file: String { self == .vellum ? "Archives.sqlite" : "database.sqlite" }
@@ -60,6 +60,10 @@ struct StoreFixture<Value: Subject> {
         case .files:
             let files = Files<Value>(half)
             try inChunks { for value in $0 { try files.fill(value) } }
+        case .lmdb, .mmkv:
+            let store = try (kind == .lmdb ? LibraryStore.lmdbUnsynced : .mmkv).open(half)
+            try inChunks { try store.record($0.map { (key: $0.primaryKey, bytes: try $0.archive()) }) }
+            store.close()
         }
         try FileManager.default.moveItem(at: half, to: folder)
     }

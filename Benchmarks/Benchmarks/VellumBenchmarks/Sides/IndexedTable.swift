@@ -1,4 +1,5 @@
 import Foundation
+import Samples
 
 /// A hand-written table with a column for each index beside the bytes, `CREATE INDEX` on each, and a
 /// table of tags.

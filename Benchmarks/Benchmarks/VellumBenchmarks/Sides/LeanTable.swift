@@ -1,4 +1,5 @@
 import Foundation
+import Samples
 
 /// The smallest table of keys and values, with one statement per record, which commits by itself.
 final class LeanTable<Value: Subject> {

@@ -1,6 +1,7 @@
 import CRawSQLite
 import Dispatch
 import Foundation
+import Samples
 
 /// Empties the log of a raw database on another thread, by the same rule as Vellum, so that no side pays for a checkpoint
 /// that the other one does not pay for: after 512 pages as much as possible, then the rest while the writer waits.

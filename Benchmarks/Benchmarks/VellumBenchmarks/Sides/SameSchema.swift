@@ -1,4 +1,5 @@
 import Foundation
+import Samples
 import Vellum
 
 /// The statements of `Sources/VellumEngine/Archive/Tables` for a record in one archive, executed directly through the C API.

@@ -14,6 +14,7 @@ protocol Blob: Subject, Codable {
 
 extension Blob {
     static var archiveName: String { "Blob" }
+    static var isLarge: Bool { size >= 1 << 20 }
 
     var primaryKey: String { key }
 

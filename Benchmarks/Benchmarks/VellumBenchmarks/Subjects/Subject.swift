@@ -12,6 +12,9 @@ protocol Subject: Archivable, Sendable, FetchableRecord, PersistableRecord {
     /// The same, for types whose objects depend on their number.
     static func make(_ index: Int, of count: Int) -> Self
 
+    /// Whether Vellum writes it to a file of its own, and syncs that: from 1 MiB on.
+    static var isLarge: Bool { get }
+
     /// Creates the table for GRDB.
     static func createTable(_ database: Database) throws
 }
@@ -20,6 +23,8 @@ extension Subject {
     static var databaseTableName: String { "records" }
 
     static func make(_ index: Int, of count: Int) -> Self { make(index) }
+
+    static var isLarge: Bool { false }
 
     static func key(_ index: Int) -> String { make(index).primaryKey }
 
