@@ -63,8 +63,9 @@ echo "Measuring …"
 if [ -n "$filter" ]; then set -- --filter "$filter"; else set --; fi
 quietly swift package --disable-sandbox --scratch-path "$scratch" benchmark --target VellumBenchmarks --no-progress "$@"
 if [ -z "$filter" ]; then
-    for probe in fill resident-memory log query-memory reliability contention migration take-over hits; do "$tools/Probe" "$probe"; done
+    for probe in fill resident-memory log query-memory reliability contention migration take-over hits locking journal; do "$tools/Probe" "$probe"; done
     [ -z "$python" ] || "$python" beside_diskcache.py "$tools/Probe"
+    [ -z "$python" ] || "$python" count_hit.py "$tools/Probe" || true
 fi
 VELLUM_BENCH_SWIFT="$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/Swift \1/p')"
 export VELLUM_BENCH_SWIFT

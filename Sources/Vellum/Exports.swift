@@ -20,6 +20,7 @@
 @_exported public import enum VellumCore.UndecodableObjects
 @_exported public import enum VellumCore.LoadSource
 @_exported public import struct VellumCore.Loaded
+@_exported public import enum VellumCore.LockingMode
 @_exported public import struct VellumCore.QueryExplanation
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.StorageLimits

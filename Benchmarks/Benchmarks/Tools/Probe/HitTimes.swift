@@ -60,6 +60,43 @@ enum HitTimes {
         }
     }
 
+    /// Lets `count_hit.py` look at some hits of each side, of one thread and then of another: sends a signal before and after them.
+    static func trace(_ workspace: Workspace) throws {
+        let traced = 64
+        try withSides(workspace) { sides in
+            let lock = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "pthread_mutex_lock")
+            say("\(UInt(bitPattern: lock)) \(traced)")
+            for side in sides {
+                say(side.name)
+                let turns = (0..<3).map { _ in DispatchSemaphore(value: 0) }
+                let failure = Mutex<(any Error)?>(nil)
+                for number in 0..<2 {
+                    let (hit, keys) = (side.hit(number), keys[number])
+                    Thread {
+                        turns[number].wait()
+                        do {
+                            for key in keys.prefix(2000) { try hit(key) }
+                            raise(SIGUSR1)
+                            for key in keys[2000..<2000 + traced] { try hit(key) }
+                            raise(SIGUSR1)
+                        } catch {
+                            failure.withLock { $0 = error }
+                        }
+                        turns[number + 1].signal()
+                        // Lives on, so that the other has a stack of its own.
+                        if number == 0 { turns[2].wait() }
+                        turns[2].signal()
+                    }.start()
+                }
+                turns[0].signal()
+                turns[2].wait()
+                if let error = failure.withLock({ $0 }) { throw error }
+            }
+        }
+    }
+
+    private static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
     private static func withSides<Result>(_ workspace: Workspace, _ body: ([Side]) throws -> Result) throws -> Result {
         let folder = try workspace.folder("hits")
         defer { try? FileManager.default.removeItem(at: folder) }

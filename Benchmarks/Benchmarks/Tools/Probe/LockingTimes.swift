@@ -10,7 +10,8 @@ enum LockingTimes {
     static func measure(_ workspace: Workspace) throws -> [Figure] {
         var times: [String: [Double]] = [:]
         for round in 0..<rounds {
-            for mode in round % 2 == 0 ? [LockingMode.shared, .exclusive] : [.exclusive, .shared] {
+            let modes: [LockingMode] = round % 2 == 0 ? [.shared, .exclusive] : [.exclusive, .shared]
+            for mode in modes {
                 try measure(workspace, mode) { times["\($0) \(mode)", default: []].append($1) }
             }
         }

@@ -19,6 +19,7 @@ enum Probe {
         case "contention": try workspace.write(try Contention.measure(workspace) + SixWriters.measure(workspace), named: "4 contention")
         case "migration": try workspace.write(try MigrationTimes.measure(workspace), named: "6 migration")
         case "take-over": try workspace.write(try TakeOverTimes.measure(workspace), named: "7 take-over")
+        case "trace-hits": try HitTimes.trace(workspace)
         case "locking": try workspace.write(try LockingTimes.measure(workspace), named: "8 locking")
         case "journal": try workspace.write(try JournalTimes.measure(workspace), named: "9 journal")
         case "hits": try workspace.write(try HitTimes.measure(workspace), named: "8 hits")
