@@ -186,6 +186,29 @@ struct KeptLockTests {
         try archives.file.close()
     }
 
+    @Test func aFileThatIsVerifiedIsShared() throws {
+        let archives = try open(.exclusive)
+        try archives.put(.safe, "k", 1)
+        #expect(try archives.file.verify().isIntact)
+        #expect(!archives.file.isKeptLocked)
+        let other = try Spawned(["obey", folder.url.path])
+        #expect(other.ask("read safe k") == "1")
+        _ = other.kill()
+        try archives.file.close()
+    }
+
+    @Test func anotherFileInTheProcessStaysLocked() throws {
+        let archives = try open(.exclusive)
+        let more = try SharedArchives(in: folder.file("more").path, .exclusive)
+        let other = try Spawned(["obey", folder.url.path])
+        #expect(other.ask("put safe k 1") == "done")
+        #expect(!archives.file.isKeptLocked)
+        #expect(more.file.isKeptLocked)
+        _ = other.kill()
+        try archives.file.close()
+        try more.file.close()
+    }
+
     @Test func aFileThatNobodyCanAskForIsShared() throws {
         let archives = try open(.exclusive)
         try archives.put(.safe, "k", 1)

@@ -12,15 +12,10 @@ extension DatabaseFile {
 
     /// Opens the first connection, which keeps the file locked if that is wanted, allowed and possible.
     static func connectFirst(_ path: String, _ mode: LockingMode) throws(SQLiteError) -> Connection {
-        guard mode == .exclusive, mayKeepLocked(path), let identity = FileIdentity(path: path) else { return try connectSharing(path) }
-        OpenDatabases.shared.setLocked(true, identity)
-        do throws(SQLiteError) {
-            if let connection = try readableConnection(path, waiting: 0) { return connection }
-        } catch {
-            OpenDatabases.shared.setLocked(false, identity)
-            throw error
+        if mode == .exclusive, mayKeepLocked(path) {
+            let connection = try Connection(path: path, keepsLocked: true)
+            if connection.isUnlocked(waiting: 0) { return connection }
         }
-        OpenDatabases.shared.setLocked(false, identity)
         return try connectSharing(path)
     }
 
@@ -28,7 +23,8 @@ extension DatabaseFile {
     ///
     /// - Throws: ``SQLiteError/keptLocked(by:)`` if the process does not share the file.
     static func connectSharing(_ path: String) throws(SQLiteError) -> Connection {
-        if let connection = try readableConnection(path, waiting: 0) { return connection }
+        let connection = try Connection(path: path)
+        if connection.isUnlocked(waiting: 0) { return connection }
         // Another process keeps the file locked, or is just opening or closing it.
         let changesFile: ChangesFile
         do {
@@ -36,23 +32,23 @@ extension DatabaseFile {
         } catch {
             throw SQLiteError(code: SQLiteError.cannotOpenCode, message: "The changes file cannot be opened: \(error)")
         }
-        changesFile.page.requestLock()
-        CrashPoint.reached(.lockRequested)
-        let holder = changesFile.page.lockHolder
-        if let connection = try readableConnection(path, waiting: holder == nil ? nil : longestWaitForLock) { return connection }
-        throw holder.map { .keptLocked(by: $0) } ?? .busy
-    }
-
-    /// - Returns: `nil` if another process keeps the file locked.
-    private static func readableConnection(_ path: String, waiting milliseconds: Int64?) throws(SQLiteError) -> Connection? {
-        let connection = try Connection(path: path)
-        return try connection.canRead(waiting: milliseconds) ? connection : nil
+        let began = CoarseClock.milliseconds
+        while true {
+            // Asked again, because a process that is just taking the lock may not listen yet.
+            changesFile.page.requestLock()
+            CrashPoint.reached(.lockRequested)
+            if connection.isUnlocked(waiting: 50) { return connection }
+            let (holder, waited) = (changesFile.page.lockHolder, CoarseClock.milliseconds - began)
+            if let holder, holder != changesFile.process, waited >= longestWaitForLock { throw .keptLocked(by: holder) }
+            if waited >= Connection.longestWait { throw .busy }
+        }
     }
 
     /// Whether a process may keep the file locked: the system ends an app that is suspended with a lock in the folder of an app group, and locks
     /// are unreliable on a network.
     private static func mayKeepLocked(_ path: String) -> Bool {
-        !path.contains("/Shared/AppGroup/") && !path.contains("/Group Containers/") && !FileSystem.isOnNetwork(path)
+        Connection.canKeepLocked && !path.contains("/Shared/AppGroup/") && !path.contains("/Group Containers/")
+            && !FileSystem.isOnNetwork(path)
     }
 
     /// Begins to wait for other processes, if this one keeps the file locked.
@@ -72,7 +68,8 @@ extension DatabaseFile {
 
     /// Lets other processes use the file from now on. Blocks until running calls have ended; other calls wait meanwhile.
     ///
-    /// The log is not copied, because that may take long. Whoever opens the file next reads it again.
+    /// The log is not copied, because that may take long. Whoever opens the file next reads it again. If the file cannot be opened again, it is
+    /// suspended: ``resume()`` opens it.
     func shareFile() throws(VellumError) {
         guard forkGuard.isThisProcess else { return }
         try suspending.withLock { _ throws(VellumError) in
@@ -85,14 +82,7 @@ extension DatabaseFile {
                     try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
                         sync.release()
                         try readers.whileClosed { () throws(SQLiteError) in
-                            try withWriter { (writer) throws(SQLiteError) in
-                                try writer.commitBatch()
-                                writer.connection.closeWithoutCheckpoint()
-                                try writer.release()
-                                endKeptLock()
-                                CrashPoint.reached(.lockEnded)
-                                try writer.reopen(path: path)
-                            }
+                            try withWriter { (writer) throws(SQLiteError) in try share(writer) }
                         }
                     }
                 }
@@ -101,13 +91,41 @@ extension DatabaseFile {
         }
     }
 
-    /// Lets other processes in once no connection is open any more.
-    func endKeptLock() {
-        keptLock.withLock { lock in
-            guard lock != nil else { return }
-            OpenDatabases.shared.setLocked(false, identity)
-            lock?.end()
-            lock = nil
+    /// Closes the last connection and opens it again. Other processes count this one as a user of the file all the while, because it is the
+    /// holder of the lock on the change page until then.
+    private func share(_ writer: WriteConnection) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            try writer.commitBatch()
+        } catch {
+            // Its owners know already.
+            Log.error("Relaxed writes were lost when the file was shared with another process.", error)
         }
+        writer.connection.closeWithoutCheckpoint()
+        try writer.release()
+        // A thread may just be looking whether the file is damaged.
+        while OpenDatabases.shared.isLocked(identity) { BusyRetry.milliseconds(1) }
+        CrashPoint.reached(.lockEnded)
+        do throws(SQLiteError) {
+            try writer.reopen(path: path)
+            try waitForOpenBatches(writer)
+        } catch {
+            readers.refuse()
+            move(from: .open, to: .suspended)
+            endKeptLock()
+            try writer.release()
+            throw error
+        }
+        // Another process may have begun a new log.
+        seenLog.withLock { $0 = nil }
+        endKeptLock()
+    }
+
+    /// Stops waiting for other processes. The lock itself ends with the last connection.
+    func endKeptLock() {
+        let lock = keptLock.withLock { lock in
+            defer { lock = nil }
+            return lock
+        }
+        lock?.end()
     }
 }

@@ -134,17 +134,7 @@ extension DatabaseFile {
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
         let connection = try connectFirst(path, options.lockingMode)
-        do {
-            return try open(path, options, pendingEvents: pendingEvents, try prepare(connection, options.kind))
-        } catch {
-            if let identity = FileIdentity(path: path) { OpenDatabases.shared.setLocked(false, identity) }
-            throw error
-        }
-    }
-
-    private static func open(
-        _ path: String, _ options: Options, pendingEvents: [StoreEvent], _ connection: sending Connection
-    ) throws -> DatabaseFile {
+        try prepare(connection, options.kind)
         var pendingEvents = pendingEvents
         if FileSystem.isOnNetwork(path) {
             Log.warning("An archive is on a network file system, where locks are unreliable. Move it to a local disk.")
@@ -165,16 +155,19 @@ extension DatabaseFile {
     }
 
     /// Opens a connection and checks or creates the schema.
-    static func connect(_ path: String, _ kind: FileKind) throws -> Connection { try prepare(Connection(path: path), kind) }
+    static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
+        let connection = try connectSharing(path)
+        try prepare(connection, kind)
+        return connection
+    }
 
     /// Checks or creates the schema.
-    private static func prepare(_ connection: Connection, _ kind: FileKind) throws -> Connection {
+    private static func prepare(_ connection: Connection, _ kind: FileKind) throws {
         CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection, kind)
         if connection.isReadOnly, FileSystem.isWritable(connection.path) {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
         }
-        return connection
     }
 
     /// Creates the folder and the file if missing, readable only by its owner, and returns the file's path without symbolic links.

@@ -140,7 +140,12 @@ extension DatabaseFile {
     }
 
     /// Whether another process has the file open.
-    package var isShared: Bool { heartbeat.hasOthers(openings: changesFile.page.openings) }
+    package var isShared: Bool {
+        let page = changesFile.page
+        // The holder of the lock may just be opening its connections again.
+        if let holder = page.lockHolder, holder != changesFile.process { return true }
+        return heartbeat.hasOthers(openings: page.openings)
+    }
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
     /// 2 seconds. Later relaxed writes of those processes commit before they return.

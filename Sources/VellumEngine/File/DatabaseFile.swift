@@ -82,6 +82,7 @@ package final class DatabaseFile: Sendable {
         } catch {
             Log.error("An archive file could not be closed cleanly.", error)
         }
+        if forkGuard.isThisProcess { endKeptLock() }
     }
 
     /// Flushes every archive and closes the file for all handles. Later calls throw ``VellumError/Code/closed``.

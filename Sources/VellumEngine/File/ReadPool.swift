@@ -129,6 +129,9 @@ final class ReadPool: Sendable {
         }
     }
 
+    /// Opens no connection until ``resume()``. All are closed.
+    func refuse() { isSuspended.store(true, ordering: .releasing) }
+
     /// Closes every connection and opens none until ``resume()``.
     func suspend() {
         isSuspended.store(true, ordering: .releasing)

@@ -15,26 +15,28 @@ final class Connection {
     var refusal: SQLiteError?
     private let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
 
+    private let forkGuard = ForkGuard()
+
     let path: String
     /// The identity of the open file; `nil` for a database in memory.
     private let identity: FileIdentity?
 
     /// Opens an existing file for reading and writing. The connection never executes code from the file (triggers, views, functions).
     ///
-    /// - Parameter isDefensive: Whether SQL may not write to the schema.
+    /// - Parameters:
+    ///   - isDefensive: Whether SQL may not write to the schema.
+    ///   - keepsLocked: Whether to keep the file locked, if this is the first connection to it in this process. Later ones do as the first.
     /// - Throws: ``SQLiteError``, also if an unsafe file lies at the path.
-    init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
+    init(path: String, isDefensive: Bool = true, keepsLocked: Bool = false) throws(SQLiteError) {
         try FilePaths.check(path)
         self.path = path
         let identity = FileIdentity(path: path)
         self.identity = identity
-        let isLocked = identity.map { OpenDatabases.shared.add($0) } ?? false
+        let isLocked = identity.map { OpenDatabases.shared.add($0, keepsLocked: keepsLocked) } ?? false
         var handle: OpaquePointer?
         // NOMUTEX: our own lock guards every use, so SQLite's mutex would only add cost.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        // The VFS that locks the file for this process until its last connection closes, and has the wal-index in its own memory
-        // (sqlite.org/vfs.html, 2.1).
-        let code = sqlite3_open_v2(path, &handle, flags, isLocked ? "unix-excl" : nil)
+        let code = sqlite3_open_v2(path, &handle, flags, isLocked ? Self.lockingVFS : nil)
         guard let handle, code == SQLITE_OK else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
             sqlite3_close_v2(handle)  // A failed open returns a handle, too.
@@ -73,26 +75,38 @@ final class Connection {
     }
 
     deinit {
+        // In a copy of the process, closing could remove the log of the original, whose locks SQLite believes to have.
+        guard forkGuard.isThisProcess else { return }
         sqlite3_close_v2(handle)
         if let identity { OpenDatabases.shared.remove(identity) }
         frames.deallocate()
     }
 
+    /// Whether SQLite can keep a file locked for all connections of a process: not if the program has replaced the VFS.
+    static var canKeepLocked: Bool {
+        guard let usual = sqlite3_vfs_find(nil), sqlite3_vfs_find(lockingVFS) != nil else { return false }
+        return String(cString: usual.pointee.zName) == "unix"
+    }
+
+    /// The VFS that locks the file for this process until its last connection closes, and has the wal-index in its own memory
+    /// (sqlite.org/vfs.html, 2.1).
+    private static let lockingVFS = "unix-excl"
+
     /// How long to wait for another process at most, in milliseconds.
-    private static let longestWait: Int64 = 10_000
+    static let longestWait: Int64 = 10_000
 
     /// Reads the file for the first time.
     ///
-    /// - Parameter milliseconds: How long to wait at most for another process; `nil` for as long as usual.
-    /// - Returns: Whether it can be read; `false` if another process keeps it locked.
-    func canRead(waiting milliseconds: Int64?) throws(SQLiteError) -> Bool {
-        busyHandler.milliseconds = milliseconds ?? Self.longestWait
+    /// - Parameter milliseconds: How long to wait at most for another process.
+    /// - Returns: Whether no other process keeps it locked. What else is wrong with the file is for the next call to find.
+    func isUnlocked(waiting milliseconds: Int64) -> Bool {
+        busyHandler.milliseconds = milliseconds
         defer { busyHandler.milliseconds = Self.longestWait }
         do throws(SQLiteError) {
             _ = try int(SQL.tableCount)
             return true
-        } catch  where error.isBusy {
-            return false
+        } catch {
+            return !error.isBusy
         }
     }
 

@@ -18,7 +18,7 @@ final class OpenDatabases: Sendable {
 
     private struct Database {
         var connections = 0
-        /// Whether this process keeps the database locked, so that no other can open it.
+        /// Whether its connections keep the database locked, so that no other process can open it.
         var isLocked = false
         /// The descriptor of the wal-index file.
         var descriptor: Int32?
@@ -28,10 +28,11 @@ final class OpenDatabases: Sendable {
 
     /// Counts a connection that is about to be opened.
     ///
-    /// - Returns: Whether it must keep the database locked, as the others of this process do.
-    func add(_ identity: FileIdentity) -> Bool {
+    /// - Parameter keepsLocked: Whether the first connection, and so every other, keeps the database locked until the last one is closed.
+    /// - Returns: Whether this one must keep the database locked.
+    func add(_ identity: FileIdentity, keepsLocked: Bool) -> Bool {
         databases.withLock { databases in
-            databases[identity, default: Database()].connections += 1
+            databases[identity, default: Database(isLocked: keepsLocked)].connections += 1
             return databases[identity]?.isLocked ?? false
         }
     }
@@ -39,25 +40,17 @@ final class OpenDatabases: Sendable {
     /// Whether this process keeps the database locked.
     func isLocked(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity]?.isLocked ?? false } }
 
-    /// Sets whether connections keep the database locked. There must be none.
-    func setLocked(_ isLocked: Bool, _ identity: FileIdentity) {
-        databases.withLock { databases in
-            var database = databases[identity] ?? Database()
-            database.isLocked = isLocked
-            databases[identity] = isLocked || database.connections > 0 ? database : nil
-        }
-    }
-
     /// Removes a connection that was closed from the count.
     func remove(_ identity: FileIdentity) {
         databases.withLock { databases in
             guard var database = databases[identity] else { return }
             database.connections -= 1
-            if database.connections == 0, let descriptor = database.descriptor {
-                _ = close(descriptor)
-                database.descriptor = nil
+            guard database.connections == 0 else {
+                databases[identity] = database
+                return
             }
-            databases[identity] = database.connections > 0 || database.isLocked ? database : nil
+            if let descriptor = database.descriptor { _ = close(descriptor) }
+            databases[identity] = nil
         }
     }
 

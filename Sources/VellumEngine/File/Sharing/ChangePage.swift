@@ -1,4 +1,5 @@
 internal import CSQLiteConfig
+internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
@@ -229,10 +230,13 @@ struct ChangePage: @unchecked Sendable {
     /// Asks the process that keeps the database locked to share it.
     func requestLock() {
         word(64).pointee.add(1, ordering: .sequentiallyConsistent)
-        vellum_wake_all(requestsWord)
+        wakeWaiters()
     }
 
-    /// Blocks until a process has asked for the lock more than so many times.
+    /// Wakes those who wait for a request.
+    func wakeWaiters() { vellum_wake_all(requestsWord) }
+
+    /// Blocks until the number of requests is another, or ``wakeWaiters()`` is called.
     func waitForRequest(after requests: UInt32) { vellum_wait_while(requestsWord, requests) }
 
     /// The half of the counter that changes with each request.
@@ -244,14 +248,18 @@ struct ChangePage: @unchecked Sendable {
         #endif
     }
 
-    /// The process that keeps the database locked, if there is one. It may have been killed since.
+    /// The process that keeps the database locked, if there is one.
     var lockHolder: Int32? {
         let process = Int32(truncatingIfNeeded: word(72).pointee.load(ordering: .sequentiallyConsistent))
-        return process == 0 ? nil : process
+        // One that was killed is still there.
+        return process > 0 && (kill(process, 0) == 0 || errno == EPERM) ? process : nil
     }
 
-    func setLockHolder(_ process: Int32?) {
-        word(72).pointee.store(UInt64(UInt32(bitPattern: process ?? 0)), ordering: .sequentiallyConsistent)
+    func setLockHolder(_ process: Int32) { word(72).pointee.store(UInt64(process), ordering: .sequentiallyConsistent) }
+
+    /// Removes the process, unless another is the holder now.
+    func removeLockHolder(_ process: Int32) {
+        _ = word(72).pointee.compareExchange(expected: UInt64(process), desired: 0, ordering: .sequentiallyConsistent)
     }
 
     // MARK: Setting aside

@@ -9,27 +9,33 @@ final class KeptLock: Sendable {
     private let changesFile: ChangesFile
     private let isKept = Atomic(true)
 
-    /// Announces that this process keeps the lock, and waits for a request.
+    /// Announces that this process keeps the lock, and waits for requests.
     ///
-    /// - Parameter share: Called once on another thread when a process asks for the lock, unless ``end()`` was called.
+    /// - Parameter share: Called on another thread for each request, until ``end()``.
     init(_ changesFile: ChangesFile, share: @escaping @Sendable () -> Void) {
         self.changesFile = changesFile
+        let page = changesFile.page
         // Before others can know that there is somebody to ask.
-        let requests = changesFile.page.requests
-        changesFile.page.setLockHolder(changesFile.process)
+        let start = page.requests
+        page.setLockHolder(changesFile.process)
         let thread = Thread { [weak self] in
-            changesFile.page.waitForRequest(after: requests)
-            if let self, self.isKept.load(ordering: .acquiring) { share() }
+            var requests = start
+            while true {
+                changesFile.page.waitForRequest(after: requests)
+                guard let self, self.isKept.load(ordering: .acquiring) else { return }
+                guard page.requests != requests else { continue }
+                requests = page.requests
+                share()
+            }
         }
         thread.name = "Vellum lock"
-        thread.stackSize = 256 << 10
         thread.start()
     }
 
-    /// Ends the thread. The lock itself ends with the last connection.
+    /// Ends the thread.
     func end() {
         guard isKept.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        changesFile.page.setLockHolder(nil)
-        changesFile.page.requestLock()
+        changesFile.page.removeLockHolder(changesFile.process)
+        changesFile.page.wakeWaiters()
     }
 }

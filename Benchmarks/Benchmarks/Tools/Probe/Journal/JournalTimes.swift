@@ -48,7 +48,9 @@ enum JournalTimes {
         let factory = ArchivesFactory(directory: folder)
         factory.lockingMode = .exclusive
         let store = try factory.store(for: JournaledStore.Record.self, memoryLimit: 1.megaByte, diskLimit: 8.gigaBytes)
-        for start in stride(from: 0, to: count, by: 10_000) { try store.record(contentsOf: (start..<start + 10_000).map { try record($0) }) }
+        for start in stride(from: 0, to: count, by: 10_000) {
+            try store.record(contentsOf: (start..<start + 10_000).map { try record($0) })
+        }
         try store.flush()
         let journal = hasJournal ? try JournaledStore(store, in: folder) : nil
         var times: [Double] = []
