@@ -2,7 +2,7 @@
 public enum LockingMode: Sendable {
     /// Every process may open the file at any time, whatever the others do. No lock is held between calls.
     case shared
-    /// While this process is the only one that has the file open, it keeps it locked, and writes take about an eighth less time.
+    /// While this process is the only one that has the file open, it keeps it locked, and writes take up to an eighth less time.
     ///
     /// ```swift
     /// let archives = ArchivesFactory(directory: folder)

@@ -41,7 +41,7 @@ extension MemoryCache {
     /// Records the generation that a commit of this process created.
     ///
     /// - Returns: Whether no later change by another process is known.
-    @usableFromInline
+    @inlinable
     func take(_ change: OwnChange?, in part: inout Part) -> Bool {
         guard let change else { return true }
         if part.lastSeenGeneration == change.previous { part.lastSeenGeneration = change.last }
@@ -49,7 +49,7 @@ extension MemoryCache {
     }
 
     /// Records in every part the generation that a commit of this process created: they have nothing to drop for it.
-    @usableFromInline
+    @inlinable
     func takeEverywhere(_ change: OwnChange?) {
         guard change != nil else { return }
         for index in 0..<parts.count { parts.withLock(index) { _ = take(change, in: &$0) } }

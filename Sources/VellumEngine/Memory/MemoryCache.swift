@@ -309,7 +309,7 @@ public import VellumCore
     }
 
     /// The limit of memory.
-    @usableFromInline package var capacity: Capacity { shared.withLock { $0.capacity } }
+    @inlinable package var capacity: Capacity { shared.withLock { $0.capacity } }
 
     /// Changes the limit of memory, and evicts what exceeds it. O(evicted).
     @usableFromInline package func setCapacity(_ capacity: Capacity, onlyRaising: Bool = false) -> DeferredEffects {
