@@ -177,13 +177,18 @@ extension QueryDescription where Value: Archivable {
     init(
         where predicate: Predicate<Value>?, sortedBy order: [SortDescriptor<Value>] = [], limit: Int? = nil, offset: Int = 0
     ) throws(VellumError) {
-        for (name, number) in [("limit", limit ?? 0), ("offset", offset)] where number < 0 {
-            throw VellumError(.invalidQuery, "The \(name) of a query is \(number). Pass zero or more.")
-        }
+        if let limit, limit < 0 { throw .negative(limit, "limit") }
+        if offset < 0 { throw .negative(offset, "offset") }
         self.init()
         if let predicate { steps.append(.filter(Condition(predicate))) }
         if !order.isEmpty { steps.append(.sort(order.map(Ordering.init))) }
         if offset > 0 { steps.append(.skip(offset)) }
         if let limit { steps.append(.limit(limit)) }
+    }
+}
+
+extension VellumError {
+    fileprivate static func negative(_ number: Int, _ name: String) -> VellumError {
+        VellumError(.invalidQuery, "The \(name) of a query is \(number). Pass zero or more.")
     }
 }

@@ -8,18 +8,28 @@ internal import VellumEngine
 func propertyPath<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> KeyPath<Environment, Part.Output>? {
-    path(of: part, in: scope) as? KeyPath<Environment, Part.Output>
+    ownPath(of: part, in: scope) ?? path(of: part, in: scope) as? KeyPath<Environment, Part.Output>
 }
 
 /// Returns the tests of the part if it is a property of the scope's own variable, or the value of an optional one that is not `nil` here.
 func propertyTests<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> PropertyTests<Environment, Part.Output>? {
-    switch path(of: part, in: scope) {
+    if let path = ownPath(of: part, in: scope) { return PropertyTests(path) }
+    return switch path(of: part, in: scope) {
     case let path as KeyPath<Environment, Part.Output>: PropertyTests(path)
     case let path as KeyPath<Environment, Part.Output?>: PropertyTests(optional: path)
     default: nil
     }
+}
+
+/// Returns the key path of `$0.name`, the most frequent part, for which a cast to a type is faster than one to a protocol.
+private func ownPath<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> KeyPath<Environment, Part.Output>? {
+    typealias OwnProperty = PredicateExpressions.KeyPath<PredicateExpressions.Variable<Environment>, Part.Output>
+    guard let part = part as? OwnProperty, part.root.key == scope.own?.variable else { return nil }
+    return part.keyPath
 }
 
 private func path<Environment>(of part: some PredicateExpression, in scope: PredicateScope<Environment>) -> AnyKeyPath? {
@@ -198,7 +208,8 @@ extension PredicateExpressions.NilCoalesce: CoalescingExpression {
 
 /// Returns the value of the part if it is the same for every object.
 func constant<Part: PredicateExpression>(of part: Part) -> Part.Output? {
-    (part as? any ConstantExpression).flatMap { Constant<Part.Output>.of($0)?.value }
+    if let part = part as? PredicateExpressions.Value<Part.Output> { return part.value }
+    return (part as? any ConstantExpression).flatMap { Constant<Part.Output>.of($0)?.value }
 }
 
 /// Wraps a value, so that it can be cast even if it is optional.

@@ -8,12 +8,14 @@ internal import VellumEngine
 struct PredicateScope<Environment> {
     typealias Variable = PredicateExpressions.Variable
 
-    /// The variable whose value is the environment.
+    /// The variable whose properties are known, if its value is the environment.
     private(set) var own: PropertyRoot?
     /// Whether the scope has all variables that a part may use.
     let isComplete: Bool
-    /// Innermost first.
-    private let variables: [any BoundVariable<Environment>]
+    /// The variable whose value is the environment.
+    private let environment: Variable<Environment>?
+    /// The variables whose values are parts of the environment, innermost first.
+    private let inner: [any BoundVariable<Environment>]
     /// The variable of the object, if the environment is the data of an object.
     private let stored: StoredVariable?
 
@@ -23,22 +25,25 @@ struct PredicateScope<Environment> {
     }
 
     private init(
-        own: Variable<Environment>?, isComplete: Bool, _ variables: [any BoundVariable<Environment>], stored: StoredVariable? = nil
+        own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = [], stored: StoredVariable? = nil
     ) {
-        self.own = own.map { PropertyRoot(variable: $0.key) }
+        if let own { self.own = PropertyRoot(variable: own.key) }
         self.isComplete = isComplete
-        self.variables = variables
+        environment = own
+        self.inner = inner
         self.stored = stored
     }
 
+    private var variables: [any BoundVariable<Environment>] { environment.map { [OwnVariable(variable: $0)] } ?? inner }
+
     /// Creates the scope of a predicate.
     init(_ variable: Variable<Environment>) {
-        self.init(own: variable, isComplete: true, [OwnVariable(variable: variable)])
+        self.init(own: variable, isComplete: true)
     }
 
     /// Returns the scope of a closure that uses only its own argument.
     static func inner(_ variable: Variable<Environment>) -> PredicateScope {
-        PredicateScope(own: variable, isComplete: false, [OwnVariable(variable: variable)])
+        PredicateScope(own: variable, isComplete: false)
     }
 
     /// Returns the scope of a closure that uses its own argument and outer variables.
@@ -57,7 +62,7 @@ struct PredicateScope<Environment> {
 
     /// Returns the scope of a predicate on the data of objects. Only fields can be read from it.
     static func stored(_ key: PredicateExpressions.VariableID, _ type: any FieldReadable.Type) -> Self where Environment == Data {
-        PredicateScope(own: nil, isComplete: false, [], stored: StoredVariable(key: key, type: type))
+        PredicateScope(own: nil, isComplete: false, stored: StoredVariable(key: key, type: type))
     }
 
     /// Returns how to read the property from data, or `nil` if the environment is not data or has no such field.

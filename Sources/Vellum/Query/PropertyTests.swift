@@ -6,32 +6,49 @@ internal import VellumEngine
 ///
 /// A property that is `nil` satisfies none of them, except those for `nil`.
 struct PropertyTests<Value, Property> {
-    private let path: AnyKeyPath
-    /// Converts a test of the property to a test of the value.
-    private let valueTest: (@escaping (Property) -> Bool) -> (Value) -> Bool
-    /// Converts a test of the property, and the text that it asks for if it asks for one, to a test of the value's data; `nil` if the
-    /// property cannot be read from data.
-    private let storedTest: (_ test: @escaping (Property) -> Bool, _ text: String?) -> ((Data) -> Bool?)?
-    /// Returns the condition that the property is `nil`; `nil` if it is not optional.
-    private let makeNilCondition: () -> Condition<Value>?
-
-    init(_ path: KeyPath<Value, Property>) {
-        self.path = path
-        valueTest = { test in { test($0[keyPath: path]) } }
-        storedTest = { test, text in StoredProperty<Property>.of(path, in: Value.self)?.answering(test, isEqualTo: text) }
-        makeNilCondition = { (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) } }
+    private enum Path {
+        case property(KeyPath<Value, Property>)
+        case optional(KeyPath<Value, Property?>)
     }
 
-    init(optional path: KeyPath<Value, Property?>) {
-        self.path = path
-        valueTest = { test in { value in value[keyPath: path].map(test) ?? false } }
-        storedTest = { test, text in
+    private let path: Path
+
+    init(_ path: KeyPath<Value, Property>) { self.path = .property(path) }
+
+    init(optional path: KeyPath<Value, Property?>) { self.path = .optional(path) }
+
+    private var anyPath: AnyKeyPath {
+        switch path {
+        case .property(let path): path
+        case .optional(let path): path
+        }
+    }
+
+    /// The condition that the property is `nil`; `nil` if it is not optional.
+    private var nilCondition: Condition<Value>? {
+        switch path {
+        case .property(let path): (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) }
+        case .optional(let path): Property?.isNil(path)
+        }
+    }
+
+    /// Converts a test of the property to a test of the value.
+    private func valueTest(_ test: @escaping (Property) -> Bool) -> (Value) -> Bool {
+        switch path {
+        case .property(let path): { test($0[keyPath: path]) }
+        case .optional(let path): { value in value[keyPath: path].map(test) ?? false }
+        }
+    }
+
+    /// Converts a test of the property, and the text that it asks for if it asks for one, to a test of the value's data. Returns `nil` if the
+    /// property cannot be read from data.
+    private func storedTest(_ test: @escaping (Property) -> Bool, isEqualTo text: String?) -> ((Data) -> Bool?)? {
+        switch path {
+        case .property(let path): StoredProperty<Property>.of(path, in: Value.self)?.answering(test, isEqualTo: text)
+        case .optional(let path):
             StoredProperty<Property?>.of(path, in: Value.self)?.answering({ $0.map(test) ?? false }, isEqualTo: text)
         }
-        makeNilCondition = { Property?.isNil(path) }
     }
-
-    private var nilCondition: Condition<Value>? { makeNilCondition() }
 
     /// Returns a condition that no index answers.
     func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { relation(nil, test) }
@@ -42,8 +59,8 @@ struct PropertyTests<Value, Property> {
     ) -> Condition<Value> {
         .test(
             Test(
-                relation == nil ? nil : path, relation, matches: valueTest(test), matchesStored: { [storedTest] in storedTest(test, text) })
-        )
+                relation == nil ? nil : anyPath, relation, matches: valueTest(test),
+                matchesStored: { storedTest(test, isEqualTo: text) }))
     }
 
     /// Returns the negation of a condition, which does not match `nil`.
@@ -51,7 +68,7 @@ struct PropertyTests<Value, Property> {
         nilCondition.map { .all([.not(condition), .not($0)]) } ?? .not(condition)
     }
 
-    private func indexOperand(_ operand: Property) -> Any { IndexOperand.of(operand, in: type(of: path).valueType) }
+    private func indexOperand(_ operand: Property) -> Any { IndexOperand.of(operand, in: type(of: anyPath).valueType) }
 
     // MARK: Nil
 

@@ -8,74 +8,113 @@ internal import VellumCore
 /// sort takes precedence over an earlier one. If only a part of a filter can be pushed down, that part narrows the candidates and the whole
 /// filter remains. An offset or limit is pushed down if no step before it remains. All steps after the first that is not pushed down
 /// remain.
-package struct QueryPlanner<Value> {
-    private let catalog: IndexCatalog<Value>
+package struct QueryPlanner {
+    private let columns: IndexColumns
 
-    package init(_ catalog: IndexCatalog<Value>) {
-        self.catalog = catalog
+    package init<Value>(_ catalog: IndexCatalog<Value>) {
+        self.init(catalog.columns)
     }
 
-    package func plan(_ query: QueryDescription<Value>) -> QueryPlan<Value> {
-        var plan = QueryPlan<Value>()
-        var rest = query.steps[...]
-        while let step = rest.first, push(step, into: &plan) { rest.removeFirst() }
-        plan.residual += rest
-        return plan
+    init(_ columns: IndexColumns) {
+        self.columns = columns
+    }
+
+    package func plan<Value>(_ query: QueryDescription<Value>) -> QueryPlan<Value> {
+        var pushed = PushedSteps(columns)
+        let steps = query.steps
+        while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
+        return QueryPlan(query, pushed)
+    }
+}
+
+/// The result of ``QueryPlanner``.
+package struct QueryPlan<Value> {
+    private let query: QueryDescription<Value>
+    private let steps: PushedSteps
+
+    fileprivate init(_ query: QueryDescription<Value>, _ steps: PushedSteps) {
+        self.query = query
+        self.steps = steps
+    }
+
+    /// The part that the index answers.
+    package var pushed: ColumnQuery { steps.query }
+
+    /// Whether the index determines all results and their order.
+    package var isFullyPushed: Bool { steps.remaining.isEmpty && steps.count == query.steps.count }
+
+    /// The steps that remain for decoded values, in order.
+    package var residual: [QueryDescription<Value>.Step] {
+        var residual: [QueryDescription<Value>.Step] = []
+        for (step, parts) in steps.remaining {
+            guard case .filter(let condition) = query.steps[step] else { continue }
+            let conjuncts = condition.conjuncts
+            residual.append(.filter(parts.count == 1 ? conjuncts[parts[0]] : .all(parts.map { conjuncts[$0] })))
+        }
+        return residual + query.steps[steps.count...]
+    }
+
+    /// The filters before the first offset or limit, for values that the index does not cover.
+    var condition: Condition<Value> {
+        var conditions: [Condition<Value>] = []
+        for case .filter(let condition) in query.steps[..<steps.count] { conditions.append(condition) }
+        return .all(conditions)
+    }
+
+    /// The order that was pushed down, for values that the index does not cover.
+    var orderings: [Ordering<Value>] {
+        var orderings: [Ordering<Value>] = []
+        for case .sort(let more) in query.steps[..<steps.count] { orderings = more + orderings }
+        return orderings
+    }
+}
+
+/// The steps of a query that an index answers.
+private struct PushedSteps {
+    private let columns: IndexColumns
+    /// What the index answers.
+    private(set) var query = ColumnQuery()
+    /// How many steps are pushed down, at least in part.
+    var count = 0
+    /// The parts of these that remain for decoded values: a filter, and the numbers of its conjuncts. Each remaining part is one step.
+    private(set) var remaining: [(step: Int, conjuncts: [Int])] = []
+
+    init(_ columns: IndexColumns) {
+        self.columns = columns
     }
 
     /// The maximum number of tests that are pushed down.
     private static var maximumConditionSize: Int { 200 }
 
-    /// - Returns: Whether the plan includes the step. If not, it and all later steps remain.
-    private func push(_ step: QueryDescription<Value>.Step, into plan: inout QueryPlan<Value>) -> Bool {
+    private var hasWindow: Bool { query.offset > 0 || query.limit != nil }
+
+    /// - Returns: Whether the step is pushed down. If not, it and all later steps remain.
+    mutating func push<Value>(_ step: QueryDescription<Value>.Step) -> Bool {
         switch step {
         case .filter(let condition):
-            guard !plan.hasWindow else { return false }
-            // The remaining parts are one step.
-            var left: [Condition<Value>] = []
-            push(condition, into: &plan, &left)
-            if !left.isEmpty { plan.residual.append(.filter(left.count == 1 ? left[0] : .all(left))) }
+            guard !hasWindow else { return false }
+            push(condition.ofProperties)
             return true
         case .sort(let orderings):
-            guard !plan.hasWindow, let order = order(orderings) else { return false }
-            plan.pushed.order = order + plan.pushed.order.filter { old in !order.contains { $0.column == old.column } }
-            plan.orderings = orderings + plan.orderings
+            guard !hasWindow, let order = order(orderings) else { return false }
+            query.order = order + query.order.filter { old in !order.contains { $0.column == old.column } }
             return true
         case .skip(let count):
-            guard plan.residual.isEmpty else { return false }
-            plan.pushed.offset = plan.pushed.offset.saturatingAdd(max(0, count))
-            plan.pushed.limit = plan.pushed.limit.map { max(0, $0 - max(0, count)) }
+            guard remaining.isEmpty else { return false }
+            query.offset = query.offset.saturatingAdd(max(0, count))
+            query.limit = query.limit.map { max(0, $0 - max(0, count)) }
             return true
         case .limit(let count):
-            guard plan.residual.isEmpty else { return false }
-            plan.pushed.limit = min(plan.pushed.limit ?? .max, max(0, count))
+            guard remaining.isEmpty else { return false }
+            query.limit = min(query.limit ?? .max, max(0, count))
             return true
         }
     }
 
-    /// Pushes the parts of the condition that must all be true, and appends those that remain to `left`.
-    private func push(_ condition: Condition<Value>, into plan: inout QueryPlan<Value>, _ left: inout [Condition<Value>]) {
-        if case .all(let parts) = condition {
-            for part in parts { push(part, into: &plan, &left) }
-            return
-        }
-        if !push(condition, into: &plan) { left.append(condition) }
-    }
-
-    /// - Returns: Whether nothing of the condition remains.
-    private func push(_ part: Condition<Value>, into plan: inout QueryPlan<Value>) -> Bool {
-        var (wider, isExact) = widened(part)
-        // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
-        if let size = wider?.size, plan.pushed.filter.size + size > Self.maximumConditionSize { (wider, isExact) = (nil, false) }
-        plan.condition.append(part)
-        if let wider { plan.pushed.filter = plan.pushed.filter.and(wider) }
-        return isExact
-    }
-
-    private func order(_ orderings: [Ordering<Value>]) -> [ColumnOrder]? {
+    private func order<Value>(_ orderings: [Ordering<Value>]) -> [ColumnOrder]? {
         var order: [ColumnOrder] = []
         for ordering in orderings {
-            guard let property = ordering.property, let column = catalog.column(of: property) else { return nil }
+            guard let property = ordering.property, let column = columns.column(of: property) else { return nil }
             if !order.contains(where: { $0.column == column }) {
                 order.append(ColumnOrder(column: column, isDescending: ordering.isDescending))
             }
@@ -83,12 +122,44 @@ package struct QueryPlanner<Value> {
         return order
     }
 
+    // MARK: Conditions
+
+    private mutating func push(_ filter: PropertyCondition) {
+        var (number, left) = (0, [Int]())
+        push(filter, &number, &left)
+        if !left.isEmpty { remaining.append((count, left)) }
+    }
+
+    /// Pushes the conjuncts of the condition.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the next conjunct.
+    ///   - left: Receives the numbers of those that remain.
+    private mutating func push(_ condition: PropertyCondition, _ number: inout Int, _ left: inout [Int]) {
+        if case .all(let parts) = condition {
+            for part in parts { push(part, &number, &left) }
+            return
+        }
+        if !push(conjunct: condition) { left.append(number) }
+        number += 1
+    }
+
+    /// - Returns: Whether nothing of the condition remains.
+    private mutating func push(conjunct condition: PropertyCondition) -> Bool {
+        let (wider, isExact) = widened(condition)
+        guard let wider else { return isExact }
+        // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
+        guard query.filter.size + wider.size <= Self.maximumConditionSize else { return false }
+        query.filter = query.filter.and(wider)
+        return isExact
+    }
+
     /// Returns a condition on columns that every match of this condition satisfies, and whether the two are equivalent.
-    private func widened(_ condition: Condition<Value>) -> (ColumnCondition?, isExact: Bool) {
+    private func widened(_ condition: PropertyCondition) -> (ColumnCondition?, isExact: Bool) {
         switch condition {
-        case .test(let test):
-            guard let property = test.property, let relation = test.relation else { return (nil, false) }
-            let pushed = catalog.condition(property, relation)
+        case .closure: return (nil, false)
+        case .test(let property, let relation):
+            let pushed = columns.condition(property, relation)
             return (pushed, pushed != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
@@ -105,7 +176,7 @@ package struct QueryPlanner<Value> {
     }
 
     /// Returns the widened conditions that exist, and whether all are equivalent to the originals.
-    private func widened(_ conditions: [Condition<Value>]) -> (known: [ColumnCondition], isExact: Bool) {
+    private func widened(_ conditions: [PropertyCondition]) -> (known: [ColumnCondition], isExact: Bool) {
         var known: [ColumnCondition] = []
         var isExact = true
         for condition in conditions {
@@ -114,29 +185,6 @@ package struct QueryPlanner<Value> {
             isExact = isExact && isExactHere
         }
         return (known, isExact)
-    }
-}
-
-/// The result of ``QueryPlanner``.
-package struct QueryPlan<Value> {
-    /// The part that the index answers.
-    package internal(set) var pushed = ColumnQuery()
-    /// The steps that remain for decoded values, in order.
-    package internal(set) var residual: [QueryDescription<Value>.Step] = []
-
-    /// The filters before the first offset or limit, for values that the index does not cover.
-    var condition: [Condition<Value>] = []
-    /// The order that was pushed down, for values that the index does not cover.
-    var orderings: [Ordering<Value>] = []
-
-    init() {}
-
-    /// Whether the index determines all results and their order.
-    package var isFullyPushed: Bool { residual.isEmpty }
-
-    fileprivate var hasWindow: Bool {
-        pushed.offset > 0 || pushed.limit != nil
-            || residual.contains { step in if case .filter = step { false } else { true } }
     }
 }
 

@@ -10,7 +10,7 @@ final class QuerySource<Value> {
     private let query: QueryDescription<Value>
     private let isLazy: Bool
     /// The filters before the first offset or limit, as a closure of values.
-    private lazy var matches = Condition.all(plan.condition).evaluation
+    private lazy var matches = plan.condition.evaluation
     /// What the first sort of a scan needs.
     private let bound: SortBound<Value>?
 
@@ -25,7 +25,7 @@ final class QuerySource<Value> {
         self.query = query
         self.store = store
         isLazy = options.isLazy
-        plan = QueryPlanner(store.catalog ?? IndexCatalog()).plan(query)
+        plan = QueryPlanner(store.columns).plan(query)
         // Most objects that an index finds match. In a scan, few do.
         bound = plan.pushed.isScan ? query.sortBound : nil
         let mayMatch = plan.pushed.isScan ? query.mayMatchStored(bound) : nil

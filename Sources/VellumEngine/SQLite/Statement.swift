@@ -139,8 +139,12 @@ final class Statement {
     /// Returns whether the column holds exactly the bytes of `text`.
     func isText(_ text: String, at column: Int32) -> Bool {
         guard let start = sqlite3_column_text(pointer, column) else { return false }
-        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
-        return text.utf8.elementsEqual(bytes)
+        let count = Int(sqlite3_column_bytes(pointer, column))
+        var text = text
+        return text.withUTF8 { utf8 in
+            guard utf8.count == count, let first = utf8.baseAddress else { return utf8.count == count }
+            return memcmp(first, start, count) == 0
+        }
     }
 
     /// Returns the bytes of the column, which are valid until the next step or reset.

@@ -130,7 +130,8 @@ extension Store {
 
 extension QueryDescription {
     fileprivate var hasLimit: Bool {
-        steps.contains { step in if case .limit = step { true } else { false } }
+        // By number, because an iterator of values of a generic type takes longer.
+        (0..<steps.count).contains { if case .limit = steps[$0] { true } else { false } }
     }
 }
 

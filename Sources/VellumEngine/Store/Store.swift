@@ -25,6 +25,8 @@ public import VellumCore
     @usableFromInline let forkGuard = ForkGuard()
     /// The declared index of the values; `nil` if there is none.
     @usableFromInline let catalog: IndexCatalog<Value>?
+    /// Its columns.
+    let columns: IndexColumns
     private let policy: Locked<CachePolicy<Value>>
     @usableFromInline let state: StoreState<Value>
     /// The loads that are running.
@@ -54,6 +56,7 @@ public import VellumCore
         self.memory = MemoryCache(capacity: memory, following: disk.changes)
         let catalog = options.indexing.flatMap { $0.isEmpty ? nil : $0 }
         self.catalog = catalog
+        columns = catalog?.columns ?? IndexColumns()
         state = StoreState(memory: self.memory, codec: codec, catalog: catalog)
         self.disk = disk
         self.codec = codec
