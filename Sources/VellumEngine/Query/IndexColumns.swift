@@ -78,18 +78,18 @@ extension IndexColumns.Operands {
     }
 
     private func range(_ lower: PropertyRelation.Bound?, _ upper: PropertyRelation.Bound?) -> ColumnTest.Relation? {
-        var bounds: [IndexBound?] = []
-        for bound in [lower, upper] {
-            guard let bound else {
-                bounds.append(nil)
-                continue
-            }
-            guard let value = indexValue(bound.value) else { return nil }
-            if value == incomparable || value == .null { return .isIn([]) }
-            bounds.append(IndexBound(value, isIncluded: bound.isIncluded))
-        }
         // Unordered values such as NaN are stored before all others, and are in no range.
-        if bounds[0] == nil, let incomparable { bounds[0] = IndexBound(incomparable, isIncluded: false) }
-        return .isBetween(lower: bounds[0], upper: bounds[1])
+        var (first, last): (IndexBound?, IndexBound?) = (incomparable.map { IndexBound($0, isIncluded: false) }, nil)
+        if let lower {
+            guard let value = indexValue(lower.value) else { return nil }
+            if value == incomparable || value == .null { return .isIn([]) }
+            first = IndexBound(value, isIncluded: lower.isIncluded)
+        }
+        if let upper {
+            guard let value = indexValue(upper.value) else { return nil }
+            if value == incomparable || value == .null { return .isIn([]) }
+            last = IndexBound(value, isIncluded: upper.isIncluded)
+        }
+        return .isBetween(lower: first, upper: last)
     }
 }

@@ -12,8 +12,9 @@ extension Condition {
     /// The condition as an index sees it. Has the same parts in the same order.
     var ofProperties: PropertyCondition {
         switch self {
-        case .all(let parts): .all(parts.map { $0.ofProperties })
-        case .any(let parts): .any(parts.map { $0.ofProperties })
+        // By number, because an iterator of values of a generic type takes longer.
+        case .all(let parts): .all((0..<parts.count).map { parts[$0].ofProperties })
+        case .any(let parts): .any((0..<parts.count).map { parts[$0].ofProperties })
         case .not(let part): .not(part.ofProperties)
         case .test(let test):
             if let property = test.property, let relation = test.relation { .test(property, relation) } else { .closure }

@@ -127,7 +127,8 @@ struct QueryPrinter {
         case .isNull:
             sql += "\(column) IS NULL"
         case .isEqual(let value):
-            write("\(column) = ?", value)
+            sql += column
+            write(" = ?", value)
         case .isIn(let values):
             sql += "\(column) IN ("
             for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
@@ -136,9 +137,15 @@ struct QueryPrinter {
             sql += "\(column) IS NOT NULL"
         case .isBetween(let lower, let upper):
             sql += "("
-            if let lower { write("\(column) \(lower.isIncluded ? ">=" : ">") ?", lower.value) }
+            if let lower {
+                sql += column
+                write(lower.isIncluded ? " >= ?" : " > ?", lower.value)
+            }
             if lower != nil, upper != nil { sql += " AND " }
-            if let upper { write("\(column) \(upper.isIncluded ? "<=" : "<") ?", upper.value) }
+            if let upper {
+                sql += column
+                write(upper.isIncluded ? " <= ?" : " < ?", upper.value)
+            }
             sql += ")"
         case .beginsWith(let start):
             write(column, beginsWith: start)
@@ -170,7 +177,8 @@ struct QueryPrinter {
 extension ColumnCondition {
     fileprivate var conjuncts: [ColumnCondition] {
         guard case .all(let parts) = self else { return [self] }
-        return parts.flatMap(\.conjuncts)
+        let isFlat = !parts.contains { if case .all = $0 { true } else { false } }
+        return isFlat ? parts : parts.flatMap(\.conjuncts)
     }
 
     /// The collection and the element, if the condition asks for exactly one.
