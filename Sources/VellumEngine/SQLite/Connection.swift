@@ -82,11 +82,8 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Whether SQLite can keep a file locked for all connections of a process: not if the program has replaced the VFS.
-    static var canKeepLocked: Bool {
-        guard let usual = sqlite3_vfs_find(nil), sqlite3_vfs_find(lockingVFS) != nil else { return false }
-        return String(cString: usual.pointee.zName) == "unix"
-    }
+    /// Whether SQLite can keep a file locked for all connections of a process.
+    static var canKeepLocked: Bool { sqlite3_vfs_find(lockingVFS) != nil }
 
     /// The VFS that locks the file for this process until its last connection closes, and has the wal-index in its own memory
     /// (sqlite.org/vfs.html, 2.1).
