@@ -28,7 +28,7 @@ extension CBORDecoder {
         }
     }
 
-    /// Returns the bytes of the value at the path, which are valid, or `nil` if there is none.
+    /// Returns the bytes of the value at the path, after they were validated; `nil` if the path leads nowhere.
     private func field(at path: CBORFieldPath, in bytes: UnsafeRawBufferPointer) throws -> UnsafeBufferPointer<UInt8>? {
         try DecodingSource.mappingFaults { () throws(WellFormedness.Fault) in
             try WellFormedness.field(at: path, in: bytes.assumingMemoryBound(to: UInt8.self), nestingLimit: nestingLimit)

@@ -29,7 +29,7 @@ struct WellFormedness {
         return ItemReader(check.base, count: check.count)
     }
 
-    /// Returns the bytes of the value at a path of keys, or `nil` if there is none. The bytes after the value are not validated.
+    /// Returns the bytes of the value at a path of keys, or `nil` if the path leads nowhere. The bytes after the value are not validated.
     static func field(
         at path: CBORFieldPath, in bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int
     ) throws(Fault) -> UnsafeBufferPointer<UInt8>? {

@@ -24,8 +24,9 @@ struct CachedValue: Sendable {
     }
 }
 
-/// The base of the forms of a value. `@unchecked Sendable` because a form is never changed, and `DecodedForm` is made of `Sendable`
-/// values only.
+/// The base of the forms of a value.
+///
+/// Unchecked because a form is protected by never being changed, and ``DecodedForm`` is made of `Sendable` values only.
 @usableFromInline
 class CachedForm: @unchecked Sendable {
     /// The version of the type that the value was recorded with.
@@ -37,7 +38,9 @@ class CachedForm: @unchecked Sendable {
     func encoded() throws -> Data { preconditionFailure("A subclass must override this.") }
 }
 
-/// A decoded value. `@unchecked Sendable` because `value` is never changed, and of a `Sendable` type.
+/// A decoded value.
+///
+/// Unchecked because `value` is protected by never being changed, and of a `Sendable` type.
 @usableFromInline
 final class DecodedForm<Value: Codable>: CachedForm, @unchecked Sendable {
     @usableFromInline let value: Value
@@ -52,7 +55,9 @@ final class DecodedForm<Value: Codable>: CachedForm, @unchecked Sendable {
     override func encoded() throws -> Data { try coding.encode(value) }
 }
 
-/// The bytes of a value, or of a tombstone. `@unchecked Sendable` because `bytes` is never changed.
+/// The bytes of a value, or of a tombstone.
+///
+/// Unchecked because `bytes` is protected by never being changed.
 final class EncodedForm: CachedForm, @unchecked Sendable {
     let bytes: Data
 

@@ -16,7 +16,7 @@ package protocol CachePart: Sendable {
 ///
 /// - Complexity: O(1) unless stated otherwise.
 ///
-/// Unchecked because each part is protected by its lock, and `parts` never changes.
+/// Unchecked because each part is protected by its lock, and the hits are protected by being atomic. The pointers never change.
 @usableFromInline
 package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
     @usableFromInline let parts: UnsafeMutablePointer<Locked<Part>>
@@ -26,6 +26,9 @@ package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
     @usableFromInline let bytes = Atomic(0)
     /// For each part, a stamp that is not later than the last use of any of its entries.
     @usableFromInline let bounds: Locked<[UseStamp]>
+    /// The hits of each part, in a cache line of its own.
+    @usableFromInline let hits: UnsafeMutablePointer<Atomic<Int>>
+    @usableFromInline static var hitsStride: Int { 8 }
 
     @usableFromInline package static var usualCount: Int { PartCount.usual }
 
@@ -35,11 +38,15 @@ package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
         parts = .allocate(capacity: count)
         for index in 0..<count { (parts + index).initialize(to: Locked(make())) }
         bounds = Locked(Array(repeating: .never, count: count))
+        hits = .allocate(capacity: count * Self.hitsStride)
+        for index in 0..<count * Self.hitsStride { (hits + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
         parts.deinitialize(count: count)
         parts.deallocate()
+        hits.deinitialize(count: count * Self.hitsStride)
+        hits.deallocate()
     }
 
     // MARK: One part
@@ -70,7 +77,18 @@ package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
         return result
     }
 
+    /// Counts a hit. Called inside the lock of the part.
+    @inlinable
+    package func countHit(_ index: Int) {
+        let hits = hits + index * Self.hitsStride
+        // Nobody else writes it.
+        hits.pointee.store(hits.pointee.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+
     // MARK: All parts
+
+    /// The number of hits. Takes no lock.
+    package var hitCount: Int { (0..<count).reduce(0) { $0 &+ hits[$1 * Self.hitsStride].load(ordering: .relaxed) } }
 
     @inlinable
     package var usage: StorageUsage { StorageUsage(entries: entries.load(ordering: .relaxed), bytes: bytes.load(ordering: .relaxed)) }

@@ -25,7 +25,11 @@ extension DatabaseFile {
     static func connectSharing(_ path: String) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path)
         if connection.isUnlocked(waiting: 0) { return connection }
-        // Another process keeps the file locked, or is just opening or closing it.
+        // Another process keeps the file locked, or is just opening or closing it. Nothing is created beside a database of another program.
+        guard FileIdentity(path: path + ChangesFile.suffix) != nil else {
+            guard connection.isUnlocked(waiting: Connection.longestWait) else { throw .busy }
+            return connection
+        }
         let changesFile: ChangesFile
         do {
             changesFile = try ChangesFile(besides: path)

@@ -13,7 +13,7 @@ extension MemoryCache {
     /// Looks the key up after following new changes.
     @usableFromInline
     func useAfterCatchingUp(_ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool) -> Payload? {
-        withFreshPart(of: key) { use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &$0) }
+        withFreshPart(of: key) { use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &$0, index(of: key)) }
     }
 
     /// Runs `body` inside the lock of the key's part, after dropping entries that other processes changed.

@@ -54,7 +54,6 @@ public import VellumCore
     @usableFromInline
     struct Part: CachePart {
         @usableFromInline var list = EntryList<Payload>()
-        @usableFromInline var hits = 0
         // The generation up to which changes by other processes were followed, and the table needed for that after the first change.
         @usableFromInline var lastSeenGeneration: UInt64
         @usableFromInline var keysByHash: KeysByHash?
@@ -92,22 +91,23 @@ public import VellumCore
     @inlinable
     package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
         var isBehind = false
-        let found = parts.withLock(index(of: key)) { part -> Payload? in
+        let index = index(of: key)
+        let found = parts.withLock(index) { part -> Payload? in
             guard isFresh(part) else {
                 isBehind = true
                 return nil
             }
-            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &part)
+            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &part, index)
         }
         return isBehind ? useAfterCatchingUp(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) : found
     }
 
     @inlinable
     func use(
-        _ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool, in part: inout Part
+        _ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool, in part: inout Part, _ index: Int
     ) -> Payload? {
         guard let slot = part.list.slot(of: key), part.list.isValid(slot, at: now, key, under: expiration) else { return nil }
-        part.hits &+= 1
+        parts.countHit(index)
         notifiesDisk = part.list.touch(slot, stamp: parts.clock.stamp(at: now))
         return part.list.list.payload(slot)
     }
@@ -146,8 +146,8 @@ public import VellumCore
         return count
     }
 
-    /// The number of reads that memory answered.
-    @usableFromInline package var hits: Int { (0..<parts.count).reduce(0) { $0 + parts.withLock($1, \.hits) } }
+    /// The number of reads that memory answered. Takes no lock.
+    @usableFromInline package var hits: Int { parts.hitCount }
 
     // MARK: Writing
 

@@ -7,7 +7,7 @@ enum BulkComparison<Value: Subject> {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .bulk, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("same statements", 1.3), ("leanest table", nil), ("GRDB", nil)],
+            sides: [("Vellum", nil), ("same statements", 1.2), ("leanest table", nil), ("GRDB", nil)],
             batch: 1000, rounds: 200, seconds: 8
         ) { workspace in
             let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)

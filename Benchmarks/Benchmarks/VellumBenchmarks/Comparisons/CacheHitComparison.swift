@@ -9,7 +9,7 @@ enum CacheHitComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .cacheHit, subject: User.title, scale: scale,
-            sides: [("MiniCache", nil), ("an archive", 1.5), ("locked Dictionary", nil)], batch: batch, rounds: 10_000, seconds: 3
+            sides: [("MiniCache", nil), ("an archive", 1.1), ("locked Dictionary", nil)], batch: batch, rounds: 10_000, seconds: 3
         ) { workspace in
             let side = try CacheSide(workspace, .cacheHit, scale, memory: .everything)
             let dictionary = LockedBox<[String: User]>([:])

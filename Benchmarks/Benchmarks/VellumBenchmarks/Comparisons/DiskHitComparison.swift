@@ -13,7 +13,7 @@ enum DiskHitComparison<Value: Subject> {
         let libraries = LibraryStore.measured(.diskHit)
         return Comparison(
             work: .diskHit, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil)] + (isInFile ? [] : [("point read", 1.5)]) + [("GRDB", nil)] + (hasFiles ? [("a file each", nil)] : [])
+            sides: [("Vellum", nil)] + (isInFile ? [] : [("point read", 1.2)]) + [("GRDB", nil)] + (hasFiles ? [("a file each", nil)] : [])
                 + libraries.map { ($0.name, nil) },
             notRun: LibraryStore.notRun(.diskHit).merging(isInFile ? ["point read": "the value is in a file"] : [:]) { $1 }, rounds: rounds
         ) { workspace in

@@ -14,7 +14,7 @@ enum MemoryHitComparison<Value: Subject> {
     static func make(_ scale: Scale, seconds: Double = 3) -> Comparison {
         Comparison(
             work: .memoryHit, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("locked Dictionary", 1.3), ("NSCache", nil)]
+            sides: [("Vellum", nil), ("locked Dictionary", 1.2), ("NSCache", nil)]
                 + (Library.lruCache.isThere ? [("LRUCache", nil)] : []),
             unallocating: ["Vellum"], notRun: Library.lruCache.isThere ? [:] : ["LRUCache": Library.lruCache.reasonNotRun],
             batch: batch, rounds: 10_000, seconds: seconds

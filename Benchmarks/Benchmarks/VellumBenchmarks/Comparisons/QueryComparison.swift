@@ -8,7 +8,7 @@ enum QueryComparison<Value: QuerySubject> {
     static func make(_ question: Question<Value>, _ scale: Scale) -> Comparison {
         Comparison(
             work: question.work, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("SQL by hand", 1.3), ("GRDB", nil)],
+            sides: [("Vellum", nil), ("SQL by hand", question.work == .queryOne ? 1.5 : 1.3), ("GRDB", nil)],
             rounds: 3000, seconds: 5
         ) { workspace in
             let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)

@@ -16,7 +16,7 @@ enum RecordComparison<Value: Subject> {
             work: work, subject: Value.title, scale: scale,
             sides: [
                 ("Vellum", nil), ("same statements", isMeasuredAgainstLimits ? 1.2 : nil),
-                ("leanest table", isMeasuredAgainstLimits ? 1.6 : nil), ("GRDB", nil),
+                ("leanest table", isMeasuredAgainstLimits ? 1.3 : nil), ("GRDB", nil),
             ] + (hasFiles ? [("a file each", nil)] : [])
                 + libraries.map { ($0.name, nil) },
             durability: durability(work, libraries), notRun: LibraryStore.notRun(work), rounds: rounds, seconds: seconds

@@ -62,3 +62,7 @@ struct Resident: ArchiveCodable, Subject {
                 """)
     }
 }
+
+extension Resident: FieldReadable {
+    static var archiveFields: [ArchiveField<Resident>] { [.field(\.email, at: "email")] }
+}
