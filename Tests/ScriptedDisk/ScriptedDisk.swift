@@ -39,37 +39,45 @@ enum ScriptedDisk {
 
     // MARK: The VFS
 
-    // Unsafe because these pointers are written once, in `isInstalled`, before they are read.
-    nonisolated(unsafe) private(set) static var system: UnsafeMutablePointer<sqlite3_vfs> = sqlite3_vfs_find(nil)
-    nonisolated(unsafe) private static let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    typealias VFS = UnsafeMutablePointer<sqlite3_vfs>
 
-    /// Makes it the default, once in a process. Open connections keep the system's VFS.
-    static let isInstalled: Bool = {
+    /// Wraps the default VFS and that of files that are kept locked, once in a process. Open connections keep the system's VFS.
+    static let isInstalled: Bool = wrap(nil, named: "scripted") && wrap("unix-excl", named: "unix-excl")
+
+    /// Registers a VFS, which is found before the one that it wraps.
+    private static func wrap(_ wrapped: String?, named name: String) -> Bool {
+        guard let system = sqlite3_vfs_find(wrapped) else { return false }
         // All other functions are the system's: none of them uses the VFS that it is called with.
+        let vfs = VFS.allocate(capacity: 1)
         vfs.initialize(to: system.pointee)
         vfs.pointee.pNext = nil
-        vfs.pointee.zName = UnsafePointer(strdup("scripted"))
+        vfs.pointee.pAppData = UnsafeMutableRawPointer(system)
+        vfs.pointee.zName = UnsafePointer(strdup(name))
         vfs.pointee.szOsFile = Int32(ScriptedFile.offset) + system.pointee.szOsFile
-        vfs.pointee.xOpen = { _, path, file, flags, outFlags in
-            guard let file else { return SQLITE_MISUSE }
+        vfs.pointee.xOpen = { vfs, path, file, flags, outFlags in
+            guard let file, let system = ScriptedDisk.wrapped(vfs) else { return SQLITE_MISUSE }
             guard let (script, name) = ScriptedDisk.script(for: path) else {
-                return ScriptedDisk.system.pointee.xOpen(ScriptedDisk.system, path, file, flags, outFlags)
+                return system.pointee.xOpen(system, path, file, flags, outFlags)
             }
             file.pointee.pMethods = nil
             if let (_, code) = script.nextFault(.open, name) { return code }
-            return ScriptedFile.open(path, name, script, at: file, flags, outFlags)
+            return ScriptedFile.open(path, name, script, at: file, by: system, flags, outFlags)
         }
-        vfs.pointee.xDelete = { _, path, syncsFolder in
+        vfs.pointee.xDelete = { vfs, path, syncsFolder in
+            guard let system = ScriptedDisk.wrapped(vfs) else { return SQLITE_MISUSE }
             let found = ScriptedDisk.script(for: path)
             if let (script, name) = found, let (_, code) = script.nextFault(.delete, name) { return code }
-            let code = ScriptedDisk.system.pointee.xDelete(ScriptedDisk.system, path, syncsFolder)
+            let code = system.pointee.xDelete(system, path, syncsFolder)
             if let (script, name) = found, code == SQLITE_OK { script.deleted(name, syncingFolder: syncsFolder != 0) }
             return code
         }
-        vfs.pointee.xAccess = { _, path, flags, answer in
+        vfs.pointee.xAccess = { vfs, path, flags, answer in
+            guard let system = ScriptedDisk.wrapped(vfs) else { return SQLITE_MISUSE }
             if let (script, name) = ScriptedDisk.script(for: path), let (_, code) = script.nextFault(.access, name) { return code }
-            return ScriptedDisk.system.pointee.xAccess(ScriptedDisk.system, path, flags, answer)
+            return system.pointee.xAccess(system, path, flags, answer)
         }
-        return sqlite3_vfs_register(vfs, 1) == SQLITE_OK
-    }()
+        return sqlite3_vfs_register(vfs, wrapped == nil ? 1 : 0) == SQLITE_OK
+    }
+
+    private static func wrapped(_ vfs: VFS?) -> VFS? { vfs?.pointee.pAppData.map { $0.assumingMemoryBound(to: sqlite3_vfs.self) } }
 }

@@ -31,10 +31,9 @@ struct ScriptedFile {
     static func io(_ file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_io_methods { system(file).pointee.pMethods.pointee }
 
     static func open(
-        _ path: UnsafePointer<CChar>?, _ name: String, _ script: DiskScript, at file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
-        _ outFlags: UnsafeMutablePointer<Int32>?
+        _ path: UnsafePointer<CChar>?, _ name: String, _ script: DiskScript, at file: UnsafeMutablePointer<sqlite3_file>,
+        by vfs: ScriptedDisk.VFS, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
-        let vfs = ScriptedDisk.system
         let place = system(file)
         let fullPath = path.map { String(cString: $0) } ?? ""
         let wasThere = access(fullPath, F_OK) == 0

@@ -9,7 +9,7 @@ final class ArchiveReader {
     let connection: Connection
     /// The number of the snapshot that is read.
     var snapshot: UInt64 = 0 {
-        didSet { if snapshot != oldValue { cleared = nil } }
+        didSet { if snapshot != oldValue { (cleared, knownExtent) = (nil, nil) } }
     }
     /// The id up to which the archive was emptied, in this snapshot.
     private var cleared: Int64?
@@ -18,7 +18,8 @@ final class ArchiveReader {
     private var readLastUse: Statement?
     private var loadTotals: Statement?
     private var readTail: Statement?
-    // Statements of queries, in `ArchiveReader+Query`.
+    // What `ArchiveReader+Query` keeps: what the index of a definition covers in this snapshot, and statements.
+    var knownExtent: (definition: String?, extent: IndexExtent)?
     var readExtent: Statement?
     var readByID: Statement?
     private var queries: [String: Statement] = [:]

@@ -14,9 +14,9 @@ final class ReadConnection {
     private var lease: LogIndex?
     /// When the lease began, in milliseconds of a monotonic clock.
     private var leaseBegan: Int64 = 0
-    /// Numbers the snapshots that were read, and the state of the last.
+    /// The number of the transaction. Others may commit between the look at the wal-index and the moment at which SQLite takes the snapshot,
+    /// so two transactions that begin with the same header may read different snapshots.
     private var snapshot: UInt64 = 0
-    private var lastIndex: LogIndex?
     /// The longest duration of a lease in milliseconds, even if it is in constant use. Another process that wants to restart the log waits
     /// a little longer than this, and snapshots taken meanwhile do not block it.
     private static let longestLease: Int64 = 8
@@ -64,7 +64,7 @@ final class ReadConnection {
         if lease == nil {
             // A transaction is needed even without a lease: `body` must read a consistent snapshot.
             try begin.run()
-            if present == nil || present != lastIndex { (snapshot, lastIndex) = (snapshot &+ 1, present) }
+            snapshot &+= 1
             if keepingLease { (lease, leaseBegan) = (present, now) }
         }
         do throws(SQLiteError) {

@@ -127,12 +127,19 @@ public import VellumCore
         withFreshPart(of: key) { $0.list.peek(key) }
     }
 
-    /// Returns the entries that are not on disk, or all, most recently used first. Does not affect the eviction order. O(n).
-    @usableFromInline package func newest(onlyMemoryOnly: Bool = false) -> [(key: EntryKey, item: Item)] {
+    /// Returns all entries, most recently used first. Does not affect the eviction order. O(n log n).
+    @usableFromInline package func newest() -> [(key: EntryKey, item: Item)] {
+        newest { part in part.list.list.newest { _ in true } }
+    }
+
+    /// Returns the entries that are not on disk, most recently used first. Does not affect the eviction order. O(n log n).
+    @usableFromInline package func newestMemoryOnly() -> [(key: EntryKey, item: Item)] {
+        newest { part in part.list.memoryOnlyCount > 0 ? part.list.list.newest { $0.entryID == 0 } : [] }
+    }
+
+    private func newest(_ entries: (Part) -> [(key: EntryKey, item: Item)]) -> [(key: EntryKey, item: Item)] {
         var found: [(key: EntryKey, item: Item)] = []
-        withFreshParts { part in
-            if !onlyMemoryOnly || part.list.memoryOnlyCount > 0 { found += part.list.list.newest { !onlyMemoryOnly || $0.entryID == 0 } }
-        }
+        withFreshParts { found += entries($0) }
         return found.sorted { $0.item.stamp > $1.item.stamp }
     }
 

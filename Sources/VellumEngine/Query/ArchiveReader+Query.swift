@@ -4,11 +4,15 @@ internal import VellumCore
 // The reads of queries, on any connection. Each call reads one snapshot.
 
 extension ArchiveReader {
+    /// What the index covers. Read once for each snapshot.
     func extent(of shape: IndexShape?) throws(SQLiteError) -> IndexExtent {
+        if let knownExtent, knownExtent.definition == shape?.definition { return knownExtent.extent }
         let read = try prepared(&readExtent, IndexExtent.load)
         defer { read.reset() }
         read.bind(id, at: 1)
-        return try read.step() ? IndexExtent(read, of: shape) : IndexExtent()
+        let extent = try read.step() ? IndexExtent(read, of: shape) : IndexExtent()
+        knownExtent = (shape?.definition, extent)
+        return extent
     }
 
     func answer(

@@ -17,7 +17,7 @@ extension Store {
             release(memory.remove(entries))
             didRemove(entries.map(\.key), .unused)
         }
-        let memoryOnly = memory.newest(onlyMemoryOnly: true).filter { $0.item.stamp < stamp }.map(\.key)
+        let memoryOnly = memory.newestMemoryOnly().filter { $0.item.stamp < stamp }.map(\.key)
         for key in memoryOnly { release(memory.remove(key)) }
         didRemove(memoryOnly, .unused)
         return removed + memoryOnly.count

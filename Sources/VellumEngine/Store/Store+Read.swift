@@ -143,7 +143,7 @@ extension Store {
         let now = clock.now()
         let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration)
         guard memory.memoryOnlyCount > 0 else { return onDisk }
-        let memoryOnly = memory.newest(onlyMemoryOnly: true).filter { $0.item.isValid(at: now, $0.key, under: expiration) }
+        let memoryOnly = memory.newestMemoryOnly().filter { $0.item.isValid(at: now, $0.key, under: expiration) }
         let all = onDisk + memoryOnly.map { ListedKey(key: $0.key, lastUse: $0.item.stamp, bytes: $0.item.cost) }
         return Array(all.sorted { $0.lastUse > $1.lastUse }.prefix(limit))
     }

@@ -11,8 +11,9 @@ import VellumTestSupport
 /// `VELLUM_IMAGES=all` opens every disk image; a number opens that many.
 @Suite(.timeLimit(.minutes(120)))
 struct PowerLossTests {
-    @Test func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost() throws {
-        let day = try RecordedDay()
+    @Test(arguments: [LockingMode.shared, .exclusive])
+    func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost(_ mode: LockingMode) throws {
+        let day = try RecordedDay(mode)
         let cuts = Self.cuts(of: day)
         let chosen = Amount("VELLUM_IMAGES", usually: 200).sample(below: cuts.count)
         var moment = DiskMoment()

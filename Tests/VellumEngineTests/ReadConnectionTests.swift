@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumTestSupport
+
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(60)))
+struct ReadConnectionTests {
+    private let setup: Setup
+
+    init() throws { setup = try Setup() }
+
+    /// SQLite takes the snapshot with the first read of a transaction, so it may hold commits that the wal-index did not show at its beginning.
+    @Test func whatIsKnownOfASnapshotIsNotUsedForALaterTransaction() throws {
+        let store = try setup.store()
+        try store.record(Data(1, count: 10), forKey: "a")
+        let (number, checksum) = (store.disk.number, store.disk.checksum)
+        let reader = try ReadConnection(path: setup.url.path)
+        func hasExpiring(after change: () throws -> Void) throws -> Bool {
+            defer { reader.endLease() }
+            return try reader.read(keepingLease: true, at: 0) { (connection) throws(SQLiteError) in
+                do { try change() } catch { Issue.record(error) }
+                return try connection.archive(number, checksum).extent(of: nil).hasExpiring
+            }
+        }
+        #expect(try !hasExpiring {})
+        #expect(try hasExpiring { try store.record(Data(1, count: 10), forKey: "b", expiration: Expiration(age: 60_000)) })
+    }
+}
