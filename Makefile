@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench measure docs tsan asan crash faults damage fuzz soak setup
+.PHONY: demo test test-shared lint format bench measure docs tsan asan crash faults damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -24,6 +24,12 @@ ifeq ($(ARGUMENTS),)
 else
 	$(TEST) --skip-build --parallel $(ARGUMENTS)
 endif
+
+# Runs the tests of shared caches, which start servers of their own. Built apart, because a trait changes what is built.
+test-shared: setup
+	@sh Scripts/setup.sh redis-server redis-server redis
+	$(SWIFT) build --build-tests --traits Valkey --scratch-path .build/shared
+	$(TEST) --skip-build --parallel --traits Valkey --scratch-path .build/shared --filter ValkeyTests $(ARGUMENTS)
 
 # Run the tests under ThreadSanitizer or AddressSanitizer, except those that kill, fork or count the resources of a process.
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack'

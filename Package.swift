@@ -15,8 +15,12 @@ let package = Package(
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "CBORCoding", targets: ["CBORCoding"]),
     ],
+    traits: [
+        .trait(name: "Valkey", description: "Shared caches on a Valkey or Redis server. Needs swift-nio.")
+    ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0")
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
     ],
     targets: [
         // A coder of bytes, which knows nothing of the rest.
@@ -58,6 +62,15 @@ let package = Package(
             dependencies: ["Shallows", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
 
+        // A connection to a Valkey or Redis server. What imports NIO is compiled only with the trait.
+        .target(
+            name: "VellumValkey",
+            dependencies: [
+                "VellumCore",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+            ]),
+
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
         // An earlier version of it, whose file it migrates.
@@ -79,6 +92,7 @@ let package = Package(
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+        .testTarget(name: "ValkeyTests", dependencies: ["VellumValkey", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift6"

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs the headers of a library if they are missing, or prints how to install them if that needs privileges.
+# Installs the headers of a library, or a program, if they are missing, or prints how to install them if that needs privileges.
 #
 #   setup.sh [NAME PACKAGE PACKAGE-OF-FEDORA]     SQLite if nothing is said
 set -eu
 name="${1:-sqlite3}" package="${2:-libsqlite3-dev}" fedora="${3:-sqlite-devel}"
 [ "$(uname -s)" = Linux ] || exit 0
-if [ -e "/usr/include/$name.h" ] || { command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "$name"; }; then
+if [ -e "/usr/include/$name.h" ] || { command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "$name"; } ||
+    command -v "$name" >/dev/null 2>&1; then
     exit 0
 fi
 if command -v apt-get >/dev/null 2>&1; then
@@ -24,5 +25,5 @@ if command -v apt-get >/dev/null 2>&1; then
         fi
     fi
 fi
-echo "The headers of $name are missing. Install them: apt-get install $package (dnf install $fedora, apk add ${fedora%el})." >&2
+echo "$name is missing. Install it: apt-get install $package (dnf install $fedora, apk add ${fedora%el})." >&2
 exit 1

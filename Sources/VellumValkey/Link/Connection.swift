@@ -1,0 +1,315 @@
+#if Valkey
+    internal import Foundation
+    internal import NIOCore
+    internal import NIOPosix
+    internal import Synchronization
+    internal import VellumCore
+
+    /// A connection to a server. Many callers share it: what they send in the same moment goes out in one write.
+    ///
+    /// Replies are given to their callers in the order of the commands. Values that the server pushes are handled in the order in which they
+    /// arrive, before the callers of later replies go on.
+    final class Connection: Sendable {
+        /// What may wait at most.
+        struct Limits: Sendable {
+            var commands = 4096
+            /// The bytes that were not sent yet.
+            var bytes = 16 << 20
+            /// The bytes of one command.
+            var commandBytes = 9 << 20
+            /// The milliseconds after which a server counts as lost that does not answer.
+            var longestSilence: Int64 = 2000
+        }
+
+        /// Is called with the reply, or why there is none, on the thread of the connection or on that of the caller.
+        typealias Caller = @Sendable (Result<RESPValue, LinkFailure>) -> Void
+
+        private struct State {
+            var queue = CommandQueue<Caller>()
+            /// What was not sent yet.
+            var outgoing = ByteBuffer()
+            /// The bytes that are on their way to the system.
+            var inFlight = 0
+            var isFlushScheduled = false
+            var isTimerScheduled = false
+            var channel: (any Channel)?
+            /// Since when commands of callers may be sent; `nil` during the handshake.
+            var readySince: Int64?
+            var isReady: Bool { readySince != nil }
+            /// The commands of the handshake.
+            var handshake = CommandQueue<Caller>()
+            var end: LinkFailure?
+
+            /// Whether the oldest command of a caller has waited longer for its reply.
+            func isSilent(longerThan milliseconds: Int64, at now: Int64) -> Bool {
+                guard let readySince, let sent = queue.oldestSent else { return false }
+                return now - max(sent, readySince) > milliseconds
+            }
+
+            /// Returns what a new command makes necessary.
+            mutating func todo() -> Todo {
+                defer { (isFlushScheduled, isTimerScheduled) = (isFlushScheduled || isReady, true) }
+                return Todo(flushes: isReady && !isFlushScheduled, watches: !isTimerScheduled)
+            }
+        }
+
+        private let state = Locked(State())
+        private let eventLoop: any EventLoop
+        private let limits: Limits
+        let clock: SteadyClock
+        private let onPush: @Sendable ([RESPValue]) -> Void
+        private let onReply: @Sendable (_ sent: Int64) -> Void
+        private let onEnd: @Sendable (LinkFailure) -> Void
+        private let ended: EventLoopPromise<Void>
+
+        /// - Parameters:
+        ///   - onPush: Is called with each push, in order, on the thread of the connection.
+        ///   - onReply: Is called before the caller of a reply, with the moment at which its command was sent.
+        ///   - onEnd: Is called once, when the connection ends, before its callers go on.
+        init(
+            limits: Limits = Limits(), clock: SteadyClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+            onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (LinkFailure) -> Void
+        ) {
+            eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+            ended = eventLoop.makePromise()
+            (self.limits, self.clock) = (limits, clock)
+            (self.onPush, self.onReply, self.onEnd) = (onPush, onReply, onEnd)
+        }
+
+        // MARK: Opening
+
+        /// Connects. Commands that are sent meanwhile wait.
+        func connect(to server: ServerConfiguration) async throws(LinkFailure) {
+            let bootstrap = ClientBootstrap(group: eventLoop)
+                .connectTimeout(.milliseconds(server.connectTimeout))
+                .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(Receiver(self))
+                    }
+                }
+            do {
+                let channel = try await bootstrap.connect(host: server.host, port: server.port).get()
+                let isOpen = state.withLock { state in
+                    guard state.end == nil else { return false }
+                    state.channel = channel
+                    return true
+                }
+                if !isOpen { channel.close(promise: nil) }
+            } catch {
+                let failure = LinkFailure.unreachable("\(server) cannot be reached: \(error)")
+                close(failure)
+                throw failure
+            }
+            if let end = state.withLock({ $0.end }) { throw end }
+        }
+
+        /// Allows the commands of callers, and sends those that wait.
+        func becomeReady() {
+            let now = clock.now()
+            state.withLock { $0.readySince = now }
+            eventLoop.execute { self.flush() }
+        }
+
+        // MARK: Sending
+
+        /// Sends a command and returns its reply. Does not hold a thread while it waits.
+        ///
+        /// - Parameter milliseconds: How long to wait at most.
+        func call(_ command: RESPCommand, within milliseconds: Int64) async throws(LinkFailure) -> RESPValue {
+            let number = Locked<UInt64?>(nil)
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Result<RESPValue, LinkFailure>, Never>) in
+                    let sent = send(command, within: milliseconds) { continuation.resume(returning: $0) }
+                    number.withLock { $0 = sent }
+                    if Task.isCancelled, let sent { abandon(sent) }
+                }
+            } onCancel: {
+                if let sent = number.withLock({ $0 }) { abandon(sent) }
+            }
+            return try result.get()
+        }
+
+        /// Sends a command.
+        ///
+        /// - Parameter caller: Is called once.
+        /// - Returns: The command's number; `nil` if it was not sent.
+        @discardableResult
+        func send(_ command: RESPCommand, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
+            let now = clock.now()
+            let (sent, todo) = state.withLock { state -> (Result<UInt64, LinkFailure>, Todo) in
+                if let end = state.end { return (.failure(end), Todo()) }
+                guard command.bytes.count <= limits.commandBytes else { return (.failure(.tooLarge), Todo()) }
+                guard state.queue.count < limits.commands,
+                    state.outgoing.readableBytes + state.inFlight + command.bytes.count <= limits.bytes
+                else { return (.failure(.overloaded), Todo()) }
+                state.outgoing.writeBytes(command.bytes)
+                let number = state.queue.append(caller, sent: now, deadline: now + milliseconds)
+                return (.success(number), state.todo())
+            }
+            perform(todo)
+            switch sent {
+            case .success(let number): return number
+            case .failure(let failure):
+                caller(.failure(failure))
+                return nil
+            }
+        }
+
+        /// Sends the first commands of a connection, before those of callers, and returns their replies.
+        func handshake(_ commands: [RESPCommand], within milliseconds: Int64) async throws(LinkFailure) -> [RESPValue] {
+            let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<[RESPValue], LinkFailure>, Never>) in
+                let now = clock.now()
+                let replies = Locked<[RESPValue]>([])
+                let hasResumed = Atomic(false)
+                let caller: Caller = { reply in
+                    let result: Result<[RESPValue], LinkFailure>?
+                    switch reply {
+                    case .success(let value):
+                        let all = replies.withLock { replies in
+                            replies.append(value)
+                            return replies
+                        }
+                        result = all.count == commands.count ? .success(all) : nil
+                    case .failure(let failure): result = .failure(failure)
+                    }
+                    guard let result, !hasResumed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+                    continuation.resume(returning: result)
+                }
+                let (channel, end, todo) = state.withLock { state in
+                    guard state.end == nil, let channel = state.channel else { return (nil as (any Channel)?, state.end, Todo()) }
+                    for _ in commands { _ = state.handshake.append(caller, sent: now, deadline: now + milliseconds) }
+                    return (channel, nil, state.todo())
+                }
+                guard let channel else { return caller(.failure(end ?? .unreachable("There is no connection."))) }
+                channel.writeAndFlush(ByteBuffer(bytes: commands.flatMap(\.bytes)), promise: nil)
+                perform(todo)
+            }
+            return try result.get()
+        }
+
+        /// Makes the caller of a command go on without its reply.
+        private func abandon(_ number: UInt64) {
+            let caller = state.withLock { $0.queue.takeCaller(of: number) }
+            caller?(.failure(.cancelled))
+        }
+
+        // MARK: On the thread of the connection
+
+        /// What is to be scheduled for a command, outside the lock.
+        private struct Todo {
+            var flushes = false
+            var watches = false
+        }
+
+        private func perform(_ todo: Todo) {
+            if todo.flushes { eventLoop.execute { self.flush() } }
+            if todo.watches { watchDeadlines() }
+        }
+
+        private func flush() {
+            let (channel, buffer) = state.withLock { state -> ((any Channel)?, ByteBuffer) in
+                state.isFlushScheduled = false
+                guard state.isReady, let channel = state.channel else { return (nil, ByteBuffer()) }
+                let buffer = state.outgoing
+                state.outgoing = ByteBuffer()
+                state.inFlight += buffer.readableBytes
+                return (channel, buffer)
+            }
+            guard let channel, buffer.readableBytes > 0 else { return }
+            let count = buffer.readableBytes
+            let written = eventLoop.makePromise(of: Void.self)
+            written.futureResult.whenComplete { _ in self.state.withLock { $0.inFlight -= count } }
+            channel.writeAndFlush(buffer, promise: written)
+        }
+
+        /// How often deadlines are looked at, in milliseconds.
+        private static let deadlineInterval: Int64 = 10
+
+        private func watchDeadlines() {
+            eventLoop.scheduleTask(in: .milliseconds(Self.deadlineInterval)) { self.checkDeadlines() }
+        }
+
+        private func checkDeadlines() {
+            let now = clock.now()
+            let (late, isStuck, continues) = state.withLock { state in
+                let late = state.handshake.takeExpired(at: now) + state.queue.takeExpired(at: now)
+                let isStuck = state.isSilent(longerThan: limits.longestSilence, at: now)
+                let continues = state.end == nil && state.queue.count + state.handshake.count > 0
+                state.isTimerScheduled = continues
+                return (late, isStuck, continues)
+            }
+            for caller in late { caller(.failure(.unanswered("The server did not answer in time."))) }
+            if isStuck { close(.unanswered("The server does not answer.")) }
+            if continues { watchDeadlines() }
+        }
+
+        fileprivate func received(_ value: RESPValue) {
+            if case .push(let elements) = value { return onPush(elements) }
+            guard let (caller, sent) = state.withLock({ $0.isReady ? $0.queue.popFirst() : $0.handshake.popFirst() }) else {
+                return close(.unreachable("The server sent a reply to no command."))
+            }
+            onReply(sent)
+            caller?(.success(value))
+        }
+
+        // MARK: Ending
+
+        /// Ends the connection. Every caller that waits gets the failure.
+        func close(_ failure: LinkFailure) {
+            let (channel, callers, isFirst) = state.withLock { state -> ((any Channel)?, [Caller], Bool) in
+                guard state.end == nil else { return (nil, [], false) }
+                state.end = failure
+                state.outgoing = ByteBuffer()
+                return (state.channel, state.handshake.removeAll() + state.queue.removeAll(), true)
+            }
+            guard isFirst else { return }
+            channel?.close(promise: nil)
+            // Before any caller goes on: what was read by this connection may be stale from now on.
+            onEnd(failure)
+            for caller in callers { caller(.failure(failure)) }
+            ended.succeed()
+        }
+
+        /// Returns when the connection has ended.
+        func waitUntilEnded() async {
+            await withCheckedContinuation { continuation in
+                ended.futureResult.whenComplete { _ in continuation.resume() }
+            }
+        }
+    }
+
+    /// Turns what arrives into values.
+    private final class Receiver: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let connection: Connection
+        private var received = ByteBuffer()
+
+        init(_ connection: Connection) { self.connection = connection }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            var bytes = unwrapInboundIn(data)
+            if received.readableBytes == 0 { received = bytes } else { received.writeBuffer(&bytes) }
+            do throws(RESPReader.Malformed) {
+                while let (value, length) = try received.withUnsafeReadableBytes({ (bytes) throws(RESPReader.Malformed) in
+                    try RESPReader.value(in: bytes)
+                }) {
+                    received.moveReaderIndex(forwardBy: length)
+                    connection.received(value)
+                }
+                received.discardReadBytes()
+            } catch {
+                connection.close(.unreachable("The server sent what is not RESP3: \(error.reason)"))
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            connection.close(.unanswered("The server closed the connection."))
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            connection.close(.unanswered("The connection failed: \(error)"))
+        }
+    }
+#endif

@@ -1,0 +1,55 @@
+#if Valkey
+    internal import Foundation
+
+    /// The first commands of a connection: who we are, that the server tells us of changes, and what time it is.
+    enum Handshake {
+        /// - Throws: ``LinkFailure/refused(_:)`` if the server cannot be used.
+        static func perform(_ connection: Connection, with server: ServerConfiguration) async throws(LinkFailure) -> ServerTime {
+            try await connection.connect(to: server)
+            let clock = connection.clock
+            let sent = clock.now()
+            let replies = try await connection.handshake(commands(for: server), within: server.connectTimeout)
+            let received = clock.now()
+            for reply in replies {
+                if case .error(let message) = reply { throw refusal(message, by: server) }
+            }
+            try check(replies[0], of: server)
+            guard let time = replies.last?.elements?.compactMap(\.text).compactMap({ Int64($0) }), time.count == 2 else {
+                throw .refused("\(server) does not say what time it is.")
+            }
+            return ServerTime(milliseconds: time[0] * 1000 + time[1] / 1000, sent: sent, received: received)
+        }
+
+        private static func commands(for server: ServerConfiguration) -> [RESPCommand] {
+            var hello: [any RESPCommand.Argument] = ["HELLO", "3"]
+            if let password = server.password { hello += ["AUTH", server.user ?? "default", password] }
+            var commands = [RESPCommand(hello)]
+            if server.database != 0 { commands.append(RESPCommand("SELECT", Int64(server.database))) }
+            return commands + [RESPCommand("CLIENT", "TRACKING", "ON"), RESPCommand("TIME")]
+        }
+
+        /// - Parameter hello: The reply to HELLO, a map (redis.io/docs/latest/commands/hello).
+        private static func check(_ hello: RESPValue, of server: ServerConfiguration) throws(LinkFailure) {
+            guard case .map(let parts) = hello else { throw .refused("\(server) did not introduce itself.") }
+            func property(_ name: String) -> String? {
+                zip(parts, parts.dropFirst()).enumerated().first { $0.offset % 2 == 0 && $0.element.0.text == name }?.element.1.text
+            }
+            switch property("mode") {
+            case "cluster": throw .refused("\(server) is a node of a cluster, which is not supported. Use a server or Sentinels.")
+            case "sentinel": throw .refused("\(server) is a Sentinel. Configure it as one.")
+            default: break
+            }
+            // A failover has not ended yet.
+            guard property("role") == "master" else { throw .unreachable("\(server) is a replica, which takes no writes.") }
+        }
+
+        private static func refusal(_ message: String, by server: ServerConfiguration) -> LinkFailure {
+            switch message.prefix(while: { $0 != " " }) {
+            case "NOAUTH", "WRONGPASS": .refused("\(server) refuses the user or the password.")
+            case "NOPROTO": .refused("\(server) is too old: Redis 6.2 or Valkey is needed.")
+            case "LOADING", "BUSY", "MASTERDOWN": .unreachable("\(server) is not ready: \(message)")
+            default: .refused("\(server) refuses a connection: \(message)")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,155 @@
+#if Valkey
+    package import Foundation
+    internal import VellumCore
+
+    /// Keeps one connection to a server, and connects again when it is lost.
+    ///
+    /// While there is no connection, calls fail at once: only the first ones wait for it, until their deadlines.
+    package final class Link: Sendable {
+        /// What follows a connection.
+        package struct Observer: Sendable {
+            /// A connection is ready, and nothing was read by it.
+            package var onConnected: @Sendable (ServerTime) -> Void
+            /// The connection was lost, or could not be made.
+            package var onLost: @Sendable () -> Void
+            /// Somebody changed the keys; `nil` if any key may have changed.
+            package var onInvalidated: @Sendable ([Data]?) -> Void
+            /// The server answered a command that was sent at this moment.
+            package var onReply: @Sendable (_ sent: Int64) -> Void
+
+            package init(
+                onConnected: @escaping @Sendable (ServerTime) -> Void, onLost: @escaping @Sendable () -> Void,
+                onInvalidated: @escaping @Sendable ([Data]?) -> Void, onReply: @escaping @Sendable (_ sent: Int64) -> Void
+            ) {
+                (self.onConnected, self.onLost, self.onInvalidated, self.onReply) = (onConnected, onLost, onInvalidated, onReply)
+            }
+        }
+
+        private struct WeakConnection: Sendable {
+            weak var connection: Connection?
+        }
+
+        private enum Phase {
+            /// Nobody has called yet.
+            case idle
+            /// Calls go to this connection. While it is the first one, also before it is ready.
+            case connected(Connection)
+            case lost(LinkFailure)
+            case closed
+        }
+
+        private let server: ServerConfiguration
+        private let observer: Observer
+        private let clock: SteadyClock
+        private let phase = Locked(Phase.idle)
+        private let runner = Locked<Task<Void, Never>?>(nil)
+
+        package init(to server: ServerConfiguration, clock: SteadyClock = .system, observer: Observer) {
+            (self.server, self.clock, self.observer) = (server, clock, observer)
+        }
+
+        deinit { close() }
+
+        /// Sends a command and returns its reply.
+        package func call(_ command: RESPCommand, within milliseconds: Int64) async throws(LinkFailure) -> RESPValue {
+            try await connection().call(command, within: milliseconds)
+        }
+
+        /// Ends the connection for good. Callers that wait get ``LinkFailure/closed``.
+        package func close() {
+            let connection = phase.withLock { phase -> Connection? in
+                defer { phase = .closed }
+                return if case .connected(let connection) = phase { connection } else { nil }
+            }
+            runner.withLock { $0 }?.cancel()
+            connection?.close(.closed)
+        }
+
+        private func connection() throws(LinkFailure) -> Connection {
+            let (result, isNew) = phase.withLock { phase -> (Result<Connection, LinkFailure>, Bool) in
+                switch phase {
+                case .idle:
+                    let connection = makeConnection()
+                    phase = .connected(connection)
+                    return (.success(connection), true)
+                case .connected(let connection): return (.success(connection), false)
+                case .lost(let failure): return (.failure(failure), false)
+                case .closed: return (.failure(.closed), false)
+                }
+            }
+            let connection = try result.get()
+            if isNew { start(connection) }
+            return connection
+        }
+
+        // MARK: Connecting
+
+        private func makeConnection() -> Connection {
+            let observer = observer
+            let made = Locked<WeakConnection>(WeakConnection())
+            let connection = Connection(
+                clock: clock,
+                onPush: { observer.onInvalidated(Self.invalidatedKeys($0)) },
+                onReply: observer.onReply,
+                onEnd: { [weak self] failure in
+                    observer.onLost()
+                    self?.lost(made.withLock { $0.connection }, failure)
+                })
+            made.withLock { $0.connection = connection }
+            return connection
+        }
+
+        /// The keys that a push names. A push of another kind may mean that some were missed.
+        private static func invalidatedKeys(_ push: [RESPValue]) -> [Data]? {
+            guard push.count == 2, push[0].text == "invalidate", let elements = push[1].elements else { return nil }
+            let keys = elements.compactMap(\.data)
+            return keys.count == elements.count ? keys : nil
+        }
+
+        private func lost(_ connection: Connection?, _ failure: LinkFailure) {
+            phase.withLock { phase in
+                if case .connected(let present) = phase, present === connection { phase = .lost(failure) }
+            }
+        }
+
+        /// Connects, and again whenever the connection is lost.
+        private func start(_ first: Connection) {
+            // Unstructured: the caller that happens to be the first one does not own the connection.
+            let task = Task { [weak self, server] in
+                var (connection, backoff) = (first, Backoff())
+                var generator = SystemRandomNumberGenerator()
+                while true {
+                    do throws(LinkFailure) {
+                        let time = try await Handshake.perform(connection, with: server)
+                        guard let self, self.begin(connection, time) else { return connection.close(.closed) }
+                        backoff.reset()
+                    } catch {
+                        connection.close(error)
+                    }
+                    await connection.waitUntilEnded()
+                    do {
+                        try await Task.sleep(for: .milliseconds(backoff.next(using: &generator)))
+                    } catch {
+                        return  // The link was closed.
+                    }
+                    guard let next = self?.makeConnection() else { return }
+                    connection = next
+                }
+            }
+            runner.withLock { $0 = task }
+            if case .closed = phase.withLock({ $0 }) { task.cancel() }
+        }
+
+        /// Gives callers the connection. Returns whether the link is still open.
+        private func begin(_ connection: Connection, _ time: ServerTime) -> Bool {
+            observer.onConnected(time)
+            let isOpen = phase.withLock { phase in
+                if case .closed = phase { return false }
+                phase = .connected(connection)
+                return true
+            }
+            if isOpen { connection.becomeReady() }
+            return isOpen
+        }
+    }
+#endif

@@ -1,0 +1,21 @@
+/// A server, and how to reach it.
+package struct ServerConfiguration: Sendable {
+    package var host: String
+    package var port: Int
+    package var user: String?
+    package var password: String?
+    package var database: Int
+    /// How long a connection and its first commands may take, in milliseconds.
+    package var connectTimeout: Int64 = 2000
+
+    package init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil, database: Int = 0) {
+        (self.host, self.port, self.user, self.password, self.database) = (host, port, user, password, database)
+    }
+}
+
+extension ServerConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The host and the port, without the password.
+    package var description: String { "\(host):\(port)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "database": database]) }
+}

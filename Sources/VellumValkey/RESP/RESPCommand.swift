@@ -1,0 +1,53 @@
+package import Foundation
+
+/// A command in the bytes in which it is sent: an array of strings.
+///
+/// ```swift
+/// let command = RESPCommand("GET", key)
+/// ```
+package struct RESPCommand: Sendable {
+    package private(set) var bytes: [UInt8]
+
+    /// Creates a command of a name and its arguments, which may be texts, bytes and integers.
+    package init(_ parts: any Argument...) {
+        self.init(parts)
+    }
+
+    package init(_ parts: [any Argument]) {
+        bytes = []
+        bytes.reserveCapacity(parts.reduce(16) { $0 + $1.byteCount + 16 })
+        append("*", parts.count)
+        for part in parts {
+            append("$", part.byteCount)
+            part.append(to: &bytes)
+            bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+        }
+    }
+
+    private mutating func append(_ kind: Unicode.Scalar, _ count: Int) {
+        bytes.append(UInt8(ascii: kind))
+        bytes += String(count).utf8
+        bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+    }
+
+    /// A part of a command.
+    package protocol Argument: Sendable {
+        var byteCount: Int { get }
+        func append(to bytes: inout [UInt8])
+    }
+}
+
+extension String: RESPCommand.Argument {
+    package var byteCount: Int { utf8.count }
+    package func append(to bytes: inout [UInt8]) { bytes += utf8 }
+}
+
+extension Data: RESPCommand.Argument {
+    package var byteCount: Int { count }
+    package func append(to bytes: inout [UInt8]) { bytes += self }
+}
+
+extension Int64: RESPCommand.Argument {
+    package var byteCount: Int { String(self).utf8.count }
+    package func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+}

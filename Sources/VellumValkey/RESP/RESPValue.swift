@@ -1,0 +1,53 @@
+package import Foundation
+
+/// A value of RESP3, the protocol of Redis and Valkey
+/// ([specification](https://github.com/redis/redis-specifications/blob/master/protocol/RESP3.md)).
+package indirect enum RESPValue: Hashable, Sendable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case double(Double)
+    /// The digits of an integer of any length.
+    case bigInteger(String)
+    case simple(String)
+    case bytes(Data)
+    case error(String)
+    case array([RESPValue])
+    case set([RESPValue])
+    /// Keys and values in turn, in the order in which they were sent.
+    case map([RESPValue])
+    /// What the server sends without being asked, such as the keys that others changed.
+    case push([RESPValue])
+}
+
+extension RESPValue {
+    /// The bytes, if the value is a string of either form.
+    package var data: Data? {
+        switch self {
+        case .bytes(let bytes): bytes
+        case .simple(let text): Data(text.utf8)
+        default: nil
+        }
+    }
+
+    /// The text, if the value is a string of either form, in UTF-8.
+    package var text: String? {
+        switch self {
+        case .bytes(let bytes): String(bytes: bytes, encoding: .utf8)
+        case .simple(let text): text
+        default: nil
+        }
+    }
+
+    package var integer: Int64? {
+        if case .integer(let integer) = self { integer } else { nil }
+    }
+
+    /// The elements of an array, a set or a push.
+    package var elements: [RESPValue]? {
+        switch self {
+        case .array(let elements), .set(let elements), .push(let elements): elements
+        default: nil
+        }
+    }
+}

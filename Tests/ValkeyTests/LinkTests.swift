@@ -1,0 +1,247 @@
+#if Valkey
+    import Foundation
+    import Testing
+    import VellumCore
+
+    @testable import VellumValkey
+
+    /// The link to a real server.
+    @Suite(.timeLimit(.minutes(10)))
+    struct LinkTests {
+        /// What a link told its observer.
+        final class Record: Sendable {
+            private struct State {
+                var invalidated: [String] = []
+                var connections = 0
+                var losses = 0
+                var waiters: [(connections: Int, continuation: CheckedContinuation<Void, Never>)] = []
+            }
+
+            private let state = Locked(State())
+
+            var invalidated: [String] { state.withLock { $0.invalidated } }
+            var losses: Int { state.withLock { $0.losses } }
+
+            /// - Parameter server: Lives as long as the link.
+            func observer(of server: RedisServer) -> Link.Observer {
+                Link.Observer(
+                    onConnected: { [self] _ in
+                        let ready = state.withLock { state in
+                            state.connections += 1
+                            let connections = state.connections
+                            defer { state.waiters.removeAll { $0.connections <= connections } }
+                            return state.waiters.filter { $0.connections <= connections }.map(\.continuation)
+                        }
+                        for continuation in ready { continuation.resume() }
+                    },
+                    onLost: { [self] in state.withLock { $0.losses += 1 } },
+                    onInvalidated: { [self] keys in
+                        state.withLock { $0.invalidated += keys?.map { String(decoding: $0, as: UTF8.self) } ?? ["everything"] }
+                    },
+                    onReply: { _ in withExtendedLifetime(server) {} })
+            }
+
+            /// Returns when the link has connected so many times.
+            func waitForConnections(_ count: Int) async {
+                await withCheckedContinuation { continuation in
+                    let isReached = state.withLock { state in
+                        if state.connections >= count { return true }
+                        state.waiters.append((count, continuation))
+                        return false
+                    }
+                    if isReached { continuation.resume() }
+                }
+            }
+        }
+
+        /// Longer than any test: where a deadline is not the subject.
+        private static let long: Int64 = 600_000
+
+        private func link(to server: RedisServer, _ record: Record = Record(), _ change: (inout ServerConfiguration) -> Void = { _ in })
+            -> Link
+        {
+            var configuration = server.configuration
+            configuration.connectTimeout = Self.long
+            change(&configuration)
+            return Link(to: configuration, observer: record.observer(of: server))
+        }
+
+        private func failure(_ body: () async throws(LinkFailure) -> RESPValue) async -> LinkFailure? {
+            do throws(LinkFailure) {
+                _ = try await body()
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        private enum Kind { case unreachable, unanswered, refused, other }
+
+        private func kind(of failure: LinkFailure?) -> Kind? {
+            switch failure {
+            case nil: nil
+            case .unreachable: .unreachable
+            case .unanswered: .unanswered
+            case .refused: .refused
+            default: .other
+            }
+        }
+
+        @Test func aCallReturnsTheServersReply() async throws {
+            let link = link(to: try RedisServer())
+            let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+            #expect(try await link.call(RESPCommand("SET", "k", bytes), within: Self.long) == .simple("OK"))
+            #expect(try await link.call(RESPCommand("GET", "k"), within: Self.long) == .bytes(bytes))
+            #expect(try await link.call(RESPCommand("GET", "other"), within: Self.long) == .null)
+            guard case .error(let message) = try await link.call(RESPCommand("INCR", "k"), within: Self.long) else {
+                Issue.record("A number was made of bytes.")
+                return
+            }
+            #expect(message.hasPrefix("ERR"))
+        }
+
+        @Test func callersGetTheirOwnReplies() async throws {
+            let link = link(to: try RedisServer())
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<2000 {
+                    group.addTask {
+                        let reply = try await link.call(RESPCommand("ECHO", "\(number)"), within: Self.long)
+                        return reply.text == "\(number)"
+                    }
+                }
+                for try await isOwn in group { #expect(isOwn) }
+            }
+        }
+
+        /// One thread of the server answers: what it tells of a change comes before the reply to a later command.
+        @Test func aChangeByAnotherArrivesBeforeLaterReplies() async throws {
+            let (server, record) = (try RedisServer(), Record())
+            let (link, other) = (link(to: server, record), link(to: server))
+            for round in 0..<50 {
+                _ = try await link.call(RESPCommand("GET", "k"), within: Self.long)
+                _ = try await other.call(RESPCommand("SET", "k", "\(round)"), within: Self.long)
+                _ = try await link.call(RESPCommand("PING"), within: Self.long)
+                #expect(record.invalidated.count == round + 1)
+            }
+            _ = try await other.call(RESPCommand("FLUSHALL"), within: Self.long)
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            #expect(record.invalidated.last == "everything")
+        }
+
+        @Test func aCallEndsAtItsDeadline() async throws {
+            let server = try RedisServer()
+            let link = link(to: server)
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            server.stop()
+            let error = await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: 20) }
+            #expect(kind(of: error) == .unanswered)
+            server.resume()
+        }
+
+        /// Its reply arrives later, and is not given to another.
+        @Test func aCallerThatLeavesDoesNotShiftReplies() async throws {
+            let server = try RedisServer()
+            let link = link(to: server)
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            server.stop()
+            let call = Task {
+                await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("ECHO", "a"), within: 1000) }
+            }
+            call.cancel()
+            #expect(await call.value == .cancelled)
+            async let reply = link.call(RESPCommand("ECHO", "b"), within: Self.long)
+            server.resume()
+            #expect(try await reply.text == "b")
+        }
+
+        @Test func aLinkConnectsAgain() async throws {
+            let (server, record) = (try RedisServer(), Record())
+            let link = link(to: server, record)
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            await record.waitForConnections(1)
+            server.kill()
+            while await failure({ () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: 1000) }) == nil {}
+            let next = try RedisServer(port: server.port)
+            await record.waitForConnections(2)
+            #expect(try await link.call(RESPCommand("PING"), within: Self.long) == .simple("PONG"))
+            #expect(record.losses >= 1)
+            withExtendedLifetime(next) {}
+        }
+
+        /// How long a connection took to make does not count as a silence of the server.
+        @Test func callsWaitForASlowHandshake() async throws {
+            let (server, record) = (try RedisServer(), Record())
+            let time = Locked<Int64>(0)
+            var configuration = server.configuration
+            configuration.connectTimeout = Self.long
+            let link = Link(to: configuration, clock: SteadyClock { time.withLock { $0 } }, observer: record.observer(of: server))
+            server.stop()
+            async let reply = link.call(RESPCommand("PING"), within: Self.long)
+            time.withLock { $0 = 5000 }
+            server.resume()
+            #expect(try await reply == .simple("PONG"))
+        }
+
+        @Test func nothingWaitsWithoutAConnection() async throws {
+            let server = try RedisServer()
+            server.kill()
+            let link = link(to: server)
+            // The first calls wait for the first attempt, and all others fail at once.
+            for _ in 0..<100 {
+                let error = await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
+                #expect(kind(of: error) == .unreachable)
+            }
+        }
+
+        @Test func moreCallsThanALinkHoldsAreRefused() async throws {
+            let server = try RedisServer()
+            let link = link(to: server)
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            server.stop()
+            let failures = await withTaskGroup(of: LinkFailure?.self) { group in
+                for _ in 0..<6000 {
+                    group.addTask {
+                        await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: 1000) }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(failures.count { $0 == .overloaded } > 0)
+            #expect(!failures.contains(nil))
+            server.resume()
+        }
+
+        @Test func aWrongPasswordIsNotRepeatedInTheError() async throws {
+            let server = try RedisServer(["--requirepass", "right"])
+            let wrong = link(to: server) { $0.password = "wrong-secret" }
+            let error = await failure { () async throws(LinkFailure) in try await wrong.call(RESPCommand("PING"), within: Self.long) }
+            guard case .refused(let message) = error else { return #expect(kind(of: error) == .refused) }
+            #expect(!message.contains("secret"))
+            #expect(!"\(ServerConfiguration(host: "h", password: "secret"))".contains("secret"))
+            #expect(!String(reflecting: ServerConfiguration(host: "h", password: "secret")).contains("secret"))
+            let right = link(to: server) { ($0.password, $0.database) = ("right", 3) }
+            #expect(try await right.call(RESPCommand("PING"), within: Self.long) == .simple("PONG"))
+        }
+
+        @Test func aNodeOfAClusterIsRefused() async throws {
+            let link = link(to: try RedisServer(["--cluster-enabled", "yes"]))
+            let error = await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
+            guard case .refused(let message) = error else { return #expect(kind(of: error) == .refused) }
+            #expect(message.contains("cluster"))
+        }
+
+        @Test func closingEndsEveryCall() async throws {
+            let server = try RedisServer()
+            let link = link(to: server)
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            server.stop()
+            let calls = (0..<10).map { _ in
+                Task { await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) } }
+            }
+            link.close()
+            for call in calls { #expect(await call.value == .closed) }
+            #expect(
+                await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) } == .closed)
+        }
+    }
+#endif

@@ -1,0 +1,74 @@
+#if Valkey
+    import Foundation
+    import VellumTestSupport
+    import VellumValkey
+
+    /// A server of its own for a test: `redis-server` in a temporary folder, on a free port, killed with the last reference.
+    final class RedisServer: Sendable {
+        let port: Int
+        private let folder: TemporaryDirectory
+        private let process: Process
+
+        /// - Parameters:
+        ///   - port: The port of a server that was killed, to take its place.
+        ///   - settings: As in a configuration file, name and value in turn.
+        init(port: Int? = nil, _ settings: [String] = []) throws {
+            folder = try TemporaryDirectory()
+            self.port = try port ?? Self.freePort()
+            process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments =
+                [
+                    "redis-server", "--port", "\(self.port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly",
+                    "no",
+                ]
+                + settings
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            // It writes little after this line.
+            var text = ""
+            while !text.contains("Ready to accept connections") {
+                let more = output.fileHandleForReading.availableData
+                guard !more.isEmpty else { throw StartError(output: text) }
+                text += String(decoding: more, as: UTF8.self)
+            }
+        }
+
+        struct StartError: Error {
+            let output: String
+        }
+
+        deinit { kill() }
+
+        var configuration: ServerConfiguration { ServerConfiguration(host: "127.0.0.1", port: port) }
+
+        /// Ends the server as a crash would.
+        func kill() {
+            guard process.isRunning else { return }
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+
+        /// Freezes the server: connections stay, and nothing is answered.
+        func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+
+        func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+
+        private static func freePort() throws -> Int {
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(socket) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let code = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(socket, address, length) == 0 ? getsockname(socket, address, &length) : -1
+                }
+            }
+            guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+#endif
