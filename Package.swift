@@ -62,11 +62,13 @@ let package = Package(
             dependencies: ["Shallows", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
 
+        // Caches that many machines share, whatever server keeps them. No network.
+        .target(name: "VellumRemote", dependencies: ["VellumCore", "CChecksum"]),
         // A connection to a Valkey or Redis server. What imports NIO is compiled only with the trait.
         .target(
             name: "VellumValkey",
             dependencies: [
-                "VellumCore",
+                "VellumCore", "VellumRemote",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
             ]),
@@ -92,7 +94,8 @@ let package = Package(
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
-        .testTarget(name: "ValkeyTests", dependencies: ["VellumValkey", "VellumCore", "VellumTestSupport"]),
+        .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumTestSupport"]),
+        .testTarget(name: "ValkeyTests", dependencies: ["VellumValkey", "VellumRemote", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift6"

@@ -2,6 +2,7 @@
     import Foundation
     import Testing
     import VellumCore
+    import VellumRemote
 
     @testable import VellumValkey
 
@@ -66,8 +67,8 @@
             return Link(to: configuration, observer: record.observer(of: server))
         }
 
-        private func failure(_ body: () async throws(LinkFailure) -> RESPValue) async -> LinkFailure? {
-            do throws(LinkFailure) {
+        private func failure(_ body: () async throws(RemoteFailure) -> RESPValue) async -> RemoteFailure? {
+            do throws(RemoteFailure) {
                 _ = try await body()
                 return nil
             } catch {
@@ -77,7 +78,7 @@
 
         private enum Kind { case unreachable, unanswered, refused, other }
 
-        private func kind(of failure: LinkFailure?) -> Kind? {
+        private func kind(of failure: RemoteFailure?) -> Kind? {
             switch failure {
             case nil: nil
             case .unreachable: .unreachable
@@ -133,7 +134,7 @@
             let link = link(to: server)
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             server.stop()
-            let error = await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: 20) }
+            let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: 20) }
             #expect(kind(of: error) == .unanswered)
             server.resume()
         }
@@ -145,7 +146,7 @@
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             server.stop()
             let call = Task {
-                await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("ECHO", "a"), within: 1000) }
+                await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("ECHO", "a"), within: 1000) }
             }
             call.cancel()
             #expect(await call.value == .cancelled)
@@ -160,7 +161,7 @@
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             await record.waitForConnections(1)
             server.kill()
-            while await failure({ () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: 1000) }) == nil {}
+            while await failure({ () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: 1000) }) == nil {}
             let next = try RedisServer(port: server.port)
             await record.waitForConnections(2)
             #expect(try await link.call(RESPCommand("PING"), within: Self.long) == .simple("PONG"))
@@ -188,7 +189,7 @@
             let link = link(to: server)
             // The first calls wait for the first attempt, and all others fail at once.
             for _ in 0..<100 {
-                let error = await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
+                let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
                 #expect(kind(of: error) == .unreachable)
             }
         }
@@ -198,10 +199,10 @@
             let link = link(to: server)
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             server.stop()
-            let failures = await withTaskGroup(of: LinkFailure?.self) { group in
+            let failures = await withTaskGroup(of: RemoteFailure?.self) { group in
                 for _ in 0..<6000 {
                     group.addTask {
-                        await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: 1000) }
+                        await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: 1000) }
                     }
                 }
                 return await group.reduce(into: []) { $0.append($1) }
@@ -214,7 +215,7 @@
         @Test func aWrongPasswordIsNotRepeatedInTheError() async throws {
             let server = try RedisServer(["--requirepass", "right"])
             let wrong = link(to: server) { $0.password = "wrong-secret" }
-            let error = await failure { () async throws(LinkFailure) in try await wrong.call(RESPCommand("PING"), within: Self.long) }
+            let error = await failure { () async throws(RemoteFailure) in try await wrong.call(RESPCommand("PING"), within: Self.long) }
             guard case .refused(let message) = error else { return #expect(kind(of: error) == .refused) }
             #expect(!message.contains("secret"))
             #expect(!"\(ServerConfiguration(host: "h", password: "secret"))".contains("secret"))
@@ -225,7 +226,7 @@
 
         @Test func aNodeOfAClusterIsRefused() async throws {
             let link = link(to: try RedisServer(["--cluster-enabled", "yes"]))
-            let error = await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
+            let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
             guard case .refused(let message) = error else { return #expect(kind(of: error) == .refused) }
             #expect(message.contains("cluster"))
         }
@@ -236,12 +237,12 @@
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             server.stop()
             let calls = (0..<10).map { _ in
-                Task { await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) } }
+                Task { await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: Self.long) } }
             }
             link.close()
             for call in calls { #expect(await call.value == .closed) }
             #expect(
-                await failure { () async throws(LinkFailure) in try await link.call(RESPCommand("PING"), within: Self.long) } == .closed)
+                await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: Self.long) } == .closed)
         }
     }
 #endif

@@ -4,6 +4,7 @@
     internal import NIOPosix
     internal import Synchronization
     internal import VellumCore
+    internal import VellumRemote
 
     /// A connection to a server. Many callers share it: what they send in the same moment goes out in one write.
     ///
@@ -22,7 +23,7 @@
         }
 
         /// Is called with the reply, or why there is none, on the thread of the connection or on that of the caller.
-        typealias Caller = @Sendable (Result<RESPValue, LinkFailure>) -> Void
+        typealias Caller = @Sendable (Result<RESPValue, RemoteFailure>) -> Void
 
         private struct State {
             var queue = CommandQueue<Caller>()
@@ -38,7 +39,7 @@
             var isReady: Bool { readySince != nil }
             /// The commands of the handshake.
             var handshake = CommandQueue<Caller>()
-            var end: LinkFailure?
+            var end: RemoteFailure?
 
             /// Whether the oldest command of a caller has waited longer for its reply.
             func isSilent(longerThan milliseconds: Int64, at now: Int64) -> Bool {
@@ -59,7 +60,7 @@
         let clock: SteadyClock
         private let onPush: @Sendable ([RESPValue]) -> Void
         private let onReply: @Sendable (_ sent: Int64) -> Void
-        private let onEnd: @Sendable (LinkFailure) -> Void
+        private let onEnd: @Sendable (RemoteFailure) -> Void
         private let ended: EventLoopPromise<Void>
 
         /// - Parameters:
@@ -68,7 +69,7 @@
         ///   - onEnd: Is called once, when the connection ends, before its callers go on.
         init(
             limits: Limits = Limits(), clock: SteadyClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
-            onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (LinkFailure) -> Void
+            onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (RemoteFailure) -> Void
         ) {
             eventLoop = MultiThreadedEventLoopGroup.singleton.next()
             ended = eventLoop.makePromise()
@@ -79,7 +80,7 @@
         // MARK: Opening
 
         /// Connects. Commands that are sent meanwhile wait.
-        func connect(to server: ServerConfiguration) async throws(LinkFailure) {
+        func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
             let bootstrap = ClientBootstrap(group: eventLoop)
                 .connectTimeout(.milliseconds(server.connectTimeout))
                 .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -97,7 +98,7 @@
                 }
                 if !isOpen { channel.close(promise: nil) }
             } catch {
-                let failure = LinkFailure.unreachable("\(server) cannot be reached: \(error)")
+                let failure = RemoteFailure.unreachable("\(server) cannot be reached: \(error)")
                 close(failure)
                 throw failure
             }
@@ -116,10 +117,10 @@
         /// Sends a command and returns its reply. Does not hold a thread while it waits.
         ///
         /// - Parameter milliseconds: How long to wait at most.
-        func call(_ command: RESPCommand, within milliseconds: Int64) async throws(LinkFailure) -> RESPValue {
+        func call(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
             let number = Locked<UInt64?>(nil)
             let result = await withTaskCancellationHandler {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Result<RESPValue, LinkFailure>, Never>) in
+                await withCheckedContinuation { (continuation: CheckedContinuation<Result<RESPValue, RemoteFailure>, Never>) in
                     let sent = send(command, within: milliseconds) { continuation.resume(returning: $0) }
                     number.withLock { $0 = sent }
                     if Task.isCancelled, let sent { abandon(sent) }
@@ -137,7 +138,7 @@
         @discardableResult
         func send(_ command: RESPCommand, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
             let now = clock.now()
-            let (sent, todo) = state.withLock { state -> (Result<UInt64, LinkFailure>, Todo) in
+            let (sent, todo) = state.withLock { state -> (Result<UInt64, RemoteFailure>, Todo) in
                 if let end = state.end { return (.failure(end), Todo()) }
                 guard command.bytes.count <= limits.commandBytes else { return (.failure(.tooLarge), Todo()) }
                 guard state.queue.count < limits.commands,
@@ -157,13 +158,13 @@
         }
 
         /// Sends the first commands of a connection, before those of callers, and returns their replies.
-        func handshake(_ commands: [RESPCommand], within milliseconds: Int64) async throws(LinkFailure) -> [RESPValue] {
-            let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<[RESPValue], LinkFailure>, Never>) in
+        func handshake(_ commands: [RESPCommand], within milliseconds: Int64) async throws(RemoteFailure) -> [RESPValue] {
+            let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<[RESPValue], RemoteFailure>, Never>) in
                 let now = clock.now()
                 let replies = Locked<[RESPValue]>([])
                 let hasResumed = Atomic(false)
                 let caller: Caller = { reply in
-                    let result: Result<[RESPValue], LinkFailure>?
+                    let result: Result<[RESPValue], RemoteFailure>?
                     switch reply {
                     case .success(let value):
                         let all = replies.withLock { replies in
@@ -256,7 +257,7 @@
         // MARK: Ending
 
         /// Ends the connection. Every caller that waits gets the failure.
-        func close(_ failure: LinkFailure) {
+        func close(_ failure: RemoteFailure) {
             let (channel, callers, isFirst) = state.withLock { state -> ((any Channel)?, [Caller], Bool) in
                 guard state.end == nil else { return (nil, [], false) }
                 state.end = failure

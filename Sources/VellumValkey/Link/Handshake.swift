@@ -1,10 +1,11 @@
 #if Valkey
     internal import Foundation
+    internal import VellumRemote
 
     /// The first commands of a connection: who we are, that the server tells us of changes, and what time it is.
     enum Handshake {
-        /// - Throws: ``LinkFailure/refused(_:)`` if the server cannot be used.
-        static func perform(_ connection: Connection, with server: ServerConfiguration) async throws(LinkFailure) -> ServerTime {
+        /// - Throws: ``RemoteFailure/refused(_:)`` if the server cannot be used.
+        static func perform(_ connection: Connection, with server: ServerConfiguration) async throws(RemoteFailure) -> ServerTime {
             try await connection.connect(to: server)
             let clock = connection.clock
             let sent = clock.now()
@@ -29,7 +30,7 @@
         }
 
         /// - Parameter hello: The reply to HELLO, a map (redis.io/docs/latest/commands/hello).
-        private static func check(_ hello: RESPValue, of server: ServerConfiguration) throws(LinkFailure) {
+        private static func check(_ hello: RESPValue, of server: ServerConfiguration) throws(RemoteFailure) {
             guard case .map(let parts) = hello else { throw .refused("\(server) did not introduce itself.") }
             func property(_ name: String) -> String? {
                 zip(parts, parts.dropFirst()).enumerated().first { $0.offset % 2 == 0 && $0.element.0.text == name }?.element.1.text
@@ -43,7 +44,7 @@
             guard property("role") == "master" else { throw .unreachable("\(server) is a replica, which takes no writes.") }
         }
 
-        private static func refusal(_ message: String, by server: ServerConfiguration) -> LinkFailure {
+        private static func refusal(_ message: String, by server: ServerConfiguration) -> RemoteFailure {
             switch message.prefix(while: { $0 != " " }) {
             case "NOAUTH", "WRONGPASS": .refused("\(server) refuses the user or the password.")
             case "NOPROTO": .refused("\(server) is too old: Redis 6.2 or Valkey is needed.")

@@ -1,6 +1,7 @@
 #if Valkey
     package import Foundation
     internal import VellumCore
+    package import VellumRemote
 
     /// Keeps one connection to a server, and connects again when it is lost.
     ///
@@ -34,7 +35,7 @@
             case idle
             /// Calls go to this connection. While it is the first one, also before it is ready.
             case connected(Connection)
-            case lost(LinkFailure)
+            case lost(RemoteFailure)
             case closed
         }
 
@@ -51,11 +52,11 @@
         deinit { close() }
 
         /// Sends a command and returns its reply.
-        package func call(_ command: RESPCommand, within milliseconds: Int64) async throws(LinkFailure) -> RESPValue {
+        package func call(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
             try await connection().call(command, within: milliseconds)
         }
 
-        /// Ends the connection for good. Callers that wait get ``LinkFailure/closed``.
+        /// Ends the connection for good. Callers that wait get ``RemoteFailure/closed``.
         package func close() {
             let connection = phase.withLock { phase -> Connection? in
                 defer { phase = .closed }
@@ -65,8 +66,8 @@
             connection?.close(.closed)
         }
 
-        private func connection() throws(LinkFailure) -> Connection {
-            let (result, isNew) = phase.withLock { phase -> (Result<Connection, LinkFailure>, Bool) in
+        private func connection() throws(RemoteFailure) -> Connection {
+            let (result, isNew) = phase.withLock { phase -> (Result<Connection, RemoteFailure>, Bool) in
                 switch phase {
                 case .idle:
                     let connection = makeConnection()
@@ -106,7 +107,7 @@
             return keys.count == elements.count ? keys : nil
         }
 
-        private func lost(_ connection: Connection?, _ failure: LinkFailure) {
+        private func lost(_ connection: Connection?, _ failure: RemoteFailure) {
             phase.withLock { phase in
                 if case .connected(let present) = phase, present === connection { phase = .lost(failure) }
             }
@@ -119,7 +120,7 @@
                 var (connection, backoff) = (first, Backoff())
                 var generator = SystemRandomNumberGenerator()
                 while true {
-                    do throws(LinkFailure) {
+                    do throws(RemoteFailure) {
                         let time = try await Handshake.perform(connection, with: server)
                         guard let self, self.begin(connection, time) else { return connection.close(.closed) }
                         backoff.reset()

@@ -1,5 +1,5 @@
-/// Why a command has no reply.
-package enum LinkFailure: Error, Hashable {
+/// Why a server did not do what it was asked.
+package enum RemoteFailure: Error, Hashable {
     /// There is no connection. The command was not sent.
     case unreachable(String)
     /// The connection was lost, or the deadline passed, after the command was sent: it may have been executed.
@@ -8,9 +8,14 @@ package enum LinkFailure: Error, Hashable {
     case overloaded
     /// The command is larger than a connection takes. It was not sent.
     case tooLarge
+    /// The caller was cancelled. The command may have been executed.
     case cancelled
-    /// The link was closed by this process.
+    /// This process closed the connection.
     case closed
     /// The server cannot be used as it is configured, or as we are. Trying again does not help.
     case refused(String)
+    /// The server's memory is full, and its policy evicts nothing.
+    case full
+    /// The server answered with an error, or with what is no answer.
+    case failed(String)
 }

@@ -1,0 +1,69 @@
+package import VellumCore
+
+/// A server that keeps the entries of one cache for many machines, and the leases of those that load them.
+///
+/// A lease says who loads a missing entry: nobody else does while it lasts. It ends when an entry is put or dropped, so what its holder loaded
+/// before that is declined.
+package protocol RemoteBackend: AnyObject, Sendable {
+    /// Returns the entry, valid or expired.
+    ///
+    /// - Throws: ``RemoteFailure``.
+    func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry
+
+    /// Looks for a valid entry, and takes the lease if there is none and nobody holds it.
+    ///
+    /// - Parameters:
+    ///   - token: Names the holder. No two leases have the same.
+    ///   - ignoresEntry: Whether the entry counts as missing, because it is damaged.
+    func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer
+
+    /// Stores an entry, and ends the lease.
+    ///
+    /// - Parameter lifetime: After how many milliseconds the server forgets it; `nil` for never.
+    func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure)
+
+    /// Removes the entry and ends the lease.
+    func drop(_ key: EntryKey) async throws(RemoteFailure)
+
+    /// Stores an entry if its holder still has the lease, which ends.
+    ///
+    /// - Returns: Whether it was stored.
+    func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool
+
+    /// Prolongs a lease. Returns whether it is still held.
+    func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool
+
+    /// Ends a lease without an entry, so that another may load it. Nothing happens if it was lost.
+    func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure)
+}
+
+/// What is under a key on a server.
+package enum RemoteEntry: Hashable, Sendable {
+    case missing
+    case record(RemoteRecord)
+    /// Bytes that do not match their checksum.
+    case damaged
+}
+
+package enum LeaseAnswer: Hashable, Sendable {
+    /// There is an entry, valid by the server's clock, or one that is damaged.
+    case found(RemoteEntry)
+    /// Another holds the lease for so many milliseconds at most. The entry has expired, or is missing.
+    case busy(rest: Int64, old: RemoteEntry)
+    /// The caller holds the lease now. The entry has expired, or is missing.
+    case granted(old: RemoteEntry)
+}
+
+/// The name of a lease's holder.
+package struct LeaseToken: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    /// A token that nobody else has: 128 random bits.
+    package static func random(using generator: inout some RandomNumberGenerator) -> LeaseToken {
+        LeaseToken(
+            String(UInt64.random(in: 0...(.max), using: &generator), radix: 36) + "-"
+                + String(UInt64.random(in: 0...(.max), using: &generator), radix: 36))
+    }
+}

@@ -1,0 +1,30 @@
+package import Foundation
+package import VellumCore
+
+/// The keys of a cache on a server. An entry has two, in one slot of a cluster (redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec):
+///
+/// | | |
+/// | --- | --- |
+/// | its value | `v1:{kNAME\0KEY}` |
+/// | the lease of its loader | `v1:{kNAME\0KEY}l` |
+package struct RemoteKeys: Hashable, Sendable {
+    private let prefix: String
+
+    /// - Parameter name: The name of the cache, without U+0000, which ends it.
+    package init(cacheName name: String) {
+        precondition(!name.utf8.contains(0), "The name of a cache contains U+0000.")
+        prefix = "v1:{k\(EntryKey(name).normalized)\0"
+    }
+
+    package func value(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}" }
+
+    package func lease(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}l" }
+
+    /// Returns the key of the entry whose value or lease has this key on the server; `nil` if it belongs to no entry of this cache.
+    package func entryKey(of remote: Data) -> EntryKey? {
+        guard remote.starts(with: prefix.utf8), let end = remote.lastIndex(of: UInt8(ascii: "}")) else { return nil }
+        let key = remote.index(remote.startIndex, offsetBy: prefix.utf8.count)
+        guard end >= key, [[], [UInt8(ascii: "l")]].contains(Array(remote[(end + 1)...])) else { return nil }
+        return String(bytes: remote[key..<end], encoding: .utf8).map { EntryKey($0) }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Synchronization
+package import VellumCore
+
+/// For how long a process may answer from its memory without asking the server, and what time the server has.
+///
+/// The server executes the commands of a connection in order, and says before the reply to a command which keys others changed before it.
+/// So when a reply arrives, memory holds nothing that was replaced before its command was sent. From then on memory is trusted for a
+/// while, ``duration``. A clock decides, and not a timer, so the trust ends in time even if the process stood still.
+///
+/// Safe on any thread; no call takes a lock.
+package final class Trust: Sendable {
+    /// In milliseconds.
+    package let duration: Int64
+    private let clock: SteadyClock
+    /// The end of the trust, by the steady clock.
+    private let end = Atomic<Int64>(.min)
+    /// What is added to the steady clock for the server's time; `unknown` until the first connection.
+    private let offset = Atomic<Int64>(Trust.unknown)
+
+    private static let unknown = Int64.min
+
+    /// - Parameter duration: In milliseconds. Zero: memory is never trusted.
+    package init(for duration: Int64, clock: SteadyClock = .system) {
+        (self.duration, self.clock) = (duration, clock)
+    }
+
+    /// The server's time if memory is trusted now; `nil` otherwise.
+    package func timeIfTrusted() -> WallInstant? {
+        let now = clock.now()
+        guard now < end.load(ordering: .acquiring) else { return nil }
+        return WallInstant(rawValue: now + offset.load(ordering: .relaxed))
+    }
+
+    /// The server's time; `nil` before the first connection. Correct to half of the time that a reply takes.
+    package func time() -> WallInstant? {
+        let offset = offset.load(ordering: .relaxed)
+        return offset == Self.unknown ? nil : WallInstant(rawValue: clock.now() + offset)
+    }
+
+    /// Begins anew with a connection by which nothing was read.
+    package func begin(_ time: ServerTime) {
+        offset.store(time.milliseconds - (time.sent + time.received) / 2, ordering: .relaxed)
+        renew(sent: time.sent)
+    }
+
+    /// Trusts memory from the moment at which a command was sent, which was answered now.
+    package func renew(sent: Int64) {
+        let new = sent + duration
+        var old = end.load(ordering: .relaxed)
+        while old < new {
+            let (exchanged, original) = end.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
+            if exchanged { return }
+            old = original
+        }
+    }
+
+    /// Ends the trust: the connection was lost.
+    package func stop() { end.store(.min, ordering: .releasing) }
+}

@@ -1,0 +1,46 @@
+/// What the server does in one step for an entry, in Lua (redis.io/docs/latest/develop/programmability/eval-intro). `KEYS[1]` is the key of
+/// the value, `KEYS[2]` that of the lease. All commands are of Redis 6.2 or older.
+enum Scripts {
+    private static let store = """
+        if ARGV[2] == '0' then redis.call('SET', KEYS[1], ARGV[1])
+        else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
+        redis.call('DEL', KEYS[2])
+        return 1
+        """
+
+    /// Arguments: the bytes, and their lifetime in milliseconds; 0 for no end.
+    static let put = store
+
+    /// Arguments: as ``put``, then the token. Returns 0 if the lease was lost.
+    static let fill = """
+        if redis.call('GET', KEYS[2]) ~= ARGV[3] then return 0 end
+        \(store)
+        """
+
+    /// Arguments: the token, the duration of the lease in milliseconds, and 1 if the entry counts as missing. Returns 0 and a valid entry;
+    /// 1, what is left of another's lease and the entry; or 2 and the entry. The nineteenth byte begins the end of an entry's age
+    /// (``RemoteRecord``).
+    static let entryOrLease = """
+        local entry = redis.call('GET', KEYS[1])
+        if entry and #entry >= 30 and ARGV[3] ~= '1' then
+          local time = redis.call('TIME')
+          if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return {0, entry} end
+        end
+        local rest = redis.call('PTTL', KEYS[2])
+        if rest > 0 then return {1, rest, entry} end
+        redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+        return {2, entry}
+        """
+
+    /// Arguments: the token and the duration in milliseconds.
+    static let renew = """
+        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+        return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        """
+
+    /// Argument: the token.
+    static let giveBack = """
+        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+        return redis.call('DEL', KEYS[1])
+        """
+}

@@ -1,0 +1,93 @@
+#if Valkey
+    internal import Foundation
+    package import VellumCore
+    package import VellumRemote
+
+    /// The entries of one cache on a Valkey or Redis server.
+    package final class ValkeyBackend: RemoteBackend {
+        /// How long calls may take and leases last, in milliseconds.
+        package struct Times: Sendable {
+            package var read: Int64 = 250
+            package var write: Int64 = 1000
+            package var lease: Int64 = 2000
+
+            package init() {}
+        }
+
+        private let link: Link
+        private let keys: RemoteKeys
+        private let times: Times
+
+        package init(_ link: Link, _ keys: RemoteKeys, _ times: Times = Times()) {
+            (self.link, self.keys, self.times) = (link, keys, times)
+        }
+
+        package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
+            entry(try await answer(RESPCommand("GET", keys.value(of: key)), within: times.read), key)
+        }
+
+        package func entryOrLease(
+            forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool
+        ) async throws(RemoteFailure) -> LeaseAnswer {
+            let reply = try await run(
+                Scripts.entryOrLease, [keys.value(of: key), keys.lease(of: key)], [token.text, times.lease, ignoresEntry ? "1" : "0"],
+                within: times.read)
+            let parts = reply.elements ?? []
+            switch (parts.first?.integer, parts.count) {
+            case (0, 2): return .found(entry(parts[1], key))
+            case (1, 3): return .busy(rest: parts[1].integer ?? 0, old: entry(parts[2], key))
+            case (2, 2): return .granted(old: entry(parts[1], key))
+            default: throw .failed("The server answered a script with what it does not return.")
+            }
+        }
+
+        package func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
+            let value = keys.value(of: key)
+            _ = try await run(
+                Scripts.put, [value, keys.lease(of: key)], [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0],
+                within: times.write)
+        }
+
+        package func drop(_ key: EntryKey) async throws(RemoteFailure) {
+            _ = try await answer(RESPCommand("DEL", keys.value(of: key), keys.lease(of: key)), within: times.write)
+        }
+
+        package func fill(
+            _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
+        ) async throws(RemoteFailure) -> Bool {
+            let value = keys.value(of: key)
+            let reply = try await run(
+                Scripts.fill, [value, keys.lease(of: key)],
+                [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0, token.text], within: times.write)
+            return reply == .integer(1)
+        }
+
+        package func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool {
+            try await run(Scripts.renew, [keys.lease(of: key)], [token.text, times.lease], within: times.write) == .integer(1)
+        }
+
+        package func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) {
+            _ = try await run(Scripts.giveBack, [keys.lease(of: key)], [token.text], within: times.write)
+        }
+
+        // MARK: Commands
+
+        /// The text of a script goes with each call: the server keeps it compiled, and forgets it when it likes.
+        private func run(
+            _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64
+        ) async throws(RemoteFailure) -> RESPValue {
+            try await answer(RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds)
+        }
+
+        private func answer(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
+            let reply = try await link.call(command, within: milliseconds)
+            guard case .error(let message) = reply else { return reply }
+            throw message.hasPrefix("OOM") ? .full : .failed(message)
+        }
+
+        private func entry(_ reply: RESPValue, _ key: EntryKey) -> RemoteEntry {
+            guard let bytes = reply.data else { return .missing }
+            return RemoteRecord(bytes, under: keys.value(of: key)).map(RemoteEntry.record) ?? .damaged
+        }
+    }
+#endif

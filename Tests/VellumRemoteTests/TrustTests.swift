@@ -1,0 +1,56 @@
+import Testing
+import VellumCore
+import VellumRemote
+
+@Suite(.timeLimit(.minutes(60)))
+struct TrustTests {
+    private let now = Time()
+
+    /// A clock that a test sets.
+    private final class Time: Sendable {
+        private let value = Locked<Int64>(1000)
+        var clock: SteadyClock { SteadyClock { [self] in value.withLock { $0 } } }
+        func set(_ milliseconds: Int64) { value.withLock { $0 = milliseconds } }
+    }
+
+    @Test func memoryIsTrustedFromTheMomentAtWhichACommandWasSent() {
+        let trust = Trust(for: 1000, clock: now.clock)
+        #expect(trust.timeIfTrusted() == nil)
+        #expect(trust.time() == nil)
+        trust.begin(ServerTime(milliseconds: 50_000, sent: 900, received: 1000))
+        now.set(1899)
+        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 50_949))
+        now.set(1900)
+        #expect(trust.timeIfTrusted() == nil)
+        #expect(trust.time() == WallInstant(rawValue: 50_950))
+        trust.renew(sent: 1850)
+        #expect(trust.timeIfTrusted() != nil)
+        now.set(2850)
+        #expect(trust.timeIfTrusted() == nil)
+    }
+
+    @Test func anOlderReplyDoesNotShortenTheTrust() {
+        let trust = Trust(for: 1000, clock: now.clock)
+        trust.begin(ServerTime(milliseconds: 0, sent: 1000, received: 1000))
+        trust.renew(sent: 500)
+        now.set(1999)
+        #expect(trust.timeIfTrusted() != nil)
+    }
+
+    @Test func aLostConnectionEndsTheTrust() {
+        let trust = Trust(for: 1000, clock: now.clock)
+        trust.begin(ServerTime(milliseconds: 0, sent: 1000, received: 1000))
+        trust.stop()
+        #expect(trust.timeIfTrusted() == nil)
+        // Ages still need the server's time.
+        #expect(trust.time() != nil)
+        trust.begin(ServerTime(milliseconds: 10, sent: 1000, received: 1000))
+        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 10))
+    }
+
+    @Test func aDurationOfZeroTrustsNothing() {
+        let trust = Trust(for: 0, clock: now.clock)
+        trust.begin(ServerTime(milliseconds: 0, sent: 1000, received: 1000))
+        #expect(trust.timeIfTrusted() == nil)
+    }
+}
