@@ -63,7 +63,7 @@ let package = Package(
         ),
 
         // Caches that many machines share, whatever server keeps them. No network.
-        .target(name: "VellumRemote", dependencies: ["VellumCore", "CChecksum"]),
+        .target(name: "VellumRemote", dependencies: ["VellumCore", "VellumEngine", "CChecksum"]),
         // A connection to a Valkey or Redis server. What imports NIO is compiled only with the trait.
         .target(
             name: "VellumValkey",
@@ -94,8 +94,9 @@ let package = Package(
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
-        .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumTestSupport"]),
-        .testTarget(name: "ValkeyTests", dependencies: ["VellumValkey", "VellumRemote", "VellumCore", "VellumTestSupport"]),
+        .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+        .testTarget(
+            name: "ValkeyTests", dependencies: ["VellumValkey", "VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift6"

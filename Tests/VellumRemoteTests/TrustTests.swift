@@ -4,14 +4,9 @@ import VellumRemote
 
 @Suite(.timeLimit(.minutes(60)))
 struct TrustTests {
-    private let now = Time()
+    private let now = ManualTime()
 
-    /// A clock that a test sets.
-    private final class Time: Sendable {
-        private let value = Locked<Int64>(1000)
-        var clock: SteadyClock { SteadyClock { [self] in value.withLock { $0 } } }
-        func set(_ milliseconds: Int64) { value.withLock { $0 = milliseconds } }
-    }
+    init() { now.set(1000) }
 
     @Test func memoryIsTrustedFromTheMomentAtWhichACommandWasSent() {
         let trust = Trust(for: 1000, clock: now.clock)

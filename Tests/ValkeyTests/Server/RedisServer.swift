@@ -55,20 +55,24 @@
 
         func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
+        /// A port that nobody has, below those that the system gives to clients.
         private static func freePort() throws -> Int {
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(socket) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let code = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(socket, address, length) == 0 ? getsockname(socket, address, &length) : -1
+            for _ in 0..<100 {
+                let port = Int.random(in: 20_000..<30_000)
+                let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                defer { close(socket) }
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_port = in_port_t(port).bigEndian
+                address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+                let code = withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    }
                 }
+                if code == 0 { return port }
             }
-            guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            return Int(UInt16(bigEndian: address.sin_port))
+            throw StartError(output: "No port is free.")
         }
     }
 #endif

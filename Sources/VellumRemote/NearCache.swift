@@ -1,0 +1,87 @@
+package import VellumCore
+package import VellumEngine
+
+/// What a process remembers of a cache on a server, and returns without asking it while it may be trusted (``Trust``).
+///
+/// The server says which keys others change. Such a key is forgotten on the thread of the connection, before any caller gets a reply that the
+/// server sent later. Whoever reads the server takes a ticket before, and what it read is kept only if nothing of the key changed since: the
+/// answer may be on its way while the change arrives.
+///
+/// - Complexity: O(1) for every call, except ``begin(_:)`` and forgetting everything, which are O(n).
+package final class NearCache<Value: Sendable>: Sendable {
+    /// Shows that nothing of a key changed since it was taken.
+    package struct Ticket: Sendable {
+        fileprivate let memory: MemoryCache<Value?>.FillTicket
+    }
+
+    private let memory: MemoryCache<Value?>
+    private let trust: Trust
+
+    /// - Parameter capacity: The limit of what is remembered, in bytes on the server.
+    package init(capacity: Capacity, trust: Trust) {
+        memory = MemoryCache(capacity: capacity)
+        self.trust = trust
+    }
+
+    /// An answer that was the server's less than the trust's duration ago.
+    package enum Hit: Sendable {
+        case value(Value)
+        /// There is nothing under the key.
+        case nothing
+    }
+
+    // MARK: Reading
+
+    /// Returns what is remembered of the key; `nil` if the server has to be asked. Affects the eviction order.
+    package func hit(forKey key: EntryKey) -> Hit? {
+        guard let now = trust.timeIfTrusted() else { return nil }
+        var notifiesDisk = false
+        guard let value = memory.use(key, at: now, notifiesDisk: &notifiesDisk) else { return nil }
+        return value.map(Hit.value) ?? .nothing
+    }
+
+    /// Returns a ticket for a caller that is about to ask the server.
+    package func ticket(forKey key: EntryKey) -> Ticket { Ticket(memory: memory.ticket(forMissed: key)) }
+
+    /// Remembers what the server answered, unless something of the key may have changed since the ticket was taken.
+    ///
+    /// - Parameters:
+    ///   - value: `nil` if there is nothing under the key.
+    ///   - record: What it was decoded from.
+    package func fill(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
+        guard let now = trust.time() else { return }
+        let validity = Validity(written: record.written, expires: record.expires)
+        let item = MemoryCache<Value?>.Item(
+            payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), stamp: memory.stamp(at: now),
+            metadata: EntryFacts(entryID: 0, validity: validity, isDirty: false))
+        release(memory.fill(item, forKey: key, ticket: ticket.memory, at: now))
+    }
+
+    /// The value that was remembered last, valid or not, whether it may be trusted or not. For callers that take an old value if there is no
+    /// other.
+    package func old(forKey key: EntryKey) -> (value: Value, expires: WallInstant)? {
+        guard let item = memory.peek(key), let value = item.payload else { return nil }
+        return (value, item.metadata.validity.until)
+    }
+
+    package var usage: StorageUsage { memory.totals() }
+
+    // MARK: Forgetting
+
+    /// Forgets keys that changed: those that the server names, and those that this process wrote or may have written.
+    ///
+    /// - Parameter keys: `nil` for all keys.
+    package func forget(_ keys: [EntryKey]?) {
+        guard let keys else { return release(memory.removeAll()) }
+        for key in keys { release(memory.remove(key)) }
+    }
+
+    /// Begins anew with a connection by which nothing was read: nobody said what changed before.
+    package func begin(_ time: ServerTime) {
+        forget(nil)
+        trust.begin(time)
+    }
+
+    /// Released outside the locks; nothing is on a disk, so nothing else follows.
+    private func release(_ effects: MemoryCache<Value?>.DeferredEffects) { withExtendedLifetime(effects) {} }
+}
