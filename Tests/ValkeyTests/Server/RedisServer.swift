@@ -1,5 +1,6 @@
 #if Valkey
     import Foundation
+    import VellumCore
     import VellumTestSupport
     import VellumValkey
 
@@ -24,8 +25,9 @@
                 ]
                 + settings
             let output = Pipe()
-            process.standardOutput = output
+            (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
             try process.run()
+            Self.running.withLock { _ = $0.insert(process.processIdentifier) }
             // It writes little after this line.
             var text = ""
             while !text.contains("Ready to accept connections") {
@@ -33,6 +35,16 @@
                 guard !more.isEmpty else { throw StartError(output: text) }
                 text += String(decoding: more, as: UTF8.self)
             }
+        }
+
+        /// The servers that are killed when the tests end: a test's last reference may still be held by a connection then.
+        private static let running: Locked<Set<pid_t>> = {
+            atexit { RedisServer.killAll() }
+            return Locked([])
+        }()
+
+        private static func killAll() {
+            for server in running.withLock({ $0 }) { Foundation.kill(server, SIGKILL) }
         }
 
         struct StartError: Error {
@@ -48,6 +60,7 @@
             guard process.isRunning else { return }
             Foundation.kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
+            Self.running.withLock { _ = $0.remove(process.processIdentifier) }
         }
 
         /// Freezes the server: connections stay, and nothing is answered.
