@@ -68,10 +68,14 @@
 
         func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
+        /// The ports of this process's servers, which may not have begun to listen.
+        private static let used = Locked<Set<Int>>([])
+
         /// A port that nobody has, below those that the system gives to clients.
         private static func freePort() throws -> Int {
             for _ in 0..<100 {
                 let port = Int.random(in: 20_000..<30_000)
+                guard used.withLock({ $0.insert(port).inserted }) else { continue }
                 let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
                 defer { close(socket) }
                 var address = sockaddr_in()
