@@ -10,7 +10,7 @@ package enum RemoteFailure: Error, Hashable {
     case tooLarge
     /// The caller was cancelled. The command may have been executed.
     case cancelled
-    /// This process closed the connection.
+    /// This process closed the connection. A command that was sent may have been executed.
     case closed
     /// The server cannot be used as it is configured, or as we are. Trying again does not help.
     case refused(String)
@@ -18,4 +18,16 @@ package enum RemoteFailure: Error, Hashable {
     case full
     /// The server answered with an error, or with what is no answer.
     case failed(String)
+}
+
+extension RemoteFailure {
+    /// The same failure for a command that was sent: a lost connection leaves open whether it was executed.
+    package var afterSending: RemoteFailure {
+        if case .unreachable(let reason) = self { .unanswered(reason) } else { self }
+    }
+
+    /// The same failure for a command that was not sent.
+    package var beforeSending: RemoteFailure {
+        if case .unanswered(let reason) = self { .unreachable(reason) } else { self }
+    }
 }

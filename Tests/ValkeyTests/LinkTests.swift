@@ -224,6 +224,30 @@
             #expect(try await right.call(RESPCommand("PING"), within: Self.long) == .simple("PONG"))
         }
 
+        /// A server that does not know the command repeats its arguments.
+        @Test func aServerWithoutRESP3DoesNotMakeThePasswordPublic() async throws {
+            let link = link(to: try RedisServer(["--rename-command", "HELLO", ""])) { $0.password = "some-secret" }
+            let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }
+            guard case .refused(let message) = error else { return #expect(kind(of: error) == .refused) }
+            #expect(!message.contains("secret"))
+            #expect(message.contains("6.2"))
+        }
+
+        /// Who has sent a command does not know whether it was executed. Who could not send it knows that it was not.
+        @Test func aLostConnectionTellsWhatWasSentFromWhatWasNot() async throws {
+            let server = try RedisServer()
+            let (link, other) = (link(to: server), link(to: server))
+            let waiting = Task {
+                await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("BLPOP", "list", "0"), within: Self.long)
+                }
+            }
+            while try await other.call(RESPCommand("INFO", "clients"), within: Self.long).text?.contains("blocked_clients:1") != true {}
+            server.kill()
+            #expect(await kind(of: waiting.value) == .unanswered)
+            let later = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("INCR", "k"), within: Self.long) }
+            #expect(kind(of: later) == .unreachable)
+        }
+
         @Test func aNodeOfAClusterIsRefused() async throws {
             let link = link(to: try RedisServer(["--cluster-enabled", "yes"]))
             let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: Self.long) }

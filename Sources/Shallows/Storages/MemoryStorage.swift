@@ -14,22 +14,34 @@ public import VellumCore
 public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
     /// `memory-storage-` and the types of keys and values.
     public let storageName = "memory-storage-\(Key.self):\(Value.self)"
-    @usableFromInline let contents: ReadMostly<[Key: Value]>
+    @usableFromInline let contents: ReadMostly<Contents>
+
+    /// Not copyable, so that a reader does not retain the dictionary: its count of references is a line of memory that every other reader would
+    /// have to wait for.
+    @usableFromInline
+    struct Contents: ~Copyable, Sendable {
+        @usableFromInline var values: [Key: Value]
+
+        init(values: [Key: Value]) { self.values = values }
+
+        @inlinable
+        borrowing func value(forKey key: Key) -> Value? { values[key] }
+    }
 
     /// Creates a storage with these values.
     public init(storage: [Key: Value] = [:]) {
-        contents = ReadMostly(storage)
+        contents = ReadMostly(Contents(values: storage))
     }
 
     /// All values. Reading copies nothing until one of the copies changes.
     ///
     /// Reading and then writing is not atomic: use ``ErasableStorage/update(forKey:_:completion:)`` where others change the values, too.
     public var storage: [Key: Value] {
-        get { contents.read { $0.pointee } }
+        get { contents.read { $0.pointee.values } }
         set {
             // Released outside the lock, because values may run code when they are released.
             var old = newValue
-            contents.write { swap(&$0, &old) }
+            contents.write { swap(&$0.values, &old) }
         }
     }
 
@@ -40,7 +52,9 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
             storageName,
             StorageOperations(
                 retrieve: { key, _ in
-                    guard let value = self.contents.read({ $0.pointee[key] }) else { return .failure(.missed(key, self.storageName)) }
+                    guard let value = self.contents.read({ $0.pointee.value(forKey: key) }) else {
+                        return .failure(.missed(key, self.storageName))
+                    }
                     return .success(value)
                 },
                 set: { value, key, _ in .success(self.replace(value, key)) },
@@ -55,7 +69,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
-        if let value = contents.read({ $0.pointee[key] }) {
+        if let value = contents.read({ $0.pointee.value(forKey: key) }) {
             completion(.success(value))
         } else {
             completion(.failure(MemoryStorageError.noValue))
@@ -73,7 +87,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     @inlinable
     func replace(_ value: Value?, _ key: Key) {
         var old = value
-        contents.write { swap(&$0[key], &old) }
+        contents.write { swap(&$0.values[key], &old) }
         withExtendedLifetime(old) {}  // Released outside the lock.
     }
 }

@@ -13,7 +13,7 @@
 ///
 /// Unchecked because `value` is protected by `locks`: it is read inside one of them and changed inside all.
 @usableFromInline
-package struct ReadMostly<Value>: ~Copyable, @unchecked Sendable {
+package struct ReadMostly<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let locks: UnsafeMutablePointer<Locked<Void>>
     @usableFromInline let count: Int
     @usableFromInline let value: UnsafeMutablePointer<Value>

@@ -139,7 +139,7 @@
         func send(_ command: RESPCommand, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
             let now = clock.now()
             let (sent, todo) = state.withLock { state -> (Result<UInt64, RemoteFailure>, Todo) in
-                if let end = state.end { return (.failure(end), Todo()) }
+                if let end = state.end { return (.failure(end.beforeSending), Todo()) }
                 guard command.bytes.count <= limits.commandBytes else { return (.failure(.tooLarge), Todo()) }
                 guard state.queue.count < limits.commands,
                     state.outgoing.readableBytes + state.inFlight + command.bytes.count <= limits.bytes
@@ -233,14 +233,15 @@
 
         private func checkDeadlines() {
             let now = clock.now()
-            let (late, isStuck, continues) = state.withLock { state in
+            let (late, wereSent, isStuck, continues) = state.withLock { state in
                 let late = state.handshake.takeExpired(at: now) + state.queue.takeExpired(at: now)
                 let isStuck = state.isSilent(longerThan: limits.longestSilence, at: now)
                 let continues = state.end == nil && state.queue.count + state.handshake.count > 0
                 state.isTimerScheduled = continues
-                return (late, isStuck, continues)
+                return (late, state.isReady, isStuck, continues)
             }
-            for caller in late { caller(.failure(.unanswered("The server did not answer in time."))) }
+            let failure = RemoteFailure.unanswered("The server did not answer in time.")
+            for caller in late { caller(.failure(wereSent ? failure : failure.beforeSending)) }
             if isStuck { close(.unanswered("The server does not answer.")) }
             if continues { watchDeadlines() }
         }
@@ -256,19 +257,19 @@
 
         // MARK: Ending
 
-        /// Ends the connection. Every caller that waits gets the failure.
+        /// Ends the connection. Every caller that waits gets the failure: during the handshake, that of a command that was not sent.
         func close(_ failure: RemoteFailure) {
-            let (channel, callers, isFirst) = state.withLock { state -> ((any Channel)?, [Caller], Bool) in
-                guard state.end == nil else { return (nil, [], false) }
+            let ending = state.withLock { state -> (channel: (any Channel)?, callers: [Caller], wereSent: Bool)? in
+                guard state.end == nil else { return nil }
                 state.end = failure
                 state.outgoing = ByteBuffer()
-                return (state.channel, state.handshake.removeAll() + state.queue.removeAll(), true)
+                return (state.channel, state.handshake.removeAll() + state.queue.removeAll(), state.isReady)
             }
-            guard isFirst else { return }
+            guard let (channel, callers, wereSent) = ending else { return }
             channel?.close(promise: nil)
             // Before any caller goes on: what was read by this connection may be stale from now on.
             onEnd(failure)
-            for caller in callers { caller(.failure(failure)) }
+            for caller in callers { caller(.failure(wereSent ? failure.afterSending : failure.beforeSending)) }
             ended.succeed()
         }
 

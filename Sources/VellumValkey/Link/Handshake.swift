@@ -11,8 +11,8 @@
             let sent = clock.now()
             let replies = try await connection.handshake(commands(for: server), within: server.connectTimeout)
             let received = clock.now()
-            for reply in replies {
-                if case .error(let message) = reply { throw refusal(message, by: server) }
+            for (number, reply) in replies.enumerated() {
+                if case .error(let message) = reply { throw refusal(message, repeatsArguments: number == 0, by: server) }
             }
             try check(replies[0], of: server)
             guard let time = replies.last?.elements?.compactMap(\.text).compactMap({ Int64($0) }), time.count == 2 else {
@@ -44,12 +44,16 @@
             guard property("role") == "master" else { throw .unreachable("\(server) is a replica, which takes no writes.") }
         }
 
-        private static func refusal(_ message: String, by server: ServerConfiguration) -> RemoteFailure {
-            switch message.prefix(while: { $0 != " " }) {
-            case "NOAUTH", "WRONGPASS": .refused("\(server) refuses the user or the password.")
-            case "NOPROTO": .refused("\(server) is too old: Redis 6.2 or Valkey is needed.")
-            case "LOADING", "BUSY", "MASTERDOWN": .unreachable("\(server) is not ready: \(message)")
-            default: .refused("\(server) refuses a connection: \(message)")
+        /// - Parameter repeatsArguments: Whether the message may contain the password: old servers repeat the arguments of a command that they
+        ///   do not know.
+        private static func refusal(_ message: String, repeatsArguments: Bool, by server: ServerConfiguration) -> RemoteFailure {
+            let code = message.prefix { $0 != " " }
+            switch code {
+            case "NOAUTH", "WRONGPASS": return .refused("\(server) refuses the user or the password.")
+            case "NOPROTO": return .refused("\(server) is too old: Redis 6.2 or Valkey is needed.")
+            case "LOADING", "BUSY", "MASTERDOWN": return .unreachable("\(server) is not ready: \(message)")
+            case "ERR" where repeatsArguments: return .refused("\(server) does not know HELLO: Redis 6.2 or Valkey is needed.")
+            default: return .refused("\(server) refuses a connection: \(repeatsArguments ? String(code) : message)")
             }
         }
     }

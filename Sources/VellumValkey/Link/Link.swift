@@ -109,7 +109,7 @@
 
         private func lost(_ connection: Connection?, _ failure: RemoteFailure) {
             phase.withLock { phase in
-                if case .connected(let present) = phase, present === connection { phase = .lost(failure) }
+                if case .connected(let present) = phase, present === connection { phase = .lost(failure.beforeSending) }
             }
         }
 

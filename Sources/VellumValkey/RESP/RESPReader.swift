@@ -16,6 +16,8 @@ package enum RESPReader {
 
     /// The longest string, in bytes. Values are shorter (``Connection/Limits``).
     static let longestString = 64 << 20
+    /// The longest value of any kind, in bytes: more is not waited for.
+    static let longestValue = longestString + (1 << 20)
     /// The most elements of an aggregate.
     static let mostElements = 1 << 20
     /// The longest line: a length, a number, a simple string or an error.
@@ -32,7 +34,9 @@ package enum RESPReader {
             return (value, cursor.position)
         } catch {
             switch error {
-            case .incomplete: return nil
+            case .incomplete:
+                guard bytes.count <= longestValue else { throw Malformed(reason: "A value is too long.") }
+                return nil
             case .malformed(let reason): throw Malformed(reason: reason)
             }
         }
@@ -121,7 +125,7 @@ package enum RESPReader {
         }
 
         private mutating func double() throws(Stop) -> Double {
-            guard let number = Double(try line()) else { throw .malformed("A floating-point number is none.") }
+            guard let number = Double(try line()) else { throw .malformed("A floating-point number is malformed.") }
             return number
         }
 

@@ -73,6 +73,15 @@ struct RESPReaderTests {
         #expect(try read(String(repeating: "*1048576\r\n", count: 15).utf8) == nil)
     }
 
+    /// What does not end is not collected for ever.
+    @Test func aValueThatIsTooLongIsMalformed() throws {
+        let strings =
+            Array("*1000000\r\n".utf8)
+            + Array(repeating: Array("$1048576\r\n".utf8) + [UInt8](repeating: 0, count: 1 << 20) + [13, 10], count: 66).joined()
+        #expect(throws: RESPReader.Malformed.self) { _ = try read(strings) }
+        #expect(try read(strings.prefix(64 << 20)) == nil)
+    }
+
     @Test func anyBytesAreAValueAPartOrMalformed() {
         var random = SeededGenerator(seed: 7)
         let alphabet = Array("$*:+-_~%>#,(!=|0123456789\r\n\r\n\r\nat".utf8)
