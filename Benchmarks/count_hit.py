@@ -4,8 +4,10 @@
     count_hit.py PROBE
 
 Runs `PROBE trace-hits` and steps through the hits of two threads, one instruction at a time (ptrace). `capstone`, from PyPI, tells what
-each instruction writes. A line of 64 bytes is shared if hits of both threads wrote it. Only for Linux on x86-64.
+each instruction writes. A line of 64 bytes is shared if hits of both threads wrote it; every write to it counts, because another core may have
+fetched it since the last one. Only for Linux on x86-64.
 """
+import collections
 import ctypes
 import os
 import platform
@@ -75,8 +77,9 @@ class Tracer:
         return found
 
     def step_through(self, thread, lock):
-        """Steps until the thread sends SIGUSR1 again. Returns the locks taken, the atomic operations, and the lines written."""
-        locks, atomics, lines = 0, 0, set()
+        """Steps until the thread sends SIGUSR1 again. Returns the locks taken, the atomic operations, and how often each line
+        was written."""
+        locks, atomics, lines = 0, 0, collections.Counter()
         registers = Registers()
         while True:
             self.call(STEP, thread, 0, 0)
@@ -117,7 +120,7 @@ def main():
     output = os.fdopen(reading)
     # The address of pthread_mutex_lock, and how many hits are traced at once. Then the name of each side before its two threads.
     header, name, seen = None, None, []
-    print(f"{'What a hit of memory does':34}{'locks':>8}{'atomic':>8}{'lines':>8}{'shared':>8}")
+    print(f"{'What a hit of memory does':34}{'locks':>8}{'atomic':>8}{'writes':>8}{'shared':>8}")
     while True:
         try:
             thread, status = os.waitpid(-1, WALL)
@@ -137,8 +140,8 @@ def main():
             if len(seen) == 2:
                 hits = header[1]
                 (locks, atomics, lines), (_, _, others) = seen
-                shared = len(lines & others)
-                print(f"{name:34}{locks / hits:8.1f}{atomics / hits:8.1f}{len(lines) / hits:8.1f}{shared / hits:8.2f}", flush=True)
+                shared = sum(count for line, count in lines.items() if line in others)
+                print(f"{name:34}{locks / hits:8.1f}{atomics / hits:8.1f}{lines.total() / hits:8.1f}{shared / hits:8.2f}", flush=True)
                 seen = []
             sent = 0
         tracer.call(CONT, thread, 0, 0 if sent in (signal.SIGTRAP, signal.SIGSTOP) else sent)
