@@ -25,6 +25,12 @@ package protocol RemoteBackend: AnyObject, Sendable {
     /// Removes the entry and ends the lease.
     func drop(_ key: EntryKey) async throws(RemoteFailure)
 
+    /// Removes every entry of the cache that is there when the call begins, and ends the leases. Others are not kept from storing meanwhile.
+    func dropAll() async throws(RemoteFailure)
+
+    /// How long a lease lasts without being renewed, in milliseconds.
+    var leaseDuration: Int64 { get }
+
     /// Stores an entry if its holder still has the lease, which ends.
     ///
     /// - Returns: Whether it was stored.
@@ -65,5 +71,12 @@ package struct LeaseToken: Hashable, Sendable {
         LeaseToken(
             String(UInt64.random(in: 0...(.max), using: &generator), radix: 36) + "-"
                 + String(UInt64.random(in: 0...(.max), using: &generator), radix: 36))
+    }
+}
+
+extension LeaseToken {
+    static func random() -> LeaseToken {
+        var generator = SystemRandomNumberGenerator()
+        return random(using: &generator)
     }
 }

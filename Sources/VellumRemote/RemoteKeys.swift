@@ -20,6 +20,14 @@ package struct RemoteKeys: Hashable, Sendable {
 
     package func lease(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}l" }
 
+    /// Matches all keys of the cache (redis.io/docs/latest/commands/keys).
+    package var pattern: String {
+        prefix.reduce(into: "") { pattern, character in
+            if "*?[]\\^-".contains(character) { pattern.append("\\") }
+            pattern.append(character)
+        } + "*"
+    }
+
     /// Returns the key of the entry whose value or lease has this key on the server; `nil` if it belongs to no entry of this cache.
     package func entryKey(of remote: Data) -> EntryKey? {
         guard remote.starts(with: prefix.utf8), let end = remote.lastIndex(of: UInt8(ascii: "}")) else { return nil }

@@ -1,8 +1,8 @@
-internal import VellumCore
+package import VellumCore
 
 extension LoadCoordinator where Outcome: Sendable {
     /// How a task stopped waiting.
-    enum Wakeup: Sendable {
+    package enum Wakeup: Sendable {
         case finished(Outcome, isStarter: Bool)
         case cancelled
         /// The task is part of a load, and would have waited for itself.
@@ -12,7 +12,7 @@ extension LoadCoordinator where Outcome: Sendable {
     /// Waits for the load of the key, without holding a thread; `start` starts one if there is none.
     ///
     /// Returns as soon as the task is cancelled, whatever the loader does.
-    func wait(for key: Key, keepsRunning: Bool, start: @Sendable (_ load: UInt64) -> Void) async -> Wakeup {
+    package func wait(for key: Key, keepsRunning: Bool, start: @Sendable (_ load: UInt64) -> Void) async -> Wakeup {
         let number = Self.newNumber()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

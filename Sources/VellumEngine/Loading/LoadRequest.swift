@@ -3,12 +3,12 @@ package import VellumCore
 /// How long past its age a caller accepts a stale value (RFC 5861), in milliseconds.
 package struct Staleness: Hashable, Sendable {
     /// While the value is loaded again in the background.
-    var whileRevalidate: Int64 = 0
+    package var whileRevalidate: Int64 = 0
     /// If the loader fails.
-    var ifError: Int64 = 0
+    package var ifError: Int64 = 0
 
     /// The longer of the two.
-    var window: Int64 { max(whileRevalidate, ifError) }
+    package var window: Int64 { max(whileRevalidate, ifError) }
 
     /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
     package init(whileRevalidate: Duration, ifError: Duration) throws(VellumError) {
@@ -21,24 +21,24 @@ package struct Staleness: Hashable, Sendable {
 package struct LoadRequest<Value: Sendable>: Sendable {
     package typealias Addition = @Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void
 
-    var key: EntryKey
+    package var key: EntryKey
     /// How long the caller accepts entries that have no age of their own.
-    var expiration: Expiration
-    var staleness: Staleness
+    package var expiration: Expiration
+    package var staleness: Staleness
     /// How long the loaded value is valid for every caller.
-    var ownExpiration: Expiration?
+    package var ownExpiration: Expiration?
     /// For how many milliseconds `nil` and a failure are cached; 0 for not at all.
-    var negativeMaxAge: Int64
-    var errorMaxAge: Int64
+    package var negativeMaxAge: Int64
+    package var errorMaxAge: Int64
     /// Whether the loader goes on without waiters.
-    var isKept: Bool
+    package var isKept: Bool
     /// The value that stands for `nil` in this store, if such answers are recorded.
     package var tombstone: Tombstone<Value>?
     /// Whether `nil` is an answer to this caller. If not, the loader must return a value.
     package var acceptsNil = false
     /// What is recorded with the value, in the same transaction. Runs outside every lock.
     package var addition: Addition?
-    var load: @Sendable () async throws -> Value?
+    package var load: @Sendable () async throws -> Value?
 
     /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
     package init(

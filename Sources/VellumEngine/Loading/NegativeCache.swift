@@ -1,23 +1,27 @@
-internal import VellumCore
+package import VellumCore
 
 /// Remembered answers without a value: that there is none, or that the loader failed. In memory only, and bounded.
 ///
 /// A pure value. An answer holds while nothing is written or removed under its key: it carries the version that the key had when the load
 /// began (``WriteVersions``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
-struct NegativeCache: Sendable {
-    enum Answer: Sendable {
+package struct NegativeCache: Sendable {
+    package enum Answer: Sendable {
         case nothing
         case failure(any Error)
     }
 
-    struct Item: Sendable {
-        var answer: Answer
-        var since: WallInstant
-        var until: WallInstant
-        var version: UInt64
+    package struct Item: Sendable {
+        package var answer: Answer
+        package var since: WallInstant
+        package var until: WallInstant
+        package var version: UInt64
+
+        package init(answer: Answer, since: WallInstant, until: WallInstant, version: UInt64) {
+            (self.answer, self.since, self.until, self.version) = (answer, since, until, version)
+        }
 
         /// An answer from the future is invalid: the clock was set back.
-        func isValid(at now: WallInstant) -> Bool { since <= now && now < until }
+        package func isValid(at now: WallInstant) -> Bool { since <= now && now < until }
     }
 
     /// The largest number of keys: some hundred kilobytes.
@@ -25,16 +29,16 @@ struct NegativeCache: Sendable {
 
     private var items: [EntryKey: Item] = [:]
 
-    init() {}
+    package init() {}
 
     var count: Int { items.count }
 
-    func item(_ key: EntryKey) -> Item? { items[key] }
+    package func item(_ key: EntryKey) -> Item? { items[key] }
 
     /// Inserts an answer, and returns the keys whose answers were evicted, one for each answer.
     ///
     /// - Complexity: O(1), over many calls.
-    mutating func insert(_ item: Item, forKey key: EntryKey) -> [EntryKey] {
+    package mutating func insert(_ item: Item, forKey key: EntryKey) -> [EntryKey] {
         var gone: [EntryKey] = []
         if items.removeValue(forKey: key) != nil { gone.append(key) }
         if items.count >= Self.mostKeys {
@@ -50,7 +54,7 @@ struct NegativeCache: Sendable {
     }
 
     /// Removes the answer under the key if it has this version. Returns whether it had.
-    mutating func remove(_ key: EntryKey, version: UInt64) -> Bool {
+    package mutating func remove(_ key: EntryKey, version: UInt64) -> Bool {
         guard items[key]?.version == version else { return false }
         items[key] = nil
         return true

@@ -136,7 +136,7 @@ extension Store where Value: Sendable {
 }
 
 extension VellumError {
-    static var recursiveLoad: VellumError {
+    package static var recursiveLoad: VellumError {
         VellumError(
             .recursiveLoad,
             "A loader asks for the key that it loads, directly or through other loaders, and would wait forever. Load other keys only.")

@@ -52,6 +52,21 @@
             _ = try await answer(RESPCommand("DEL", keys.value(of: key), keys.lease(of: key)), within: times.write)
         }
 
+        package func dropAll() async throws(RemoteFailure) {
+            var cursor = "0"
+            repeat {
+                let reply = try await answer(RESPCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "1000"), within: times.write)
+                guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let found = parts[1].elements else {
+                    throw .failed("The server answered SCAN with what it does not return.")
+                }
+                let names = found.compactMap(\.data)
+                if !names.isEmpty { _ = try await answer(RESPCommand(["UNLINK"] + names), within: times.write) }
+                cursor = next
+            } while cursor != "0"
+        }
+
+        package var leaseDuration: Int64 { times.lease }
+
         package func fill(
             _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
         ) async throws(RemoteFailure) -> Bool {

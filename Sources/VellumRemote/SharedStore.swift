@@ -1,0 +1,214 @@
+package import Foundation
+internal import Synchronization
+package import VellumCore
+package import VellumEngine
+
+/// One cache on a server, as a process sees it: what it remembers of it, the server, and the loads of missing values.
+///
+/// The server's clock decides about ages. A read or a write asks the server once; a near hit asks nobody. Every call has a deadline.
+package final class SharedStore<Value: Sendable>: Sendable {
+    /// How values become bytes.
+    package struct Coding: Sendable {
+        var encode: @Sendable (Value) throws -> Data
+        var decode: @Sendable (Data, _ typeVersion: Int64, EntryKey) throws -> Value?
+        var typeVersion: Int64
+
+        /// - Parameter decode: Returns `nil` if a migration drops the value.
+        package init(
+            typeVersion: Int64, encode: @escaping @Sendable (Value) throws -> Data,
+            decode: @escaping @Sendable (Data, _ typeVersion: Int64, EntryKey) throws -> Value?
+        ) {
+            (self.typeVersion, self.encode, self.decode) = (typeVersion, encode, decode)
+        }
+    }
+
+    /// The waiting that tests replace.
+    package struct Times: Sendable {
+        /// After how many milliseconds a caller stops waiting for another process's loader, and runs its own.
+        package var longestWait: Int64 = 30_000
+        package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+        package var clock = SteadyClock.system
+
+        package init() {}
+    }
+
+    package let name: String
+    let near: NearCache<Value>
+    let trust: Trust
+    let backend: any RemoteBackend
+    let coding: Coding
+    let times: Times
+    let loads = LoadCoordinator<EntryKey, LoadOutcome>()
+    let signals = ChangeSignals()
+    let pending = Locked(PendingRemovals())
+    let failedLoads = Locked(NegativeCache())
+    /// Failures that no caller receives.
+    package let failures = EventHub<VellumError>()
+    /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
+    private let longestStaleness = Atomic<Int64>(0)
+
+    /// - Parameters:
+    ///   - name: The name of the cache, for errors.
+    ///   - near: What is remembered, under the same `trust`.
+    package init(
+        name: String, near: NearCache<Value>, trust: Trust, backend: any RemoteBackend, coding: Coding, times: Times = Times()
+    ) {
+        (self.name, self.near, self.trust, self.backend, self.coding, self.times) = (name, near, trust, backend, coding, times)
+    }
+
+    // MARK: Reading
+
+    /// Returns the valid value of a key; `nil` if there is none. Affects the eviction order of memory and server.
+    ///
+    /// - Parameter asksServer: Whether the server is asked even if there is a near hit.
+    package func value(forKey key: EntryKey, asksServer: Bool) async throws(VellumError) -> Value? {
+        if !asksServer {
+            switch near.hit(forKey: key) {
+            case .value(let value): return value
+            case .nothing: return nil
+            case nil: break
+            }
+        }
+        let ticket = near.ticket(forKey: key)
+        let entry = try await remote { () throws(RemoteFailure) in
+            try await sendRemovals(pending.withLock { $0.work(before: key) })
+            return try await backend.entry(forKey: key)
+        }
+        return try receive(entry, key, ticket) ?? nil
+    }
+
+    /// What the server answered means: a value, that there is none (`.some(nil)`), or that there is no valid entry (`nil`).
+    func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
+        switch entry {
+        case .missing: return nil
+        case .damaged:
+            throw VellumError(.damagedEntry, "The entry on the server does not match its checksum. Set the value again.")
+                .located(archive: name, path: nil)
+        case .record(let record):
+            guard let now = trust.time(), now < record.expires else { return nil }
+            let value = try decode(record, key)
+            near.fill(value, record, forKey: key, ticket: ticket)
+            return .some(value)
+        }
+    }
+
+    /// - Returns: `nil` if there is nothing under the key, or a migration dropped it.
+    func decode(_ record: RemoteRecord, _ key: EntryKey) throws(VellumError) -> Value? {
+        guard let bytes = record.value else { return nil }
+        do {
+            return try coding.decode(bytes, record.typeVersion, key)
+        } catch let error as VellumError where error.code == .newerVersion {
+            throw error.located(archive: name, path: nil)
+        } catch {
+            throw VellumError(
+                .notDecodable,
+                """
+                The entry on the server cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, use another \
+                version of the cache, or set the value again.
+                """, cause: error
+            ).located(archive: name, path: nil)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Sets the value of a key. When the call returns, no read of this process returns an older one.
+    package func set(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) {
+        let bytes: Data
+        do {
+            bytes = try coding.encode(value)
+        } catch {
+            let reason = "A value of type \(Value.self) cannot be encoded: \(codingReason(error)). The old value is still there."
+            throw VellumError(.notEncodable, reason, cause: error).located(archive: name, path: nil)
+        }
+        defer { near.forget([key]) }
+        try await remote { () throws(RemoteFailure) in
+            // The first command tells what time the server has.
+            if trust.time() == nil { _ = try await backend.entry(forKey: key) }
+            let (record, lifetime) = try record(bytes, key, expiration)
+            // What was to be removed is overwritten.
+            if pending.withLock({ $0.work(before: key) }) == .everything { try await sendRemovals(.everything) }
+            try await backend.put(record, forKey: key, lifetime: lifetime)
+        }
+        pending.withLock { $0.didRemove(key) }
+        forgetFailure(of: key)
+    }
+
+    /// Removes the value of a key. If the server cannot be reached, the removal is sent when it is there again, and until then the key is not
+    /// read.
+    package func removeValue(forKey key: EntryKey) async throws(VellumError) {
+        defer { near.forget([key]) }
+        forgetFailure(of: key)
+        // Before it is sent: a read that begins meanwhile removes it, too.
+        pending.withLock { $0.insert(key) }
+        try await remote { () throws(RemoteFailure) in try await backend.drop(key) }
+        pending.withLock { $0.didRemove(key) }
+    }
+
+    /// Returns the bytes for the server and how long it keeps them.
+    func record(_ value: Data?, _ key: EntryKey, _ expiration: Expiration) throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
+        guard let now = trust.time() else { throw .unreachable("The time of the server is not known.") }
+        let age = expiration.age(of: key, written: now)
+        let record = RemoteRecord(
+            value: value, typeVersion: coding.typeVersion, written: now, expires: age == .max ? .never : now.advanced(byMilliseconds: age))
+        let (lifetime, isForever) = age.addingReportingOverflow(longestStaleness.load(ordering: .relaxed))
+        return (record, age == .max || isForever ? nil : lifetime)
+    }
+
+    /// From now on, the server keeps new entries for so many milliseconds past their age.
+    func keepExpired(forMilliseconds staleness: Int64) {
+        if longestStaleness.load(ordering: .relaxed) < staleness { longestStaleness.max(staleness, ordering: .relaxed) }
+    }
+
+    // MARK: What the connection tells
+
+    /// A connection is ready, and nothing was read by it.
+    package func didConnect(at time: ServerTime) {
+        near.begin(time)
+        signals.signal(nil)
+        let work = pending.withLock { $0.all }
+        guard work != .nothing else { return }
+        Task {
+            do throws(RemoteFailure) {
+                try await sendRemovals(work)
+            } catch {
+                failures.send(VellumError(error, cache: name))  // They stay pending.
+            }
+        }
+    }
+
+    package func didLoseConnection() {
+        trust.stop()
+        signals.signal(nil)
+    }
+
+    /// Others changed the keys; `nil` if any key may have changed.
+    package func didChange(_ keys: [EntryKey]?) {
+        near.forget(keys)
+        signals.signal(keys)
+    }
+
+    /// Removes what could not be removed before.
+    func sendRemovals(_ work: PendingRemovals.Work) async throws(RemoteFailure) {
+        switch work {
+        case .nothing: break
+        case .keys(let keys):
+            for key in keys where pending.withLock({ $0.work(before: key) }) != .nothing {
+                try await backend.drop(key)
+                pending.withLock { $0.didRemove(key) }
+            }
+        case .everything:
+            try await backend.dropAll()
+            pending.withLock { $0.didRemoveEverything() }
+            near.forget(nil)
+        }
+    }
+
+    func remote<Result: Sendable>(_ body: () async throws(RemoteFailure) -> Result) async throws(VellumError) -> Result {
+        do throws(RemoteFailure) {
+            return try await body()
+        } catch {
+            throw VellumError(error, cache: name)
+        }
+    }
+}
