@@ -14,6 +14,9 @@ let package = Package(
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "CBORCoding", targets: ["CBORCoding"]),
+        // With the trait `Valkey`; without it they are empty.
+        .library(name: "MiniCacheValkey", targets: ["MiniCacheValkey"]),
+        .library(name: "ShallowsValkey", targets: ["ShallowsValkey"]),
     ],
     traits: [
         .trait(name: "Valkey", description: "Shared caches on a Valkey or Redis server. Needs swift-nio.")
@@ -73,6 +76,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
             ]),
 
+        // The faces over such a server.
+        .target(name: "MiniCacheValkey", dependencies: ["MiniCache", "VellumCore", "VellumEngine", "VellumRemote", "VellumValkey"]),
+        .target(name: "ShallowsValkey", dependencies: ["Shallows", "VellumCore", "VellumEngine", "VellumRemote", "VellumValkey"]),
+
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
         // An earlier version of it, whose file it migrates.
@@ -96,7 +103,10 @@ let package = Package(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
-            name: "ValkeyTests", dependencies: ["VellumValkey", "VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+            name: "ValkeyTests",
+            dependencies: [
+                "MiniCacheValkey", "ShallowsValkey", "VellumValkey", "VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport",
+            ]),
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift6"

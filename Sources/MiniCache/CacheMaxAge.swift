@@ -1,5 +1,5 @@
 public import Foundation
-internal import VellumCore
+package import VellumCore
 
 /// How long the values of a cache stay valid after they were set.
 ///
@@ -29,7 +29,7 @@ public enum CacheMaxAge: Sendable {
     /// An age under which values never expire.
     public static let forever = CacheMaxAge.timeInterval(.infinity)
 
-    var expiration: Expiration {
+    package var expiration: Expiration {
         let seconds =
             switch self {
             case .hours(let hours): hours * 3600

@@ -15,7 +15,7 @@ public enum CacheVersion: Hashable, Sendable {
     /// A text that you change when types in the cache change so that old values cannot be decoded.
     case custom(String)
 
-    var text: String {
+    package var text: String {
         switch self {
         case .appVersion: ProgramVersion.current
         case .custom(let text): text

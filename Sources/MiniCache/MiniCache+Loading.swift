@@ -3,7 +3,7 @@ internal import VellumEngine
 
 // Loading: a missing value is requested from its source, once for all waiting callers.
 
-extension MiniCache where Value: Sendable {
+extension MiniCache {
     /// Returns the value of a key, and loads it if there is no valid one.
     ///
     /// ```swift
@@ -158,7 +158,7 @@ extension MiniCache where Value: Sendable {
             let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
             var request = try LoadRequest<CachedValue>(key: entryKey, under: expiration, staleness: staleness, options: options) {
                 guard let value = try await loader() else { return nil }
-                return CachedValue(keepsDecoded ? DecodedForm(value, coding) : encodedForm(of: value, coding))
+                return CachedValue(keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value))
             }
             (request.tombstone, request.acceptsNil) = (tombstone, acceptsNil)
             let answer = try await store.load(request, hasLooked: hasLooked)
@@ -182,15 +182,5 @@ extension MiniCache where Value: Sendable {
                 return .unreadable  // A value that this handle cannot decode is a miss.
             }
         }
-    }
-}
-
-/// Returns the bytes of a value, or the value itself if it cannot be encoded: then recording it fails and is reported, and the caller gets
-/// the value.
-private func encodedForm<Value: Codable & Sendable>(of value: Value, _ coding: ValueCoding<Value>) -> CachedForm {
-    do {
-        return try coding.encoded(value)
-    } catch {
-        return DecodedForm(value, coding)
     }
 }

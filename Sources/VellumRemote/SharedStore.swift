@@ -56,6 +56,9 @@ package final class SharedStore<Value: Sendable>: Sendable {
         (self.name, self.near, self.trust, self.backend, self.coding, self.times) = (name, near, trust, backend, coding, times)
     }
 
+    /// What is remembered.
+    package var usage: StorageUsage { near.usage }
+
     // MARK: Reading
 
     /// Returns the valid value of a key; `nil` if there is none. Affects the eviction order of memory and server.
@@ -145,6 +148,12 @@ package final class SharedStore<Value: Sendable>: Sendable {
         pending.withLock { $0.didRemove(key) }
     }
 
+    /// Removes every value. Others may set values meanwhile, which are removed or stay.
+    package func removeAll() async throws(VellumError) {
+        defer { near.forget(nil) }
+        try await remote { () throws(RemoteFailure) in try await sendRemovals(.everything) }
+    }
+
     /// Returns the bytes for the server and how long it keeps them.
     func record(_ value: Data?, _ key: EntryKey, _ expiration: Expiration) throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
         guard let now = trust.time() else { throw .unreachable("The time of the server is not known.") }
@@ -162,10 +171,8 @@ package final class SharedStore<Value: Sendable>: Sendable {
 
     // MARK: What the connection tells
 
-    /// A connection is ready, and nothing was read by it.
-    package func didConnect(at time: ServerTime) {
-        near.begin(time)
-        signals.signal(nil)
+    /// Sends what could not be sent before. Keys that wait for it are not read meanwhile.
+    package func sendPendingRemovals() {
         let work = pending.withLock { $0.all }
         guard work != .nothing else { return }
         Task {
@@ -177,10 +184,8 @@ package final class SharedStore<Value: Sendable>: Sendable {
         }
     }
 
-    package func didLoseConnection() {
-        trust.stop()
-        signals.signal(nil)
-    }
+    /// The connection was lost: those who wait for another's loader ask again.
+    package func didLoseConnection() { signals.signal(nil) }
 
     /// Others changed the keys; `nil` if any key may have changed.
     package func didChange(_ keys: [EntryKey]?) {

@@ -1,22 +1,22 @@
-internal import Foundation
+package import Foundation
 internal import ModelVersions
-internal import VellumCore
+package import VellumCore
 internal import VellumEngine
 
 /// The bytes of values, for all values of a handle: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
 @usableFromInline
-final class ValueCoding<Value: Codable>: Sendable {
+package final class ValueCoding<Value: Codable>: Sendable {
     let format: CodableFormat
     /// The version of the type; `nil` if it says none.
     private let model = ModelVersion(of: Value.self)
 
-    init(_ format: CodableFormat) { self.format = format }
+    package init(_ format: CodableFormat) { self.format = format }
 
     private var dataMark: UInt8 { 0 }
 
-    var version: Int64 { model?.number ?? 0 }
+    package var version: Int64 { model?.number ?? 0 }
 
-    func encode(_ value: Value) throws -> Data {
+    package func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return [dataMark] + data }
         return try format.encode(value)
     }
@@ -27,10 +27,14 @@ final class ValueCoding<Value: Codable>: Sendable {
     ///
     /// - Returns: `nil` if its migration drops it.
     func decode(_ form: CachedForm, of key: EntryKey) throws -> Value? {
-        let bytes = try form.encoded()
-        guard form.version == version else {
-            guard let model else { throw VellumError.newerVersion(form.version, than: 0) }
-            return switch try model.migrate(bytes, from: form.version, of: key) {
+        try decode(form.encoded(), version: form.version, of: key)
+    }
+
+    /// Decodes the bytes of a value of a version of its type, as ``decode(_:of:)`` does.
+    package func decode(_ bytes: Data, version stored: Int64, of key: EntryKey) throws -> Value? {
+        guard stored == version else {
+            guard let model else { throw VellumError.newerVersion(stored, than: 0) }
+            return switch try model.migrate(bytes, from: stored, of: key) {
             case .value(let value): value
             case .removed: nil
             }

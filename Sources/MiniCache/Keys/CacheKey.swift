@@ -15,7 +15,7 @@ internal import VellumEngine
 /// Two keys are equal if their normalized CBOR is. So the integer 1 and the string "1" are different keys, while an `Int` and an `Int64`, or
 /// an enum and its raw value, are equal.
 @usableFromInline
-enum CacheKey {
+package enum CacheKey {
     /// Returns the engine's key of a key.
     ///
     /// - Throws: ``VellumError/Code/invalidKey`` if equal values of the type may be encoded differently, or a number is not finite;
@@ -32,6 +32,9 @@ enum CacheKey {
     static func text(_ text: String) -> EntryKey {
         text.utf8.first == mark ? escaped(text) : EntryKey(text)
     }
+
+    /// The same as ``of(_:)``, for other modules.
+    package static func entryKey<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey { try of(key) }
 
     /// U+0001, which precedes everything that is not a string.
     @inlinable static var mark: UInt8 { 1 }

@@ -1,0 +1,5 @@
+#if Valkey
+    @_exported public import MiniCache
+    @_exported public import VellumRemote
+    @_exported public import VellumValkey
+#endif

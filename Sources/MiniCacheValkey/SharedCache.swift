@@ -1,0 +1,118 @@
+#if Valkey
+    public import MiniCache
+    public import VellumCore
+    internal import VellumEngine
+    internal import VellumRemote
+    internal import VellumValkey
+
+    /// A cache of `Codable` values with `Codable` keys that many machines share, on a Valkey or Redis server.
+    ///
+    /// ```swift
+    /// let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
+    /// try await rates.set(rate, forKey: "USD")
+    /// ```
+    ///
+    /// What a process read is remembered, and returned again without asking the server for as long as ``ValkeyConfiguration/trust`` allows:
+    /// it was the server's value less than that ago (1 s), typically less than some milliseconds, because the server says what others change.
+    /// It is a cache: the server may evict any value, and a failover may lose the last writes that it acknowledged.
+    ///
+    /// Works from any thread. No call blocks a thread; every call has a deadline.
+    public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendable {
+        private let store: SharedStore<Value>
+        private let expiration: Expiration
+        /// The connection lasts as long as its caches.
+        private let server: ValkeyServer
+
+        init(_ store: SharedStore<Value>, _ expiration: Expiration, _ server: ValkeyServer) {
+            (self.store, self.expiration, self.server) = (store, expiration, server)
+        }
+
+        /// Whether a value may be returned that this process remembers.
+        public enum Freshness: Hashable, Sendable {
+            /// What was the server's value less than ``ValkeyConfiguration/trust`` ago is returned without asking it.
+            case near
+            /// The server is asked in any case.
+            case confirmed
+        }
+
+        /// Returns the value of a key, or `nil` if there is no valid one.
+        ///
+        /// - Parameter freshness: Whether the server is asked in any case.
+        /// - Complexity: O(1), and a round trip if it is not remembered.
+        /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
+        ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
+        ///   ``VellumError/Code/notDecodable`` if the value cannot be read.
+        public func value(forKey key: Key, freshness: Freshness = .near) async throws(VellumError) -> Value? {
+            try await store.value(forKey: CacheKey.entryKey(key), asksServer: freshness == .confirmed)
+        }
+
+        /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
+        ///
+        /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
+        /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
+        public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
+            try await store.set(value, forKey: CacheKey.entryKey(key), under: maxAge?.expiration ?? expiration)
+        }
+
+        /// Removes the value of a key.
+        ///
+        /// - Throws: ``VellumError``. If the server cannot be reached, the removal is sent again when it is there, as long as this process lives,
+        ///   and until then this process does not read the key.
+        public func removeValue(forKey key: Key) async throws(VellumError) {
+            try await store.removeValue(forKey: CacheKey.entryKey(key))
+        }
+
+        /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.
+        public var failures: some AsyncSequence<VellumError, Never> & Sendable { store.failures.events() }
+
+        /// How many values this process remembers, and the sum of their bytes.
+        public var memoryUsage: StorageUsage { store.usage }
+    }
+
+    extension SharedCache: LoadingCache {
+        /// Returns the value of a key and its source, and loads it if there is no valid one.
+        ///
+        /// One loader runs for a key on all machines while its process answers; other callers wait for its result. If the process dies or
+        /// stands still for longer than ``ValkeyConfiguration/lease``, another loader runs, and what the first one returns late is not stored.
+        /// If the value is set or removed while the loader runs, that stays. If the server cannot be reached, each process runs one loader, and
+        /// stores nothing.
+        ///
+        /// - Parameters:
+        ///   - maxAge: How long a loaded value is valid; `nil` for the age of the cache.
+        ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
+        ///   - staleIfError: How long past its age a stale value is returned if the loader fails or the server cannot be reached.
+        ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
+        /// - Throws: The error of the loader, to all waiters of this process; the next one loads again. `CancellationError` if the caller's task
+        ///   is cancelled.
+        public func load(
+            _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+            options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+        ) async throws -> Loaded<Value> {
+            let answer = try await store.load(request(key, maxAge, staleWhileRevalidate, staleIfError, options, load))
+            guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
+            return Loaded(value, answer.source)
+        }
+
+        /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
+        @_disfavoredOverload  // A closure without a declared type returns a value.
+        public func load(
+            _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+            options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+        ) async throws -> Loaded<Value?> {
+            var request = try request(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
+            request.acceptsNil = true
+            return try await store.load(request)
+        }
+
+        private func request(
+            _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+            _ load: @escaping @Sendable () async throws -> Value?
+        ) throws(VellumError) -> LoadRequest<Value> {
+            var options = options
+            if let maxAge { options.expiration = maxAge.expiration }
+            return try LoadRequest(
+                key: CacheKey.entryKey(key), under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+                options: options, load: load)
+        }
+    }
+#endif

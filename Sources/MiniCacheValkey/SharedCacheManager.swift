@@ -1,0 +1,71 @@
+#if Valkey
+    internal import Foundation
+    public import MiniCache
+    public import VellumCore
+    internal import VellumEngine
+    internal import VellumRemote
+    public import VellumValkey
+
+    /// Caches that many machines share, on a Valkey or Redis server.
+    ///
+    /// ```swift
+    /// let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://cache.internal"))
+    /// let manager = SharedCacheManager(name: "Shop", server: server)
+    /// let rates: SharedCache<String, Rate> = manager.cache(cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
+    /// ```
+    ///
+    /// A manager works from any thread. Nothing is sent before a cache is used.
+    public final class SharedCacheManager: Sendable {
+        /// What the keys of these caches have in common on the server.
+        public let name: String
+        /// The format of new values. Values of every format are read.
+        public let format: CodableFormat
+        private let server: ValkeyServer
+        private let stores = Locked<[Location: any Sendable & AnyObject]>([:])
+
+        private struct Location: Hashable, Sendable {
+            let name: String
+            let value: ObjectIdentifier
+        }
+
+        /// - Parameters:
+        ///   - name: Any string. Programs with the same name and server share their caches.
+        ///   - server: The server.
+        ///   - format: The format of new values.
+        public init(name: String, server: ValkeyServer, format: CodableFormat = .cbor) {
+            (self.name, self.server, self.format) = (name, server, format)
+        }
+
+        /// Returns the cache of a name and version. Handles of one manager share what they remember.
+        ///
+        /// - Parameters:
+        ///   - cacheName: Any string.
+        ///   - cacheVersion: The version. Give caches another one when the type of their values changes: it is the way to drop all values.
+        ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
+        ///   - memoryLimit: The limit of what this process remembers, in bytes of encoded values. Applies to the first handle.
+        /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
+        public func cache<Key: Codable, Value: Codable & Sendable>(
+            cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 10.megaByte
+        ) throws(VellumError) -> SharedCache<Key, Value> {
+            let location = [name, cacheName, cacheVersion.text].map(Self.escaped).joined(separator: ":")
+            let capacity = try Capacity(memoryLimit)
+            let store = stores.withLock { stores -> SharedStore<Value> in
+                let place = Location(name: location, value: ObjectIdentifier(Value.self))
+                if let store = stores[place] as? SharedStore<Value> { return store }
+                let coding = ValueCoding<Value>(format)
+                let store: SharedStore<Value> = server.store(
+                    named: location, memory: capacity,
+                    coding: SharedStore<Value>.Coding(
+                        typeVersion: coding.version, encode: { try coding.encode($0) },
+                        decode: { try coding.decode($0, version: $1, of: $2) }))
+                stores[place] = store
+                return store
+            }
+            return SharedCache(store, maxAge.expiration, server)
+        }
+
+        private static func escaped(_ text: String) -> String {
+            [("%", "%25"), (":", "%3A"), ("\0", "%00")].reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        }
+    }
+#endif

@@ -1,0 +1,97 @@
+#if Valkey
+    internal import Foundation
+    public import VellumCore
+    internal import VellumRemote
+
+    /// A Valkey or Redis server, and how this program uses it.
+    ///
+    /// ```swift
+    /// var configuration = try ValkeyConfiguration(url: "valkey://shop:secret@cache.internal:6379/0")
+    /// configuration.readTimeout = .milliseconds(100)
+    /// let server = ValkeyServer(configuration)
+    /// ```
+    ///
+    /// Its descriptions and the errors of a server contain no password.
+    public struct ValkeyConfiguration: Sendable {
+        public var host: String
+        public var port: Int
+        /// The user of the server's access control list; `nil` for the default user.
+        public var user: String?
+        public var password: String?
+        /// The number of the database.
+        public var database = 0
+        /// What the keys of this program begin with on a server that several programs use.
+        public var keyPrefix = ""
+        /// How long a connection and its first commands may take.
+        public var connectTimeout: Duration = .seconds(2)
+        /// How long a call may take that reads.
+        public var readTimeout: Duration = .milliseconds(250)
+        /// How long a call may take that writes.
+        public var writeTimeout: Duration = .seconds(1)
+        /// For how long what is remembered may be returned when the server says nothing: 50 ms to 60 s; zero to ask the server each time.
+        public var trust: Duration = .seconds(1)
+        /// After how long a loader that no longer answers is replaced by that of another process.
+        public var lease: Duration = .seconds(2)
+        /// After how long a caller stops waiting for the loader of another process, and runs its own.
+        public var longestWait: Duration = .seconds(30)
+
+        public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
+            (self.host, self.port, self.user, self.password) = (host, port, user, password)
+        }
+
+        /// Reads a URL: `valkey://user:password@host:port/database`. `redis` is understood as well.
+        ///
+        /// - Throws: ``VellumError`` with the code `refused` if it is none, or asks for TLS (`valkeys`, `rediss`), which is not supported yet.
+        public init(url: String) throws(VellumError) {
+            // No part of the URL is in an error: it contains the password.
+            guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {
+                throw VellumError(.refused, "The URL of a server is like valkey://user:password@host:6379/0.")
+            }
+            switch parts.scheme {
+            case "valkey", "redis": break
+            case "valkeys", "rediss": throw VellumError(.refused, "TLS is not supported yet. Use valkey:// in a network that you trust.")
+            default: throw VellumError(.refused, "The URL of a server begins with valkey:// or redis://.")
+            }
+            let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            self.init(host: name, port: parts.port ?? 6379, user: parts.user.flatMap { $0.isEmpty ? nil : $0 }, password: parts.password)
+            let path = parts.path.drop { $0 == "/" }
+            guard let database = path.isEmpty ? 0 : Int(path), database >= 0 else {
+                throw VellumError(.refused, "The path of a server's URL is the number of a database, like /0.")
+            }
+            self.database = database
+        }
+    }
+
+    extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        /// The host and the port, without the password.
+        public var description: String { "\(host):\(port)" }
+        public var debugDescription: String { description }
+        public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "database": database]) }
+    }
+
+    extension ValkeyConfiguration {
+        var link: ServerConfiguration {
+            var server = ServerConfiguration(host: host, port: port, user: user, password: password, database: database)
+            server.connectTimeout = Self.milliseconds(connectTimeout)
+            return server
+        }
+
+        var times: ValkeyBackend.Times {
+            var times = ValkeyBackend.Times()
+            (times.read, times.write) = (Self.milliseconds(readTimeout), Self.milliseconds(writeTimeout))
+            times.lease = max(Self.milliseconds(lease), 100)
+            return times
+        }
+
+        /// Between the bounds that the documentation names.
+        var trustMilliseconds: Int64 { trust <= .zero ? 0 : min(max(Self.milliseconds(trust), 50), 60_000) }
+
+        var longestWaitMilliseconds: Int64 { Self.milliseconds(longestWait) }
+
+        /// At least one.
+        private static func milliseconds(_ duration: Duration) -> Int64 {
+            let (seconds, attoseconds) = duration.components
+            return max(1, min(seconds, 1 << 40) * 1000 + attoseconds / 1_000_000_000_000_000)
+        }
+    }
+#endif

@@ -1,0 +1,138 @@
+#if Valkey
+    internal import Foundation
+    package import VellumCore
+    package import VellumEngine
+    package import VellumRemote
+
+    /// A Valkey or Redis server that caches and storages of this program share, by one connection.
+    ///
+    /// ```swift
+    /// let server = ValkeyServer(ValkeyConfiguration(host: "cache.internal", password: password))
+    /// let manager = SharedCacheManager(name: "Shop", server: server)
+    /// ```
+    ///
+    /// The first call connects. A lost connection is made again in the background; calls fail at once until then. The connection is closed
+    /// with the last reference to the server and its caches, or by ``close()``. Redis 6.2 or newer, or Valkey. No cluster.
+    public final class ValkeyServer: Sendable {
+        /// Where the server is, and how it is used.
+        public let configuration: ValkeyConfiguration
+        private let link: Link
+        private let stores: Stores
+        private let heartbeat: Task<Void, Never>
+
+        public init(_ configuration: ValkeyConfiguration) {
+            self.configuration = configuration
+            let trust = Trust(for: configuration.trustMilliseconds)
+            let stores = Stores(trust)
+            let link = Link(
+                to: configuration.link,
+                observer: Link.Observer(
+                    onConnected: { stores.didConnect(at: $0) }, onLost: { stores.didLoseConnection() },
+                    onInvalidated: { stores.didChange($0) }, onReply: { trust.renew(sent: $0) }))
+            (self.link, self.stores) = (link, stores)
+            let pause = configuration.trustMilliseconds == 0 ? 5000 : configuration.trustMilliseconds / 4
+            heartbeat = Task { [weak link] in
+                while true {
+                    do {
+                        try await Task.sleep(for: .milliseconds(pause))
+                    } catch {
+                        return  // The server was closed.
+                    }
+                    guard let link else { return }
+                    await stores.beat(link, within: pause * 2)
+                }
+            }
+        }
+
+        deinit { heartbeat.cancel() }
+
+        /// Closes the connection for good. Later calls of caches and storages fail with ``VellumError/Code/closed``.
+        public func close() {
+            heartbeat.cancel()
+            link.close()
+        }
+
+        /// Makes the store of one cache.
+        package func store<Value: Sendable>(
+            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
+        ) -> SharedStore<Value> {
+            let keys = RemoteKeys(cacheName: configuration.keyPrefix + name)
+            var times = SharedStore<Value>.Times()
+            times.longestWait = configuration.longestWaitMilliseconds
+            let store = SharedStore(
+                name: name, near: NearCache(capacity: memory, trust: stores.trust), trust: stores.trust,
+                backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times)
+            stores.add(store, keys)
+            return store
+        }
+    }
+
+    /// A store that follows what the connection tells.
+    private protocol ConnectionFollower: AnyObject, Sendable {
+        func sendPendingRemovals()
+        func didLoseConnection()
+        func didChange(_ keys: [EntryKey]?)
+    }
+
+    extension SharedStore: ConnectionFollower {}
+
+    /// The stores of one connection, and the trust that they share.
+    private final class Stores: Sendable {
+        private struct Member: Sendable {
+            weak var store: (any ConnectionFollower)?
+            var keys: RemoteKeys
+        }
+
+        let trust: Trust
+        private let members = Locked<[Member]>([])
+
+        init(_ trust: Trust) { self.trust = trust }
+
+        func add(_ store: some ConnectionFollower, _ keys: RemoteKeys) {
+            members.withLock { members in
+                members.removeAll { $0.store == nil }
+                members.append(Member(store: store, keys: keys))
+            }
+        }
+
+        private func each(_ body: (any ConnectionFollower, RemoteKeys) -> Void) {
+            for member in members.withLock({ $0 }) {
+                if let store = member.store { body(store, member.keys) }
+            }
+        }
+
+        func didConnect(at time: ServerTime) {
+            // Everything is forgotten before anything is trusted.
+            didChange(nil)
+            trust.begin(time)
+            each { store, _ in store.sendPendingRemovals() }
+        }
+
+        func didLoseConnection() {
+            trust.stop()
+            each { store, _ in store.didLoseConnection() }
+        }
+
+        func didChange(_ remote: [Data]?) {
+            each { store, keys in
+                let changed = remote.map { $0.compactMap(keys.entryKey(of:)) }
+                if changed?.isEmpty != true { store.didChange(changed) }
+            }
+        }
+
+        /// Asks for the time, whose answer renews the trust.
+        func beat(_ link: Link, within milliseconds: Int64) async {
+            guard trust.time() != nil else { return }  // Nobody has called yet.
+            do throws(RemoteFailure) {
+                let sent = SteadyClock.system.now()
+                let reply = try await link.call(RESPCommand("TIME"), within: milliseconds)
+                let received = SteadyClock.system.now()
+                guard let time = reply.elements?.compactMap(\.text).compactMap({ Int64($0) }), time.count == 2 else { return }
+                let now = ServerTime(milliseconds: time[0] * 1000 + time[1] / 1000, sent: sent, received: received)
+                // The server's clock was set: ages would be wrong.
+                if let expected = trust.time(), abs(expected.rawValue - now.milliseconds) > Validity.slack { didChange(nil) }
+                trust.begin(now)
+            } catch {}  // The trust ends by itself, and the link connects again.
+        }
+    }
+#endif

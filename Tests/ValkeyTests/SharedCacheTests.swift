@@ -1,0 +1,219 @@
+#if Valkey
+    import Foundation
+    import MiniCacheValkey
+    import Testing
+    import VellumTestSupport
+
+    import struct VellumCore.Locked
+
+    @testable import VellumValkey
+
+    /// Shared caches as callers see them, on a real server. Each `Program` has a connection of its own, like a machine.
+    @Suite(.timeLimit(.minutes(10)))
+    struct SharedCacheTests {
+        private struct SourceDown: Error {}
+
+        private final class Counter: Sendable {
+            private let value = Locked(0)
+            var count: Int { value.withLock { $0 } }
+            func add() { value.withLock { $0 += 1 } }
+        }
+
+        private final class Program: Sendable {
+            let server: ValkeyServer
+            let manager: SharedCacheManager
+            let cache: SharedCache<String, Int>
+
+            init(_ port: Int, change: (inout ValkeyConfiguration) -> Void = { _ in }) throws {
+                var configuration = ValkeyConfiguration(host: "127.0.0.1", port: port)
+                // Nothing depends on how busy the machine is.
+                (configuration.connectTimeout, configuration.readTimeout) = (.seconds(600), .seconds(600))
+                (configuration.writeTimeout, configuration.trust, configuration.lease) = (.seconds(600), .seconds(60), .seconds(600))
+                configuration.longestWait = .seconds(600)
+                change(&configuration)
+                server = ValkeyServer(configuration)
+                manager = SharedCacheManager(name: "test", server: server)
+                cache = try manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+            }
+        }
+
+        private let redis: RedisServer
+
+        init() throws { redis = try RedisServer() }
+
+        @Test func whatOneProgramSetsAnotherReads() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            #expect(try await other.cache.value(forKey: "a") == nil)
+            try await one.cache.set(1, forKey: "a")
+            #expect(try await one.cache.value(forKey: "a") == 1)
+            #expect(try await other.cache.value(forKey: "a", freshness: .confirmed) == 1)
+            try await other.cache.removeValue(forKey: "a")
+            #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == nil)
+        }
+
+        @Test func aChangeOfAnotherProgramEndsANearHit() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            try await one.cache.set(1, forKey: "a")
+            var seen = try await other.cache.value(forKey: "a")
+            for value in 2...20 {
+                try await one.cache.set(value, forKey: "a")
+                // No read of the server in between: the server says that it changed.
+                repeat {
+                    seen = try await other.cache.value(forKey: "a")
+                    await Task.yield()
+                } while seen != value
+            }
+            #expect(seen == 20)
+        }
+
+        @Test func oneLoaderRunsForManyPrograms() async throws {
+            let programs = try (1...8).map { _ in try Program(redis.port) }
+            let loads = Counter()
+            let values = try await withThrowingTaskGroup(of: Int.self) { group in
+                for program in programs {
+                    for _ in 1...4 {
+                        group.addTask {
+                            try await program.cache.value(forKey: "slow") {
+                                loads.add()
+                                try await Task.sleep(for: .milliseconds(50))
+                                return 7
+                            }
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(values == Array(repeating: 7, count: 32))
+            #expect(loads.count == 1)
+        }
+
+        @Test func aFailedLoaderFreesTheKeyAtOnce() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            await #expect(throws: SourceDown.self) { try await one.cache.value(forKey: "a") { () -> Int in throw SourceDown() } }
+            // The lease would last ten minutes.
+            #expect(try await other.cache.value(forKey: "a") { 5 } == 5)
+        }
+
+        @Test func aValueThatIsSetWhileALoaderRunsStays() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            let loaded = try await one.cache.value(forKey: "a") {
+                try await other.cache.set(2, forKey: "a")
+                return 1
+            }
+            #expect(loaded == 1)
+            #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == 2)
+        }
+
+        @Test func aValueThatIsRemovedWhileALoaderRunsStaysRemoved() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            _ = try await one.cache.value(forKey: "a") {
+                try await other.cache.removeValue(forKey: "a")
+                return 1
+            }
+            #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == nil)
+        }
+
+        @Test func aHolderThatIsSilentIsReplaced() async throws {
+            let one = try Program(redis.port) { $0.lease = .milliseconds(100) }
+            let other = try Program(redis.port) { $0.lease = .milliseconds(100) }
+            let value = try await one.cache.value(forKey: "a") {
+                // Without a connection, the lease is not renewed.
+                one.server.close()
+                return try await other.cache.value(forKey: "a") { 2 } + 10
+            }
+            #expect(value == 12)
+            #expect(try await other.cache.value(forKey: "a", freshness: .confirmed) == 2)
+        }
+
+        @Test func aLoaderThatAsksForItsOwnKeyFails() async throws {
+            let program = try Program(redis.port)
+            let error = await #expect(throws: VellumError.self) {
+                try await program.cache.value(forKey: "a") { try await program.cache.value(forKey: "a") { 1 } }
+            }
+            #expect(error?.code == .recursiveLoad)
+        }
+
+        @Test func aMissIsRememberedForItsAge() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            let options = LoadOptions(negativeMaxAge: .seconds(600))
+            #expect(try await one.cache.value(forKey: "a", options: options) { () -> Int? in nil } == nil)
+            #expect(try await other.cache.value(forKey: "a", options: options) { () -> Int? in 1 } == nil)
+            // Who takes no `nil` loads.
+            #expect(try await other.cache.value(forKey: "a") { 2 } == 2)
+            #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == 2)
+        }
+
+        @Test func aStaleValueIsReturnedWhileItIsLoadedAgain() async throws {
+            let program = try Program(redis.port)
+            let window = Duration.seconds(600)
+            _ = try await program.cache.load("a", maxAge: .timeInterval(0), staleWhileRevalidate: window) { 1 }
+            let stale = try await program.cache.load("a", staleWhileRevalidate: window) { 2 }
+            #expect(stale == Loaded(1, .staleWhileRevalidate))
+            while try await program.cache.value(forKey: "a", freshness: .confirmed) != 2 { await Task.yield() }
+        }
+
+        @Test func aStaleValueIsReturnedIfTheLoaderFails() async throws {
+            let program = try Program(redis.port)
+            _ = try await program.cache.load("a", maxAge: .timeInterval(0), staleIfError: .seconds(600)) { 1 }
+            let stale = try await program.cache.load("a", staleIfError: .seconds(600)) { () -> Int in throw SourceDown() }
+            #expect(stale == Loaded(1, .staleIfError))
+        }
+
+        @Test func withoutAServerALoaderRunsAndSetsFail() async throws {
+            let program = try Program(redis.port)
+            try await program.cache.set(1, forKey: "a")
+            redis.kill()
+            var code: VellumError.Code?
+            repeat {
+                do {
+                    try await program.cache.set(2, forKey: "a")
+                } catch {
+                    code = error.code
+                }
+            } while code == .outcomeUnknown
+            #expect(code == .unreachable)
+            #expect(try await program.cache.value(forKey: "b") { 3 } == 3)
+        }
+
+        @Test func aRemovalThatCouldNotBeSentIsSentLater() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            try await one.cache.set(1, forKey: "a")
+            // The other one may lose its connection, too.
+            let administrator = Link(
+                to: redis.configuration,
+                observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+            var hasFailed = false
+            while !hasFailed {
+                do { try await other.cache.set(1, forKey: "a") } catch { continue }
+                _ = try await administrator.call(RESPCommand("CLIENT", "KILL", "TYPE", "normal"), within: 600_000)
+                do { try await one.cache.removeValue(forKey: "a") } catch { hasFailed = true }
+            }
+            // Nobody asks for the removal again.
+            while true {
+                do {
+                    if try await other.cache.value(forKey: "a", freshness: .confirmed) == nil { break }
+                } catch { await Task.yield() }
+            }
+        }
+
+        @Test func genericCodeWorksWithBothKinds() async throws {
+            func twice<Cache: LoadingCache<String, Int>>(_ cache: Cache) async throws -> Int {
+                _ = try await cache.value(forKey: "key") { 4 }
+                return try await cache.value(forKey: "key") { 5 }
+            }
+            let folder = try TemporaryDirectory()
+            let local: MiniCache<String, Int> = MiniCacheManager(name: "local", directory: folder.url).cache(
+                cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+            #expect(try await twice(local) == 4)
+            #expect(try await twice(try Program(redis.port).cache) == 4)
+        }
+
+        @Test func versionsAndNamesAreApart() async throws {
+            let program = try Program(redis.port)
+            let other: SharedCache<String, Int> = try program.manager.cache(
+                cacheName: "numbers", cacheVersion: .custom("2"), maxAge: .hours(1))
+            try await program.cache.set(1, forKey: "a")
+            #expect(try await other.value(forKey: "a") == nil)
+        }
+    }
+#endif
