@@ -20,8 +20,10 @@
     /// It is a cache: the server may evict any value, which is a miss then. `Data` is stored as it is, any other value as `format` says. No
     /// call blocks a thread, except those of ``SyncStorage``; every call has a deadline. Errors have the codes of ``VellumError``.
     public final class ValkeyStorage<Value: Codable & Sendable>: AsyncRemovableStorageProtocol {
+        /// Any string.
         public typealias Key = Filename
 
+        /// The name on the server.
         public var storageName: String { "valkey (\(store.name))" }
         /// How long values are valid, from when they were set, by the server's clock.
         public let expiration: Expiration
@@ -56,6 +58,7 @@
                     }))
         }
 
+        /// Returns the value under the key. Throws a `StorageMiss` if there is no valid one.
         public func retrieve(forKey key: Filename) async throws -> Value {
             guard let value = try await store.value(forKey: EntryKey(key.rawValue), asksServer: false) else {
                 throw ShallowsError.miss(forKey: key, layer: storageName)
@@ -63,10 +66,12 @@
             return value
         }
 
+        /// Sets the value under the key. Later reads of this program return no older one.
         public func set(_ value: Value, forKey key: Filename) async throws {
             try await store.set(value, forKey: EntryKey(key.rawValue), under: expiration)
         }
 
+        /// Removes the value under the key. If the server cannot be reached, the removal is sent again when it is there.
         public func remove(forKey key: Filename) async throws { try await store.removeValue(forKey: EntryKey(key.rawValue)) }
 
         /// Removes every value, one after another: what others set meanwhile stays or goes. Looks at every key of the server.

@@ -115,7 +115,7 @@
 
         @Test func aHolderThatIsSilentIsReplaced() async throws {
             let one = try Program(redis.port) { $0.lease = .milliseconds(100) }
-            let other = try Program(redis.port) { $0.lease = .milliseconds(100) }
+            let other = try Program(redis.port)
             let value = try await one.cache.value(forKey: "a") {
                 // Without a connection, the lease is not renewed.
                 one.server.close()

@@ -13,10 +13,13 @@
     ///
     /// Its descriptions and the errors of a server contain no password.
     public struct ValkeyConfiguration: Sendable {
+        /// A name or an address.
         public var host: String
+        /// The port of the server: 6379 unless set.
         public var port: Int
         /// The user of the server's access control list; `nil` for the default user.
         public var user: String?
+        /// The password of the user; `nil` for none.
         public var password: String?
         /// The number of the database.
         public var database = 0
@@ -35,6 +38,7 @@
         /// After how long a caller stops waiting for the loader of another process, and runs its own.
         public var longestWait: Duration = .seconds(30)
 
+        /// - Parameter user: `nil` for the default user.
         public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
             (self.host, self.port, self.user, self.password) = (host, port, user, password)
         }
@@ -65,7 +69,9 @@
     extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// The host and the port, without the password.
         public var description: String { "\(host):\(port)" }
+        /// The host and the port, without the password.
         public var debugDescription: String { description }
+        /// The host, the port and the database, without the password.
         public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "database": database]) }
     }
 

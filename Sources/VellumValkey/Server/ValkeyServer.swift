@@ -20,6 +20,7 @@
         private let stores: Stores
         private let heartbeat: Task<Void, Never>
 
+        /// Connects to nothing yet.
         public init(_ configuration: ValkeyConfiguration) {
             self.configuration = configuration
             let trust = Trust(for: configuration.trustMilliseconds)
