@@ -153,12 +153,19 @@ extension MiniCache {
             let value = try await loader()
             return Loaded(value, .loaded)
         }
-        let (keepsDecoded, coding) = (keepsDecoded, coding)
+        let (keepsDecoded, isSendable, coding) = (keepsDecoded, isSendable, coding)
         do {
             let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
             var request = try LoadRequest<CachedValue>(key: entryKey, under: expiration, staleness: staleness, options: options) {
                 guard let value = try await loader() else { return nil }
-                return CachedValue(keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value))
+                if keepsDecoded { return CachedValue(DecodedForm(value, coding)) }
+                do {
+                    return CachedValue(try coding.encoded(value))
+                } catch {
+                    // Recording it fails and is reported; the callers get the value itself, if it may have several owners.
+                    guard isSendable else { throw error }
+                    return CachedValue(DecodedForm(value, coding))
+                }
             }
             (request.tombstone, request.acceptsNil) = (tombstone, acceptsNil)
             let answer = try await store.load(request, hasLooked: hasLooked)

@@ -28,6 +28,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// How long values without an age of their own are valid for this handle.
     @usableFromInline let expiration: Expiration
     let coding: ValueCoding<Value>
+    /// Whether values are known to be `Sendable`.
+    let isSendable: Bool
     /// Whether memory may keep decoded values.
     @usableFromInline let keepsDecoded: Bool
     /// The store, if it could be opened when the handle was made.
@@ -47,10 +49,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         case invalid(MiniCacheError)
     }
 
-    init(_ core: CacheCore, _ opening: Opening, _ expiration: Expiration, keepsDecoded: Bool) {
+    init(_ core: CacheCore, _ opening: Opening, _ expiration: Expiration, isSendable: Bool) {
         self.core = core
         self.expiration = expiration
-        self.keepsDecoded = keepsDecoded
+        self.isSendable = isSendable
+        keepsDecoded = isSendable && !(Value.self is AnyObject.Type)
         coding = ValueCoding(core.format)
         (readyHold, invalidity) =
             switch opening {

@@ -86,7 +86,7 @@ public final class MiniCacheManager: Sendable {
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, keepsDecoded: false)
+        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, isSendable: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary. Memory keeps decoded values, unless their type is a class.
@@ -96,7 +96,7 @@ public final class MiniCacheManager: Sendable {
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, keepsDecoded: !(Value.self is AnyObject.Type))
+        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, isSendable: true)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary: with the signature of the original, to which code refers that
@@ -107,7 +107,7 @@ public final class MiniCacheManager: Sendable {
     public func cache<Key: Codable, Value: Codable>(
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge.expiration, nil, nil, keepsDecoded: false)
+        makeCache(cacheName, cacheVersion, maxAge.expiration, nil, nil, isSendable: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary, with an age that counts from the last use, for example.
@@ -122,7 +122,7 @@ public final class MiniCacheManager: Sendable {
         cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, keepsDecoded: false)
+        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, isSendable: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary, with an age that counts from the last use, for example. Memory
@@ -133,7 +133,7 @@ public final class MiniCacheManager: Sendable {
         cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, memoryLimit: DataSize? = nil,
         diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, keepsDecoded: !(Value.self is AnyObject.Type))
+        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, isSendable: true)
     }
 
     // MARK: All caches
@@ -203,7 +203,7 @@ public final class MiniCacheManager: Sendable {
     // MARK: Making
 
     private func makeCache<Key: Codable, Value: Codable>(
-        _ name: String, _ version: CacheVersion, _ expiration: Expiration, _ memory: DataSize?, _ disk: DataSize?, keepsDecoded: Bool
+        _ name: String, _ version: CacheVersion, _ expiration: Expiration, _ memory: DataSize?, _ disk: DataSize?, isSendable: Bool
     ) -> MiniCache<Key, Value> {
         let location = CacheLocation(name: name, version: version.text)
         let core: CacheCore
@@ -213,14 +213,14 @@ public final class MiniCacheManager: Sendable {
         } catch {
             // The manager does not keep this core: it only reports the error.
             let core = CacheCore(location, memory: nil, disk: nil, in: file)
-            return MiniCache(core, .invalid(error), expiration, keepsDecoded: keepsDecoded)
+            return MiniCache(core, .invalid(error), expiration, isSendable: isSendable)
         }
         do throws(VellumError) {
             let hold = try core.hold(for: expiration, keyedBy: Key.self)
-            return MiniCache(core, .opened(hold), expiration, keepsDecoded: keepsDecoded)
+            return MiniCache(core, .opened(hold), expiration, isSendable: isSendable)
         } catch {
             Report.failure(error, operation: "cache")
-            return MiniCache(core, .failed, expiration, keepsDecoded: keepsDecoded)
+            return MiniCache(core, .failed, expiration, isSendable: isSendable)
         }
     }
 
