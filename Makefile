@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-shared lint format bench measure docs tsan asan crash faults damage fuzz soak setup
+.PHONY: demo demo-fleet test test-shared lint format bench measure docs tsan asan crash faults damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -12,6 +12,12 @@ demo: setup
 	@$(SWIFT) build -c release --product AirportsBefore
 	@$(SWIFT) build -c release --product Airports
 	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS) .build/Airports
+
+# Four processes, one server that is killed and comes back, and a slow source.
+demo-fleet: setup
+	@sh Scripts/setup.sh redis-server redis-server redis
+	@$(SWIFT) build -c release --product Fleet --traits Valkey --scratch-path .build/shared
+	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/Fleet"
 
 # Runs all tests, Shallows first: tests that wait for threads would slow down tests that need the processor, and all have a time limit.
 # The user's cache folder is a temporary one: it may hold files of another version of this package.

@@ -86,6 +86,8 @@ let package = Package(
         .executableTarget(name: "AirportsBefore", dependencies: ["Vellum"], path: "Examples/AirportsBefore"),
         // A cache before a slow source that fails.
         .executableTarget(name: "ExchangeRates", dependencies: ["MiniCache"], path: "Examples/ExchangeRates"),
+        // Four processes that share a cache. With the trait `Valkey`.
+        .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
 
         // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
         .testTarget(name: "CBORCodingTests", dependencies: ["CBORCoding"]),

@@ -2,7 +2,7 @@
     public import MiniCache
     public import VellumCore
     internal import VellumEngine
-    internal import VellumRemote
+    public import VellumRemote
     internal import VellumValkey
 
     /// A cache of `Codable` values with `Codable` keys that many machines share, on a Valkey or Redis server.
@@ -65,8 +65,8 @@
         /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.
         public var failures: some AsyncSequence<VellumError, Never> & Sendable { store.failures.events() }
 
-        /// How many values this process remembers, and the sum of their bytes.
-        public var memoryUsage: StorageUsage { store.usage }
+        /// What the cache did in this process. Reading it keeps no other caller waiting.
+        public var statistics: SharedCacheStatistics { store.statistics }
     }
 
     extension SharedCache: LoadingCache {

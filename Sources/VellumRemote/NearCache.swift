@@ -66,6 +66,9 @@ package final class NearCache<Value: Sendable>: Sendable {
 
     package var usage: StorageUsage { memory.totals() }
 
+    /// How many near hits there were.
+    package var hits: Int { memory.hits }
+
     // MARK: Forgetting
 
     /// Forgets keys that changed: those that the server names, and those that this process wrote or may have written.

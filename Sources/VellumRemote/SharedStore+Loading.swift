@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 package import VellumCore
 package import VellumEngine
 
@@ -181,6 +182,7 @@ extension SharedStore {
         do {
             let running = ReentrancyGuard(.load(load ?? LoadCoordinator<EntryKey, LoadOutcome>.newNumber()))
             defer { running.end() }
+            loaderCalls.add(1, ordering: .relaxed)
             return .loaded(try await running.run { try await request.load() })
         } catch {
             remember(error, request)
@@ -222,7 +224,11 @@ extension SharedStore {
             var (record, lifetime) = try record(value.map(coding.encode), key, age)
             // There is no value any more: the old one must not be returned.
             if value == nil, request.negativeMaxAge == 0 { lifetime = 1 }
-            if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) { near.forget([key]) }
+            if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
+                near.forget([key])
+            } else {
+                declinedFills.add(1, ordering: .relaxed)
+            }
         } catch let failure as RemoteFailure {
             failures.send(VellumError(failure, cache: name))
         } catch {

@@ -46,6 +46,9 @@ package final class SharedStore<Value: Sendable>: Sendable {
     package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
     private let longestStaleness = Atomic<Int64>(0)
+    private let reads = Atomic(0)
+    let loaderCalls = Atomic(0)
+    let declinedFills = Atomic(0)
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
@@ -56,8 +59,12 @@ package final class SharedStore<Value: Sendable>: Sendable {
         (self.name, self.near, self.trust, self.backend, self.coding, self.times) = (name, near, trust, backend, coding, times)
     }
 
-    /// What is remembered.
-    package var usage: StorageUsage { near.usage }
+    /// Counts since the store was made.
+    package var statistics: SharedCacheStatistics {
+        SharedCacheStatistics(
+            nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loads: loaderCalls.load(ordering: .relaxed),
+            declinedFills: declinedFills.load(ordering: .relaxed), memory: near.usage)
+    }
 
     // MARK: Reading
 
@@ -82,6 +89,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
 
     /// What the server answered means: a value, that there is none (`.some(nil)`), or that there is no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
+        reads.add(1, ordering: .relaxed)
         switch entry {
         case .missing: return nil
         case .damaged:

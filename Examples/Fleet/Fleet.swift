@@ -1,0 +1,19 @@
+import Foundation
+
+// Four processes share a cache of slow answers, on a server that is killed in the middle and comes back empty.
+
+@main
+enum Fleet {
+    static func main() async throws {
+        #if Valkey
+            let arguments = CommandLine.arguments
+            if arguments.count == 4, arguments[1] == "worker", let number = Int(arguments[2]), let port = Int(arguments[3]) {
+                try await Worker(number: number, port: port).run()
+            } else {
+                try Conductor().run()
+            }
+        #else
+            print("Build it with the trait: make demo-fleet.")
+        #endif
+    }
+}

@@ -1,0 +1,15 @@
+public import VellumCore
+
+/// What a shared cache of this process did since it was made.
+public struct SharedCacheStatistics: Hashable, Sendable {
+    /// Reads that were answered from memory, without asking the server.
+    public let nearHits: Int
+    /// Answers of the server to reads and loads.
+    public let serverReads: Int
+    /// Calls of loaders.
+    public let loads: Int
+    /// Loaded values that were not stored, because somebody set or removed the key meanwhile, or took the lease.
+    public let declinedFills: Int
+    /// How many values are remembered, and the sum of their bytes.
+    public let memory: StorageUsage
+}
