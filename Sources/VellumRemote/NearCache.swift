@@ -15,7 +15,7 @@ package final class NearCache<Value: Sendable>: Sendable {
     }
 
     private let memory: MemoryCache<Value?>
-    private let trust: Trust
+    let trust: Trust
 
     /// - Parameter capacity: The limit of what is remembered, in bytes on the server.
     package init(capacity: Capacity, trust: Trust) {

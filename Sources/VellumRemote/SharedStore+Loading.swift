@@ -25,7 +25,7 @@ extension SharedStore {
         /// The loader or the cache failed. The old value is for callers that accept one then.
         case failed(any Error, old: Old?)
         /// The server cannot be reached, and the starter accepts the old value instead of loading.
-        case unreachable(VellumError, old: Old)
+        case unreachable(Old)
     }
 
     /// Returns the value of a key, and loads it if there is no valid one.
@@ -42,7 +42,7 @@ extension SharedStore {
             case .nothing, nil: break
             }
             if let error = rememberedFailure(of: key) {
-                return try Self.oldValue(near.old(forKey: key).map(Old.init), insteadOf: error, staleness, trust.time())
+                return try Self.oldValue(near.old(forKey: key).map(Old.init), insteadOf: error, staleness, now)
             }
             switch await loads.wait(for: key, keepsRunning: request.isKept, start: { start($0, request) }) {
             case .cancelled: throw CancellationError()
@@ -52,14 +52,14 @@ extension SharedStore {
             case .finished(.loaded(let value), let isStarter):
                 if isStarter || value != nil || request.acceptsNil { return Loaded(value, .loaded) }
             case .finished(.stale(let old), _):
-                if let now = trust.time(), old.isWithin(staleness.whileRevalidate, at: now) {
+                if old.isWithin(staleness.whileRevalidate, at: now) {
                     return Loaded(old.value, .staleWhileRevalidate)
                 }
-            case .finished(.unreachable(_, let old), _):
+            case .finished(.unreachable(let old), _):
                 // A caller that accepts no old value loads by itself.
-                if let now = trust.time(), old.isWithin(staleness.ifError, at: now) { return Loaded(old.value, .staleIfError) }
+                if old.isWithin(staleness.ifError, at: now) { return Loaded(old.value, .staleIfError) }
             case .finished(.failed(let error, let old), let isStarter):
-                let answer = try Self.oldValue(old, insteadOf: error, staleness, trust.time())
+                let answer = try Self.oldValue(old, insteadOf: error, staleness, now)
                 if isStarter { report(error) }
                 return answer
             }
@@ -67,9 +67,9 @@ extension SharedStore {
     }
 
     private static func oldValue(
-        _ old: Old?, insteadOf error: any Error, _ staleness: Staleness, _ now: WallInstant?
+        _ old: Old?, insteadOf error: any Error, _ staleness: Staleness, _ now: WallInstant
     ) throws -> Loaded<Value?> {
-        guard let old, let now, old.isWithin(staleness.ifError, at: now) else { throw error }
+        guard let old, old.isWithin(staleness.ifError, at: now) else { throw error }
         return Loaded(old.value, .staleIfError)
     }
 
@@ -139,14 +139,14 @@ extension SharedStore {
                 ignoresEntry = true
             case .granted(let entry):
                 let old = old(entry, key)
-                if let old, let now = trust.time(), old.isWithin(request.staleness.whileRevalidate, at: now) {
+                if let old, old.isWithin(request.staleness.whileRevalidate, at: now) {
                     // The caller has its answer; this task goes on without waiters.
                     loads.finish(load, .stale(old))
                     return await loadHolding(token, nil, request, old)
                 }
                 return await loadHolding(token, load, request, old)
             case .busy(let rest, let entry):
-                if let old = old(entry, key), let now = trust.time(), old.isWithin(request.staleness.whileRevalidate, at: now) {
+                if let old = old(entry, key), old.isWithin(request.staleness.whileRevalidate, at: now) {
                     return .stale(old)
                 }
                 let remaining = end - times.clock.now()
@@ -171,10 +171,42 @@ extension SharedStore {
 
     /// Loads without the server, or takes what this process remembers.
     private func loadAlone(_ load: UInt64, _ request: LoadRequest<Value>, insteadOf error: VellumError) async -> LoadOutcome {
-        let old = near.old(forKey: request.key).map(Old.init)
-        if let old, let now = trust.time(), old.isWithin(request.staleness.ifError, at: now) { return .unreachable(error, old: old) }
         failures.send(error)
-        return await call(load, request, old: nil)
+        if request.staleness.ifError > 0 {
+            let remembered = near.old(forKey: request.key).map(Old.init)
+            if let old = remembered, old.isWithin(request.staleness.ifError, at: now) { return .unreachable(old) }
+            if let old = await lastGoodValue(request.key), old.isWithin(request.staleness.ifError, at: now) { return .unreachable(old) }
+        }
+        let outcome = await call(load, request, old: nil)
+        if case .loaded(let value?) = outcome { keepLoaded(value, request) }
+        return outcome
+    }
+
+    /// The server's time, or this machine's as long as no server has told it.
+    private var now: WallInstant { trust.time() ?? times.wallClock.now() }
+
+    private func lastGoodValue(_ key: EntryKey) async -> Old? {
+        // What is to be removed is not returned.
+        guard let lastGood, pending.withLock({ $0.work(before: key) }) == .nothing, let record = await lastGood.record(forKey: key),
+            let value = old(.record(record), key)?.value
+        else { return nil }
+        guard record.expires != .never else { return Old(value: value, expires: .never) }
+        let rest = record.expires.rawValue - times.wallClock.now().rawValue
+        return Old(value: value, expires: now.advanced(byMilliseconds: rest))
+    }
+
+    private func keepLoaded(_ value: Value, _ request: LoadRequest<Value>) {
+        guard let lastGood else { return }
+        do {
+            let (bytes, written) = (try coding.encode(value), times.wallClock.now())
+            let age = (request.ownExpiration ?? request.expiration).age(of: request.key, written: written)
+            lastGood.keep(
+                RemoteRecord(
+                    value: bytes, typeVersion: coding.typeVersion, written: written,
+                    expires: age == .max ? .never : written.advanced(byMilliseconds: age)), forKey: request.key)
+        } catch {
+            report(error)
+        }
     }
 
     /// Calls the loader. What it returns is stored by the caller, if at all.
@@ -226,6 +258,7 @@ extension SharedStore {
             if value == nil, request.negativeMaxAge == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
                 near.forget([key])
+                keep(record, key)
             } else {
                 declinedFills.add(1, ordering: .relaxed)
             }

@@ -28,6 +28,8 @@ package final class SharedStore<Value: Sendable>: Sendable {
         package var longestWait: Int64 = 30_000
         package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
         package var clock = SteadyClock.system
+        /// This machine's clock, for what outlives the process.
+        package var wallClock = WallClock.system
 
         package init() {}
     }
@@ -38,12 +40,13 @@ package final class SharedStore<Value: Sendable>: Sendable {
     let backend: any RemoteBackend
     let coding: Coding
     let times: Times
+    let lastGood: (any LastGood)?
     let loads = LoadCoordinator<EntryKey, LoadOutcome>()
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
     let failedLoads = Locked(NegativeCache())
     /// Failures that no caller receives.
-    package let failures = EventHub<VellumError>()
+    package let failures: EventHub<VellumError>
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
     private let longestStaleness = Atomic<Int64>(0)
     private let reads = Atomic(0)
@@ -52,11 +55,14 @@ package final class SharedStore<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
-    ///   - near: What is remembered, under the same `trust`.
+    ///   - near: What is remembered.
+    ///   - lastGood: What outlives the process and the connection; `nil` for nothing.
     package init(
-        name: String, near: NearCache<Value>, trust: Trust, backend: any RemoteBackend, coding: Coding, times: Times = Times()
+        name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times(),
+        lastGood: (any LastGood)? = nil
     ) {
-        (self.name, self.near, self.trust, self.backend, self.coding, self.times) = (name, near, trust, backend, coding, times)
+        (self.name, self.near, self.backend, self.coding, self.times) = (name, near, backend, coding, times)
+        (trust, self.lastGood, failures) = (near.trust, lastGood, lastGood?.failures ?? EventHub())
     }
 
     /// Counts since the store was made.
@@ -99,6 +105,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
             guard let now = trust.time(), now < record.expires else { return nil }
             let value = try decode(record, key)
             near.fill(value, record, forKey: key, ticket: ticket)
+            keep(record, key)
             return .some(value)
         }
     }
@@ -140,6 +147,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
             // What was to be removed is overwritten.
             if pending.withLock({ $0.work(before: key) }) == .everything { try await sendRemovals(.everything) }
             try await backend.put(record, forKey: key, lifetime: lifetime)
+            keep(record, key)
         }
         pending.withLock { $0.didRemove(key) }
         forgetFailure(of: key)
@@ -150,6 +158,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
     package func removeValue(forKey key: EntryKey) async throws(VellumError) {
         defer { near.forget([key]) }
         forgetFailure(of: key)
+        lastGood?.forget(key)
         // Before it is sent: a read that begins meanwhile removes it, too.
         pending.withLock { $0.insert(key) }
         try await remote { () throws(RemoteFailure) in try await backend.drop(key) }
@@ -170,6 +179,16 @@ package final class SharedStore<Value: Sendable>: Sendable {
             value: value, typeVersion: coding.typeVersion, written: now, expires: age == .max ? .never : now.advanced(byMilliseconds: age))
         let (lifetime, isForever) = age.addingReportingOverflow(longestStaleness.load(ordering: .relaxed))
         return (record, age == .max || isForever ? nil : lifetime)
+    }
+
+    /// Keeps a record for the time when the server is out of reach, with the end of its age by this machine's clock.
+    func keep(_ record: RemoteRecord, _ key: EntryKey) {
+        guard let lastGood, record.value != nil else { return }
+        var record = record
+        if record.expires != .never, let now = trust.time() {
+            record.expires = times.wallClock.now().advanced(byMilliseconds: record.expires.rawValue - now.rawValue)
+        }
+        lastGood.keep(record, forKey: key)
     }
 
     /// From now on, the server keeps new entries for so many milliseconds past their age.

@@ -55,14 +55,14 @@
 
         /// Makes the store of one cache.
         package func store<Value: Sendable>(
-            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
+            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding, lastGood: (any LastGood)? = nil
         ) -> SharedStore<Value> {
             let keys = RemoteKeys(cacheName: configuration.keyPrefix + name)
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWaitMilliseconds
             let store = SharedStore(
-                name: name, near: NearCache(capacity: memory, trust: stores.trust), trust: stores.trust,
-                backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times)
+                name: name, near: NearCache(capacity: memory, trust: stores.trust),
+                backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times, lastGood: lastGood)
             stores.add(store, keys)
             return store
         }
