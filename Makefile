@@ -34,6 +34,7 @@ endif
 # Runs the tests of shared caches, which start servers of their own. Built apart, because a trait changes what is built.
 test-shared: setup
 	@sh Scripts/setup.sh redis-server redis-server redis
+	@SWIFT="$(SWIFT)" sh Scripts/check-traits.sh
 	$(SWIFT) build --build-tests --traits Valkey --scratch-path .build/shared
 	$(TEST) --skip-build --parallel --traits Valkey --scratch-path .build/shared --filter ValkeyTests $(ARGUMENTS)
 

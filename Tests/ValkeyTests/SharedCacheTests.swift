@@ -196,6 +196,61 @@
             }
         }
 
+        @Test func nearHitsEndWhenTheServerIsSilent() async throws {
+            let program = try Program(redis.port) { ($0.trust, $0.readTimeout) = (.milliseconds(200), .milliseconds(100)) }
+            var isSet = false
+            while !isSet {
+                do {
+                    try await program.cache.set(1, forKey: "a")
+                    isSet = true
+                } catch { #expect([.outcomeUnknown, .unreachable].contains(error.code)) }
+            }
+            redis.stop()
+            defer { redis.resume() }
+            var code: VellumError.Code?
+            while code == nil {
+                do { _ = try await program.cache.value(forKey: "a") } catch { code = error.code }
+            }
+            #expect(code == .outcomeUnknown || code == .unreachable)
+            // What is remembered answers nobody any more, however long the silence lasts.
+            let nearHits = program.cache.statistics.nearHits
+            await #expect(throws: VellumError.self) { try await program.cache.value(forKey: "a") }
+            #expect(program.cache.statistics.nearHits == nearHits)
+        }
+
+        @Test func aServerThatIsEmptiedEmptiesWhatIsRemembered() async throws {
+            let program = try Program(redis.port)
+            try await program.cache.set(1, forKey: "a")
+            // The first read may be older than the connection's word about our own writing.
+            while program.cache.statistics.nearHits == 0 { #expect(try await program.cache.value(forKey: "a") == 1) }
+            let administrator = Link(
+                to: redis.configuration,
+                observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+            _ = try await administrator.call(RESPCommand("FLUSHALL"), within: 600_000)
+            while try await program.cache.value(forKey: "a") != nil { await Task.yield() }
+        }
+
+        @Test func aServerThatEvictsIsAMissAndOneThatIsFullAnError() async throws {
+            let evicting = try RedisServer(["--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru"])
+            let full = try RedisServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
+            func texts(_ server: RedisServer) throws -> SharedCache<Int, Data> {
+                try Program(server.port).manager.cache(cacheName: "bytes", cacheVersion: .custom("1"), maxAge: .hours(1))
+            }
+            let (cache, bytes) = (try texts(evicting), Data(repeating: 1, count: 10_000))
+            for key in 0..<500 { try await cache.set(bytes, forKey: key) }
+            #expect(try await cache.value(forKey: 499, freshness: .confirmed) == bytes)
+            var missing = 0
+            for key in 0..<500 where try await cache.value(forKey: key, freshness: .confirmed) == nil { missing += 1 }
+            #expect(missing > 0)
+            let other = try texts(full)
+            let error = await #expect(throws: VellumError.self) {
+                for key in 0..<500 { try await other.set(bytes, forKey: key) }
+            }
+            #expect(error?.code == .serverFull)
+            // A loader's value is returned, though it cannot be stored.
+            #expect(try await other.value(forKey: 1000) { bytes } == bytes)
+        }
+
         @Test func whatWasReadOutlivesServerAndProgram() async throws {
             let folder = try TemporaryDirectory()
             func cache() throws -> SharedCache<String, Int> {

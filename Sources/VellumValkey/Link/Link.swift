@@ -121,7 +121,8 @@
                 var generator = SystemRandomNumberGenerator()
                 while true {
                     do throws(RemoteFailure) {
-                        let time = try await Handshake.perform(connection, with: server)
+                        let primary = try await Sentinels.primary(of: server)
+                        let time = try await Handshake.perform(connection, with: primary)
                         guard let self, self.begin(connection, time) else { return connection.close(.closed) }
                         backoff.reset()
                     } catch {

@@ -7,9 +7,22 @@ package struct ServerConfiguration: Sendable {
     package var database: Int
     /// How long a connection and its first commands may take, in milliseconds.
     package var connectTimeout: Int64 = 2000
+    /// Who knows where the server is, which may change; `nil` if it is always at ``host``.
+    package var sentinels: SentinelGroup?
 
     package init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil, database: Int = 0) {
         (self.host, self.port, self.user, self.password, self.database) = (host, port, user, password, database)
+    }
+}
+
+/// The Sentinels of a group of servers.
+package struct SentinelGroup: Sendable {
+    package var primaryName: String
+    package var addresses: [(host: String, port: Int)]
+    package var password: String?
+
+    package init(primaryName: String, addresses: [(host: String, port: Int)], password: String? = nil) {
+        (self.primaryName, self.addresses, self.password) = (primaryName, addresses, password)
     }
 }
 

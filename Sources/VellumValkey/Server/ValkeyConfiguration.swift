@@ -21,6 +21,12 @@
         public var user: String?
         /// The password of the user; `nil` for none.
         public var password: String?
+        /// The Sentinels that know where the server is, as `host:port`; none if it is always at ``host``. They are asked in this order.
+        public var sentinels: [String] = []
+        /// The name that the Sentinels give the server.
+        public var primaryName = ""
+        /// The password of the Sentinels, which may differ from that of the server.
+        public var sentinelPassword: String?
         /// The number of the database.
         public var database = 0
         /// What the keys of this program begin with on a server that several programs use.
@@ -41,6 +47,16 @@
         /// - Parameter user: `nil` for the default user.
         public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
             (self.host, self.port, self.user, self.password) = (host, port, user, password)
+        }
+
+        /// A server whose place Sentinels know.
+        ///
+        /// - Parameters:
+        ///   - sentinels: As `host:port`, or `host` for the port 26379.
+        ///   - primaryName: The name that they give the server.
+        public init(sentinels: [String], primaryName: String, user: String? = nil, password: String? = nil) {
+            self.init(host: primaryName, user: user, password: password)
+            (self.sentinels, self.primaryName) = (sentinels, primaryName)
         }
 
         /// Reads a URL: `valkey://user:password@host:port/database`. `redis` is understood as well.
@@ -79,6 +95,10 @@
         var link: ServerConfiguration {
             var server = ServerConfiguration(host: host, port: port, user: user, password: password, database: database)
             server.connectTimeout = Self.milliseconds(connectTimeout)
+            if !sentinels.isEmpty {
+                server.sentinels = SentinelGroup(
+                    primaryName: primaryName, addresses: sentinels.map(Self.address), password: sentinelPassword)
+            }
             return server
         }
 
@@ -87,6 +107,13 @@
             (times.read, times.write) = (Self.milliseconds(readTimeout), Self.milliseconds(writeTimeout))
             times.lease = max(Self.milliseconds(lease), 100)
             return times
+        }
+
+        /// Splits `host:port`, also `[::1]:26379`.
+        private static func address(_ text: String) -> (host: String, port: Int) {
+            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return (text, 26379) }
+            let host = text[..<colon]
+            return (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host), port)
         }
 
         /// Between the bounds that the documentation names.

@@ -13,24 +13,40 @@
         /// - Parameters:
         ///   - port: The port of a server that was killed, to take its place.
         ///   - settings: As in a configuration file, name and value in turn.
-        init(port: Int? = nil, _ settings: [String] = []) throws {
-            folder = try TemporaryDirectory()
-            self.port = try port ?? Self.freePort()
+        convenience init(port: Int? = nil, _ settings: [String] = []) throws {
+            let (folder, port) = (try TemporaryDirectory(), try port ?? Self.freePort())
+            let arguments = ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
+            try self.init(port, folder, arguments + settings, ready: "Ready to accept connections")
+        }
+
+        /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
+        convenience init(sentinelOf primary: RedisServer) throws {
+            let (folder, port) = (try TemporaryDirectory(), try Self.freePort())
+            let file = folder.url.appendingPathComponent("sentinel.conf")
+            let text = """
+                port \(port)
+                bind 127.0.0.1
+                dir \(folder.url.path)
+                sentinel monitor main 127.0.0.1 \(primary.port) 2
+                sentinel down-after-milliseconds main 500
+                sentinel failover-timeout main 5000
+                """
+            try Data(text.utf8).write(to: file)
+            try self.init(port, folder, [file.path, "--sentinel"], ready: "+monitor master")
+        }
+
+        private init(_ port: Int, _ folder: TemporaryDirectory, _ arguments: [String], ready: String) throws {
+            (self.port, self.folder) = (port, folder)
             process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments =
-                [
-                    "redis-server", "--port", "\(self.port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly",
-                    "no",
-                ]
-                + settings
+            process.arguments = ["redis-server"] + arguments
             let output = Pipe()
             (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
             try process.run()
             Self.running.withLock { _ = $0.insert(process.processIdentifier) }
             // It writes little after this line.
             var text = ""
-            while !text.contains("Ready to accept connections") {
+            while !text.contains(ready) {
                 let more = output.fileHandleForReading.availableData
                 guard !more.isEmpty else { throw StartError(output: text) }
                 text += String(decoding: more, as: UTF8.self)

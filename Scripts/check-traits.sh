@@ -1,0 +1,38 @@
+#!/bin/sh
+# A client without the trait `Valkey` must resolve nothing but swift-log, and with it swift-nio.
+set -eu
+package="$(cd "$(dirname "$0")/.." && pwd)"
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+
+resolved() {
+    rm -rf "$folder/Client" && mkdir -p "$folder/Client/Sources/Client"
+    echo 'import MiniCache' >"$folder/Client/Sources/Client/main.swift"
+    cat >"$folder/Client/Package.swift" <<EOF
+// swift-tools-version: 6.2
+import PackageDescription
+let package = Package(
+    name: "Client", platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "Vellum", path: "$package"$1)],
+    targets: [.executableTarget(name: "Client", dependencies: [.product(name: "MiniCache", package: "Vellum")])])
+EOF
+    (cd "$folder/Client" && ${SWIFT:-swift} package resolve >"$folder/log" 2>&1) || {
+        cat "$folder/log" >&2
+        exit 1
+    }
+    sed -n 's/.*"identity" : "\(.*\)",/\1/p' "$folder/Client/Package.resolved" | sort | tr '\n' ' '
+}
+
+without="$(resolved '')"
+with="$(resolved ', traits: ["Valkey"]')"
+echo "A client without the trait resolves: $without"
+echo "A client with the trait resolves: $with"
+[ "$without" = "swift-log " ] || {
+    echo "Without the trait, only swift-log may be resolved." >&2
+    exit 1
+}
+case "$with" in *swift-nio*) ;; *)
+    echo "With the trait, swift-nio must be resolved." >&2
+    exit 1
+    ;;
+esac

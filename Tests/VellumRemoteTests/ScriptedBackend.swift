@@ -1,0 +1,83 @@
+import VellumCore
+import VellumRemote
+
+/// A server in memory, whose time is a test's, and whose answers a test replaces.
+final class ScriptedBackend: RemoteBackend {
+    struct State: Sendable {
+        var entries: [EntryKey: RemoteRecord] = [:]
+        var leases: [EntryKey: (token: LeaseToken, end: Int64)] = [:]
+        var failure: RemoteFailure?
+        var calls: [String] = []
+    }
+
+    private let state = Locked(State())
+    private let clock: SteadyClock
+    let leaseDuration: Int64
+
+    init(clock: SteadyClock, leaseDuration: Int64 = 1000) { (self.clock, self.leaseDuration) = (clock, leaseDuration) }
+
+    /// From now on every call fails with this.
+    func fail(_ failure: RemoteFailure?) { state.withLock { $0.failure = failure } }
+
+    var calls: [String] { state.withLock { $0.calls } }
+
+    func record(_ key: EntryKey) -> RemoteRecord? { state.withLock { $0.entries[key] } }
+
+    func lease(_ key: EntryKey) -> LeaseToken? { state.withLock { $0.leases[key]?.token } }
+
+    private func call<Result>(_ name: String, _ body: (inout State) -> Result) throws(RemoteFailure) -> Result {
+        let (result, failure) = state.withLock { state -> (Result?, RemoteFailure?) in
+            state.calls.append(name)
+            if let failure = state.failure { return (nil, failure) }
+            return (body(&state), nil)
+        }
+        if let failure { throw failure }
+        guard let result else { throw .failed("No result.") }
+        return result
+    }
+
+    func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
+        try call("entry") { $0.entries[key].map(RemoteEntry.record) ?? .missing }
+    }
+
+    func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
+        let now = clock.now()
+        return try call("entryOrLease") { state in
+            let entry = state.entries[key]
+            if let entry, !ignoresEntry, entry.expires.rawValue > now { return .found(.record(entry)) }
+            let old = entry.map(RemoteEntry.record) ?? .missing
+            if let lease = state.leases[key], lease.end > now { return .busy(rest: lease.end - now, old: old) }
+            state.leases[key] = (token, now + leaseDuration)
+            return .granted(old: old)
+        }
+    }
+
+    func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
+        try call("put") { ($0.entries[key], $0.leases[key]) = (record, nil) }
+    }
+
+    func drop(_ key: EntryKey) async throws(RemoteFailure) { try call("drop") { ($0.entries[key], $0.leases[key]) = (nil, nil) } }
+
+    func dropAll() async throws(RemoteFailure) { try call("dropAll") { ($0.entries, $0.leases) = ([:], [:]) } }
+
+    func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {
+        try call("fill") { state in
+            guard state.leases[key]?.token == token else { return false }
+            (state.entries[key], state.leases[key]) = (record, nil)
+            return true
+        }
+    }
+
+    func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool {
+        let end = clock.now() + leaseDuration
+        return try call("renew") { state in
+            guard state.leases[key]?.token == token else { return false }
+            state.leases[key]?.end = end
+            return true
+        }
+    }
+
+    func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) {
+        try call("giveBack") { state in if state.leases[key]?.token == token { state.leases[key] = nil } }
+    }
+}

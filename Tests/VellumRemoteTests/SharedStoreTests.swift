@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumEngine
+
+@testable import VellumRemote
+
+/// The rules of loading and removing on a server in memory, with a clock that the test sets.
+@Suite(.timeLimit(.minutes(2)))
+struct SharedStoreTests {
+    private struct SourceDown: Error {}
+
+    private let time = ManualTime()
+    private let backend: ScriptedBackend
+    private let store: SharedStore<String>
+
+    init() throws {
+        backend = ScriptedBackend(clock: time.clock)
+        store = try Self.store(on: backend, time)
+    }
+
+    private static func store(on backend: ScriptedBackend, _ time: ManualTime) throws -> SharedStore<String> {
+        let trust = Trust(for: 100, clock: time.clock)
+        trust.begin(ServerTime(milliseconds: 0, sent: 0, received: 0))
+        var times = SharedStore<String>.Times()
+        times.clock = time.clock
+        // Time passes when somebody waits for it.
+        let step = Sum(0)
+        times.sleep = { milliseconds in
+            try Task.checkCancellation()
+            time.set(step.add(milliseconds))
+        }
+        return SharedStore(
+            name: "test", near: NearCache(capacity: try Capacity(1.megaByte), trust: trust), backend: backend,
+            coding: SharedStore.Coding(
+                typeVersion: 0, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }),
+            times: times)
+    }
+
+    /// A sum that closures share.
+    private final class Sum: Sendable {
+        private let value: Locked<Int64>
+        init(_ value: Int64) { self.value = Locked(value) }
+        func add(_ more: Int64) -> Int64 {
+            value.withLock {
+                $0 += more
+                return $0
+            }
+        }
+    }
+
+    private func load(
+        _ key: EntryKey, whileRevalidate: Duration = .zero, ifError: Duration = .zero, age: Int64 = 1_000_000,
+        options: LoadOptions = LoadOptions(), _ loader: @escaping @Sendable () async throws -> String?
+    ) async throws -> Loaded<String?> {
+        try await store.load(
+            LoadRequest(
+                key: key, under: Expiration(age: age), staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+                options: options, load: loader))
+    }
+
+    @Test func aLoadedValueIsStoredUnderItsLease() async throws {
+        #expect(try await load("a") { "1" } == Loaded("1", .loaded))
+        #expect(backend.record("a")?.value == Data("1".utf8))
+        #expect(backend.lease("a") == nil)
+        #expect(try await load("a") { "2" } == Loaded("1", .cached))
+    }
+
+    @Test func aCallerWaitsForAnothersLeaseNoLongerThanTheLimit() async throws {
+        // Another process that never ends.
+        let backend = ScriptedBackend(clock: time.clock, leaseDuration: 1 << 40)
+        let store = try Self.store(on: backend, time)
+        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false)
+        let request = try LoadRequest<String>(
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(), load: { "mine" })
+        #expect(try await store.load(request) == Loaded("mine", .loaded))
+        #expect(time.clock.now() >= SharedStore<String>.Times().longestWait)
+        #expect(backend.record("a") == nil)
+    }
+
+    @Test func aLeaseThatIsNotRenewedIsTakenOver() async throws {
+        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("dead"), ignoresEntry: false)
+        #expect(try await load("a") { "mine" } == Loaded("mine", .loaded))
+        #expect(backend.record("a")?.value == Data("mine".utf8))
+    }
+
+    @Test func aFailedLoadGivesTheLeaseBack() async throws {
+        await #expect(throws: SourceDown.self) { try await load("a") { throw SourceDown() } }
+        #expect(backend.lease("a") == nil)
+    }
+
+    @Test func aFailureIsRememberedForItsAge() async throws {
+        let options = LoadOptions(errorMaxAge: .seconds(1))
+        await #expect(throws: SourceDown.self) { try await load("a", options: options) { throw SourceDown() } }
+        await #expect(throws: SourceDown.self) { try await load("a") { "1" } }
+        try await store.set("2", forKey: "a", under: .never)
+        #expect(try await load("a") { "1" } == Loaded("2", .cached))
+    }
+
+    @Test func aSetThatCannotBeSentIsNotRepeated() async throws {
+        backend.fail(.unreachable("cut"))
+        await #expect(throws: VellumError.self) { try await store.set("1", forKey: "a", under: .never) }
+        backend.fail(nil)
+        store.sendPendingRemovals()
+        #expect(try await store.value(forKey: "a", asksServer: false) == nil)
+    }
+
+    @Test func aRemovalThatCouldNotBeSentComesBeforeTheNextRead() async throws {
+        try await store.set("1", forKey: "a", under: .never)
+        backend.fail(.unanswered("cut"))
+        await #expect(throws: VellumError.self) { try await store.removeValue(forKey: "a") }
+        backend.fail(nil)
+        #expect(try await store.value(forKey: "a", asksServer: false) == nil)
+        #expect(backend.record("a") == nil)
+    }
+
+    @Test func aSetSupersedesARemovalThatCouldNotBeSent() async throws {
+        backend.fail(.unanswered("cut"))
+        await #expect(throws: VellumError.self) { try await store.removeValue(forKey: "a") }
+        backend.fail(nil)
+        try await store.set("2", forKey: "a", under: .never)
+        #expect(try await store.value(forKey: "a", asksServer: true) == "2")
+    }
+
+    @Test func manyRemovalsThatCouldNotBeSentRemoveEverything() async throws {
+        try await store.set("1", forKey: "kept", under: .never)
+        backend.fail(.unreachable("cut"))
+        for number in 0...PendingRemovals.mostKeys {
+            await #expect(throws: VellumError.self) { try await store.removeValue(forKey: EntryKey("\(number)")) }
+        }
+        backend.fail(nil)
+        #expect(try await store.value(forKey: "kept", asksServer: true) == nil)
+        #expect(backend.calls.contains("dropAll"))
+    }
+
+    @Test func withoutAServerAnOldValueIsForCallersThatTakeOne() async throws {
+        #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
+        #expect(try await store.value(forKey: "a", asksServer: true) == "1")
+        backend.fail(.unreachable("cut"))
+        time.set(200)
+        #expect(try await load("a", ifError: .seconds(600)) { "2" } == Loaded("1", .staleIfError))
+        #expect(try await load("a") { "3" } == Loaded("3", .loaded))
+    }
+
+    @Test func nothingInPlaceOfAValueHidesTheOldOne() async throws {
+        #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
+        time.set(200)
+        var request = try LoadRequest<String>(
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(), load: { nil })
+        request.acceptsNil = true
+        #expect(try await store.load(request) == Loaded(nil, .loaded))
+        await #expect(throws: SourceDown.self) { try await load("a", ifError: .seconds(600)) { throw SourceDown() } }
+    }
+}
