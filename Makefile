@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo demo-fleet test test-shared lint format bench measure docs tsan asan crash faults damage fuzz soak setup
+.PHONY: demo demo-fleet bench-shared test test-shared lint format bench measure docs tsan asan crash faults damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -18,6 +18,12 @@ demo-fleet: setup
 	@sh Scripts/setup.sh redis-server redis-server redis
 	@$(SWIFT) build -c release --product Fleet --traits Valkey --scratch-path .build/shared
 	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/Fleet"
+
+# Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
+bench-shared: setup
+	@sh Scripts/setup.sh redis-server redis-server redis
+	@$(SWIFT) build -c release --product SharedBenchmark --traits Valkey --scratch-path .build/shared
+	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/SharedBenchmark"
 
 # Runs all tests, Shallows first: tests that wait for threads would slow down tests that need the processor, and all have a time limit.
 # The user's cache folder is a temporary one: it may hold files of another version of this package.

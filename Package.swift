@@ -87,6 +87,9 @@ let package = Package(
         // A cache before a slow source that fails.
         .executableTarget(name: "ExchangeRates", dependencies: ["MiniCache"], path: "Examples/ExchangeRates"),
         // Four processes that share a cache. With the trait `Valkey`.
+        .executableTarget(
+            name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
+            path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
 
         // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
