@@ -125,6 +125,9 @@ extension SharedStore {
                 try await sendRemovals(pending.withLock { $0.work(before: key) })
                 answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry)
             } catch {
+                // The lease may have been granted. A task of its own, because this one may be cancelled.
+                if error != error.beforeSending || error == .cancelled { Task { await giveBack(token, key) } }
+                if error == .cancelled { return .failed(CancellationError(), old: nil) }
                 return await loadAlone(load, request, insteadOf: VellumError(error, cache: name))
             }
             switch answer {
@@ -240,6 +243,12 @@ extension SharedStore {
         // A task of its own, because a cancelled one cannot tell the server that its lease has ended.
         await Task { await store(outcome, token, load, request, old) }.value
         return outcome
+    }
+
+    private func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
+        do throws(RemoteFailure) {
+            try await backend.giveBack(token, forKey: key)
+        } catch {}  // The lease ends by itself.
     }
 
     private func store(

@@ -84,6 +84,29 @@ struct SharedStoreTests {
         #expect(backend.record("a")?.value == Data("mine".utf8))
     }
 
+    @Test func aCancelledCallerLeavesNoLease() async throws {
+        let (started, stop) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let caller = Task {
+            try await load("a") {
+                started.continuation.yield()
+                for await _ in stop.stream {}
+                throw CancellationError()
+            }
+        }
+        for await _ in started.stream { break }
+        #expect(backend.lease("a") != nil)
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        while backend.lease("a") != nil { await Task.yield() }
+        #expect(backend.record("a") == nil)
+    }
+
+    @Test func aLeaseThatMayHaveBeenGrantedIsGivenBack() async throws {
+        backend.fail(.unanswered("slow"))
+        #expect(try await load("a") { "1" } == Loaded("1", .loaded))
+        while !backend.calls.contains("giveBack") { await Task.yield() }
+    }
+
     @Test func aFailedLoadGivesTheLeaseBack() async throws {
         await #expect(throws: SourceDown.self) { try await load("a") { throw SourceDown() } }
         #expect(backend.lease("a") == nil)
