@@ -1,43 +1,59 @@
 package import VellumCore
 
-/// The removals of a process that the server may not have executed, because it was out of reach.
+/// The removals of a process that the server may not have executed yet.
 ///
-/// Such a key is not read before it was removed: every other process would go on with its old value for its whole age. A pure value.
+/// Such a key is neither read nor set before it was removed: every other process would go on with its old value for its whole age, or the
+/// removal would arrive after the new value. A pure value.
 package struct PendingRemovals: Sendable {
     /// The largest number of keys. Beyond it, every key of the cache has to be removed.
     static let mostKeys = 1024
 
     package enum Work: Hashable, Sendable {
-        case nothing
-        case keys([EntryKey])
+        case keys(Set<EntryKey>)
         case everything
+
+        fileprivate func concerns(_ key: EntryKey?) -> Bool {
+            switch self {
+            case .keys(let keys): key.map(keys.contains) ?? !keys.isEmpty
+            case .everything: true
+            }
+        }
     }
 
-    private var keys: Set<EntryKey> = []
-    private var isEverything = false
+    private var waiting = Work.keys([])
+    private var sent: Work?
 
     package init() {}
 
     package mutating func insert(_ key: EntryKey) {
-        guard !isEverything else { return }
+        guard case .keys(var keys) = waiting else { return }
+        waiting = .keys([])  // Its storage has one owner, and is not copied.
         keys.insert(key)
-        if keys.count > Self.mostKeys { (keys, isEverything) = ([], true) }
+        waiting = keys.count > Self.mostKeys ? .everything : .keys(keys)
     }
 
-    /// What has to be removed before the key is read.
-    package func work(before key: EntryKey) -> Work {
-        if isEverything { return .everything }
-        return keys.contains(key) ? .keys([key]) : .nothing
+    package mutating func insertEverything() { waiting = .everything }
+
+    /// Whether a removal waits or is on its way.
+    ///
+    /// - Parameter key: `nil` for any key.
+    package func concern(_ key: EntryKey?) -> Bool { waiting.concerns(key) || sent?.concerns(key) == true }
+
+    /// Returns what has to be sent now; `nil` if nothing waits. One caller at a time sends it, until ``end(succeeded:)``.
+    package mutating func begin() -> Work? {
+        guard waiting.concerns(nil) else { return nil }
+        sent = waiting
+        waiting = .keys([])
+        return sent
     }
 
-    /// What has to be removed as soon as the server is there.
-    package var all: Work {
-        if isEverything { return .everything }
-        return keys.isEmpty ? .nothing : .keys(Array(keys))
+    /// The server has executed what was sent; or it waits again.
+    package mutating func end(succeeded: Bool) {
+        defer { sent = nil }
+        guard !succeeded, let sent else { return }
+        switch sent {
+        case .everything: waiting = .everything
+        case .keys(let keys): for key in keys { insert(key) }
+        }
     }
-
-    /// The key was removed, or overwritten.
-    package mutating func didRemove(_ key: EntryKey) { keys.remove(key) }
-
-    package mutating func didRemoveEverything() { (keys, isEverything) = ([], false) }
 }

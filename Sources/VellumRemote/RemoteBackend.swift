@@ -22,8 +22,8 @@ package protocol RemoteBackend: AnyObject, Sendable {
     /// - Parameter lifetime: After how many milliseconds the server forgets it; `nil` for never.
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure)
 
-    /// Removes the entry and ends the lease.
-    func drop(_ key: EntryKey) async throws(RemoteFailure)
+    /// Removes the entries and ends the leases.
+    func drop(_ keys: [EntryKey]) async throws(RemoteFailure)
 
     /// Removes every entry of the cache that is there when the call begins, and ends the leases. Others are not kept from storing meanwhile.
     func dropAll() async throws(RemoteFailure)

@@ -122,7 +122,7 @@ extension SharedStore {
             let (ticket, token) = (near.ticket(forKey: key), LeaseToken.random())
             let answer: LeaseAnswer
             do throws(RemoteFailure) {
-                try await sendRemovals(pending.withLock { $0.work(before: key) })
+                try await finishRemovals(of: key)
                 answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry)
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
@@ -190,7 +190,7 @@ extension SharedStore {
 
     private func lastGoodValue(_ key: EntryKey) async -> Old? {
         // What is to be removed is not returned.
-        guard let lastGood, pending.withLock({ $0.work(before: key) }) == .nothing, let record = await lastGood.record(forKey: key),
+        guard let lastGood, !pending.withLock({ $0.concern(key) }), let record = await lastGood.record(forKey: key),
             let value = old(.record(record), key)?.value
         else { return nil }
         guard record.expires != .never else { return Old(value: value, expires: .never) }

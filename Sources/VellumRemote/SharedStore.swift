@@ -44,6 +44,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
     let loads = LoadCoordinator<EntryKey, LoadOutcome>()
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
+    private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
     let failedLoads = Locked(NegativeCache())
     /// Failures that no caller receives.
     package let failures: EventHub<VellumError>
@@ -87,7 +88,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
         }
         let ticket = near.ticket(forKey: key)
         let entry = try await remote { () throws(RemoteFailure) in
-            try await sendRemovals(pending.withLock { $0.work(before: key) })
+            try await finishRemovals(of: key)
             return try await backend.entry(forKey: key)
         }
         return try receive(entry, key, ticket) ?? nil
@@ -144,12 +145,10 @@ package final class SharedStore<Value: Sendable>: Sendable {
             // The first command tells what time the server has.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
             let (record, lifetime) = try record(bytes, key, expiration)
-            // What was to be removed is overwritten.
-            if pending.withLock({ $0.work(before: key) }) == .everything { try await sendRemovals(.everything) }
+            try await finishRemovals(of: key)
             try await backend.put(record, forKey: key, lifetime: lifetime)
             keep(record, key)
         }
-        pending.withLock { $0.didRemove(key) }
         forgetFailure(of: key)
     }
 
@@ -159,16 +158,15 @@ package final class SharedStore<Value: Sendable>: Sendable {
         defer { near.forget([key]) }
         forgetFailure(of: key)
         lastGood?.forget(key)
-        // Before it is sent: a read that begins meanwhile removes it, too.
         pending.withLock { $0.insert(key) }
-        try await remote { () throws(RemoteFailure) in try await backend.drop(key) }
-        pending.withLock { $0.didRemove(key) }
+        try await remote { () throws(RemoteFailure) in try await finishRemovals(of: key) }
     }
 
     /// Removes every value. Others may set values meanwhile, which are removed or stay.
     package func removeAll() async throws(VellumError) {
         defer { near.forget(nil) }
-        try await remote { () throws(RemoteFailure) in try await sendRemovals(.everything) }
+        pending.withLock { $0.insertEverything() }
+        try await remote { () throws(RemoteFailure) in try await finishRemovals(of: nil) }
     }
 
     /// Returns the bytes for the server and how long it keeps them.
@@ -200,11 +198,10 @@ package final class SharedStore<Value: Sendable>: Sendable {
 
     /// Sends what could not be sent before. Keys that wait for it are not read meanwhile.
     package func sendPendingRemovals() {
-        let work = pending.withLock { $0.all }
-        guard work != .nothing else { return }
+        guard pending.withLock({ $0.concern(nil) }) else { return }
         Task {
             do throws(RemoteFailure) {
-                try await sendRemovals(work)
+                try await finishRemovals(of: nil)
             } catch {
                 failures.send(VellumError(error, cache: name))  // They stay pending.
             }
@@ -220,20 +217,46 @@ package final class SharedStore<Value: Sendable>: Sendable {
         signals.signal(keys)
     }
 
-    /// Removes what could not be removed before.
-    func sendRemovals(_ work: PendingRemovals.Work) async throws(RemoteFailure) {
-        switch work {
-        case .nothing: break
-        case .keys(let keys):
-            for key in keys where pending.withLock({ $0.work(before: key) }) != .nothing {
-                try await backend.drop(key)
-                pending.withLock { $0.didRemove(key) }
+    /// Returns when the server has executed the removals of the key that began before the call.
+    ///
+    /// One task sends them, what waits in one command, and all callers wait for it.
+    ///
+    /// - Parameter key: `nil` for every key.
+    func finishRemovals(of key: EntryKey?) async throws(RemoteFailure) {
+        // What was sent already, and what waits now. Later removals happen at the same time as the call.
+        for _ in 0..<2 {
+            guard pending.withLock({ $0.concern(key) }) else { return }
+            let task = removing.withLock { running in
+                let task = running ?? Task { await sendRemovals() }
+                running = task
+                return task
             }
-        case .everything:
-            try await backend.dropAll()
-            pending.withLock { $0.didRemoveEverything() }
-            near.forget(nil)
+            try await task.value.get()
         }
+    }
+
+    private func sendRemovals() async -> Result<Void, RemoteFailure> {
+        let work = pending.withLock { $0.begin() }
+        var failure: RemoteFailure?
+        do throws(RemoteFailure) {
+            switch work {
+            case .keys(let keys): try await backend.drop(Array(keys))
+            case .everything:
+                try await backend.dropAll()
+                near.forget(nil)
+            case nil: break
+            }
+        } catch {
+            failure = error
+            // So many bytes of keys are never sent.
+            if error == .tooLarge { pending.withLock { $0.insertEverything() } }
+        }
+        // Nobody starts another task before this one has said how it ended.
+        removing.withLock { running in
+            pending.withLock { $0.end(succeeded: failure == nil) }
+            running = nil
+        }
+        return failure.map(Result.failure) ?? .success(())
     }
 
     func remote<Result: Sendable>(_ body: () async throws(RemoteFailure) -> Result) async throws(VellumError) -> Result {

@@ -134,7 +134,7 @@
             try await reader.catchUp()
             _ = try await reader.read("k")
             #expect(try await reader.read("k").isNear)
-            try await writer.backend.drop("k")
+            try await writer.backend.drop(["k"])
             try await reader.catchUp()
             #expect(try await reader.read("k").value == nil)
         }

@@ -43,7 +43,7 @@
             #expect(try await backend.entry(forKey: key) == .record(record("a")))
             try await backend.put(record(nil), forKey: key, lifetime: Self.long)
             #expect(try await backend.entry(forKey: key) == .record(record(nil)))
-            try await backend.drop(key)
+            try await backend.drop([key])
             #expect(try await backend.entry(forKey: key) == .missing)
         }
 
@@ -84,7 +84,7 @@
         @Test(arguments: [true, false])
         func aWriteDuringALoadDeclinesWhatIsLoaded(_ removes: Bool) async throws {
             #expect(try await lease("a") == .granted(old: .missing))
-            if removes { try await backend.drop(key) } else { try await backend.put(record("new"), forKey: key, lifetime: nil) }
+            if removes { try await backend.drop([key]) } else { try await backend.put(record("new"), forKey: key, lifetime: nil) }
             #expect(try await !backend.renew(LeaseToken("a"), forKey: key))
             #expect(try await !backend.fill(record("late"), forKey: key, lifetime: nil, token: LeaseToken("a")))
             #expect(try await backend.entry(forKey: key) == (removes ? .missing : .record(record("new"))))

@@ -3,31 +3,43 @@ import VellumCore
 
 @testable import VellumRemote
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(60)))
 struct PendingRemovalsTests {
-    @Test func aKeyIsRemovedBeforeItIsRead() {
+    @Test func aRemovalConcernsItsKeyUntilItWasExecuted() {
         var removals = PendingRemovals()
-        #expect(removals.work(before: "a") == .nothing)
-        #expect(removals.all == .nothing)
+        #expect(!removals.concern("a") && !removals.concern(nil))
+        #expect(removals.begin() == nil)
         removals.insert("a")
-        #expect(removals.work(before: "a") == .keys(["a"]))
-        #expect(removals.work(before: "b") == .nothing)
-        #expect(removals.all == .keys(["a"]))
-        removals.didRemove("a")
-        #expect(removals.work(before: "a") == .nothing)
+        #expect(removals.concern("a") && removals.concern(nil) && !removals.concern("b"))
+        #expect(removals.begin() == .keys(["a"]))
+        #expect(removals.concern("a") && removals.concern(nil))
+        removals.end(succeeded: true)
+        #expect(!removals.concern("a") && !removals.concern(nil))
+    }
+
+    @Test func whatFailedWaitsAgainBesideWhatCameMeanwhile() {
+        var removals = PendingRemovals()
+        removals.insert("a")
+        #expect(removals.begin() == .keys(["a"]))
+        removals.insert("b")
+        removals.end(succeeded: false)
+        #expect(removals.begin() == .keys(["a", "b"]))
+        removals.insert("a")
+        removals.end(succeeded: true)
+        #expect(removals.begin() == .keys(["a"]))
     }
 
     @Test func beyondTheLimitEverythingIsRemoved() {
         var removals = PendingRemovals()
         for number in 0..<PendingRemovals.mostKeys { removals.insert(EntryKey("\(number)")) }
-        #expect(removals.work(before: "other") == .nothing)
+        #expect(!removals.concern("other"))
         removals.insert("one more")
-        #expect(removals.work(before: "other") == .everything)
-        #expect(removals.all == .everything)
-        // One key says nothing about the others.
-        removals.didRemove("one more")
-        #expect(removals.work(before: "one more") == .everything)
-        removals.didRemoveEverything()
-        #expect(removals.all == .nothing)
+        #expect(removals.concern("other"))
+        #expect(removals.begin() == .everything)
+        removals.insert("a")
+        removals.end(succeeded: false)
+        #expect(removals.begin() == .everything)
+        removals.end(succeeded: true)
+        #expect(removals.begin() == nil)
     }
 }

@@ -8,6 +8,7 @@ final class ScriptedBackend: RemoteBackend {
         var leases: [EntryKey: (token: LeaseToken, end: Int64)] = [:]
         var failure: RemoteFailure?
         var calls: [String] = []
+        var beforeDrop: (@Sendable () async -> Void)?
     }
 
     private let state = Locked(State())
@@ -18,6 +19,9 @@ final class ScriptedBackend: RemoteBackend {
 
     /// From now on every call fails with this.
     func fail(_ failure: RemoteFailure?) { state.withLock { $0.failure = failure } }
+
+    /// Runs before each removal of keys.
+    func beforeDrop(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeDrop = body } }
 
     var calls: [String] { state.withLock { $0.calls } }
 
@@ -56,7 +60,10 @@ final class ScriptedBackend: RemoteBackend {
         try call("put") { ($0.entries[key], $0.leases[key]) = (record, nil) }
     }
 
-    func drop(_ key: EntryKey) async throws(RemoteFailure) { try call("drop") { ($0.entries[key], $0.leases[key]) = (nil, nil) } }
+    func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {
+        await state.withLock { $0.beforeDrop }?()
+        try call("drop") { for key in keys { ($0.entries[key], $0.leases[key]) = (nil, nil) } }
+    }
 
     func dropAll() async throws(RemoteFailure) { try call("dropAll") { ($0.entries, $0.leases) = ([:], [:]) } }
 

@@ -48,8 +48,9 @@
                 within: times.write)
         }
 
-        package func drop(_ key: EntryKey) async throws(RemoteFailure) {
-            _ = try await answer(RESPCommand("DEL", keys.value(of: key), keys.lease(of: key)), within: times.write)
+        package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
+            let names = dropped.flatMap { [keys.value(of: $0), keys.lease(of: $0)] }
+            _ = try await answer(RESPCommand(["DEL"] + names), within: times.write)
         }
 
         package func dropAll() async throws(RemoteFailure) {
