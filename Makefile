@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo demo-fleet bench-shared test test-shared lint format bench measure docs tsan asan crash faults damage fuzz soak setup
+.PHONY: demo demo-fleet bench-shared test test-shared fleet lint format bench measure docs tsan asan crash faults damage fuzz soak setup
 
 setup:
 	@sh Scripts/setup.sh
@@ -44,6 +44,13 @@ test-shared: setup
 	$(SWIFT) build --build-tests --traits Valkey --scratch-path .build/shared
 	$(TEST) --skip-build --parallel --traits Valkey --scratch-path .build/shared --filter ValkeyTests $(ARGUMENTS)
 
+# Eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
+SECONDS ?= 60
+fleet: setup
+	@sh Scripts/setup.sh redis-server redis-server redis
+	$(SWIFT) build --build-tests --traits Valkey --scratch-path .build/shared
+	VELLUM_FLEET=$(SECONDS) $(SWIFT) test --skip-build --traits Valkey --scratch-path .build/shared --filter FleetTests $(ARGUMENTS)
+
 # Run the tests under ThreadSanitizer or AddressSanitizer, except those that kill, fork or count the resources of a process.
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack'
 tsan: setup
@@ -72,7 +79,6 @@ damage: setup
 	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DamageTests $(ARGUMENTS)
 
 # Runs mixed operations of several processes against a model, for SECONDS.
-SECONDS ?= 60
 soak: setup
 	VELLUM_SOAK=$(SECONDS) $(SWIFT) test --filter SoakTests $(ARGUMENTS)
 

@@ -111,7 +111,19 @@ let package = Package(
             name: "ValkeyTests",
             dependencies: [
                 "MiniCacheValkey", "ShallowsValkey", "VellumValkey", "VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport",
+                "FleetSupport", "FleetClient",
             ]),
+        // Servers for tests, a network that fails, and what processes know of the values that they share. With the trait `Valkey`.
+        .target(
+            name: "FleetSupport",
+            dependencies: [
+                "VellumCore", "VellumRemote", "VellumValkey", "VellumTestSupport",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+            ], path: "Tests/FleetSupport"),
+        .executableTarget(
+            name: "FleetClient", dependencies: ["MiniCacheValkey", "VellumCore", "VellumTestSupport", "FleetSupport"],
+            path: "Tests/FleetClient"),
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift6"

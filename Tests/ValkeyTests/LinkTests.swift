@@ -1,4 +1,5 @@
 #if Valkey
+    import FleetSupport
     import Foundation
     import Testing
     import VellumCore
@@ -15,6 +16,8 @@
                 var invalidated: [String] = []
                 var connections = 0
                 var losses = 0
+                var isConnected = false
+                var earlyReplies = 0
                 var waiters: [(connections: Int, continuation: CheckedContinuation<Void, Never>)] = []
             }
 
@@ -22,6 +25,8 @@
 
             var invalidated: [String] { state.withLock { $0.invalidated } }
             var losses: Int { state.withLock { $0.losses } }
+            /// Replies that renewed the trust in what an earlier connection read.
+            var earlyReplies: Int { state.withLock { $0.earlyReplies } }
 
             /// - Parameter server: Lives as long as the link.
             func observer(of server: RedisServer) -> Link.Observer {
@@ -29,17 +34,20 @@
                     onConnected: { [self] _ in
                         let ready = state.withLock { state in
                             state.connections += 1
+                            state.isConnected = true
                             let connections = state.connections
                             defer { state.waiters.removeAll { $0.connections <= connections } }
                             return state.waiters.filter { $0.connections <= connections }.map(\.continuation)
                         }
                         for continuation in ready { continuation.resume() }
                     },
-                    onLost: { [self] in state.withLock { $0.losses += 1 } },
+                    onLost: { [self] in state.withLock { ($0.losses, $0.isConnected) = ($0.losses + 1, false) } },
                     onInvalidated: { [self] keys in
                         state.withLock { $0.invalidated += keys?.map { String(decoding: $0, as: UTF8.self) } ?? ["everything"] }
                     },
-                    onReply: { _ in withExtendedLifetime(server) {} })
+                    onReply: { [self] _ in
+                        withExtendedLifetime(server) { state.withLock { $0.earlyReplies += $0.isConnected ? 0 : 1 } }
+                    })
             }
 
             /// Returns when the link has connected so many times.
@@ -99,6 +107,13 @@
                 return
             }
             #expect(message.hasPrefix("ERR"))
+        }
+
+        @Test func repliesToAHandshakeRenewNoTrust() async throws {
+            let record = Record()
+            let link = link(to: try RedisServer(), record)
+            _ = try await link.call(RESPCommand("ECHO", "1"), within: Self.long)
+            #expect(record.earlyReplies == 0)
         }
 
         @Test func callersGetTheirOwnReplies() async throws {

@@ -1,4 +1,5 @@
 #if Valkey
+    import FleetSupport
     import Foundation
     import Testing
     import VellumCore

@@ -65,7 +65,8 @@
 
         /// - Parameters:
         ///   - onPush: Is called with each push, in order, on the thread of the connection.
-        ///   - onReply: Is called before the caller of a reply, with the moment at which its command was sent.
+        ///   - onReply: Is called before the caller of a reply, with the moment at which its command was sent. Not for the handshake: what was
+        ///     read by an earlier connection is still there then.
         ///   - onEnd: Is called once, when the connection ends, before its callers go on.
         init(
             limits: Limits = Limits(), clock: SteadyClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
@@ -248,10 +249,9 @@
 
         fileprivate func received(_ value: RESPValue) {
             if case .push(let elements) = value { return onPush(elements) }
-            guard let (caller, sent) = state.withLock({ $0.isReady ? $0.queue.popFirst() : $0.handshake.popFirst() }) else {
-                return close(.unreachable("The server sent a reply to no command."))
-            }
-            onReply(sent)
+            let (first, isReady) = state.withLock { ($0.isReady ? $0.queue.popFirst() : $0.handshake.popFirst(), $0.isReady) }
+            guard let (caller, sent) = first else { return close(.unreachable("The server sent a reply to no command.")) }
+            if isReady { onReply(sent) }
             caller?(.success(value))
         }
 

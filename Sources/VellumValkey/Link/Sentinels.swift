@@ -1,9 +1,9 @@
 #if Valkey
     internal import Foundation
-    internal import VellumRemote
+    package import VellumRemote
 
     /// Finds the primary of a group of servers that Sentinels watch (redis.io/docs/latest/develop/reference/sentinel-clients).
-    enum Sentinels {
+    package enum Sentinels {
         /// Returns the server to connect to: the primary that the first Sentinel names that answers, or the server itself without Sentinels.
         ///
         /// The Sentinel may not know of a failover yet: the handshake refuses a server that is not the primary.
@@ -29,7 +29,7 @@
         }
 
         /// Asks by a connection that is closed afterwards.
-        static func ask(_ sentinel: ServerConfiguration, _ command: RESPCommand) async throws(RemoteFailure) -> RESPValue {
+        package static func ask(_ sentinel: ServerConfiguration, _ command: RESPCommand) async throws(RemoteFailure) -> RESPValue {
             let connection = Connection(onPush: { _ in }, onReply: { _ in }, onEnd: { _ in })
             defer { connection.close(.closed) }
             try await connection.connect(to: sentinel)

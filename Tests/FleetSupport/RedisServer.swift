@@ -1,26 +1,26 @@
 #if Valkey
-    import Foundation
-    import VellumCore
-    import VellumTestSupport
-    import VellumValkey
+    internal import Foundation
+    internal import VellumCore
+    internal import VellumTestSupport
+    package import VellumValkey
 
     /// A server of its own for a test: `redis-server` in a temporary folder, on a free port, killed with the last reference.
-    final class RedisServer: Sendable {
-        let port: Int
+    package final class RedisServer: Sendable {
+        package let port: Int
         private let folder: TemporaryDirectory
         private let process: Process
 
         /// - Parameters:
         ///   - port: The port of a server that was killed, to take its place.
         ///   - settings: As in a configuration file, name and value in turn.
-        convenience init(port: Int? = nil, _ settings: [String] = []) throws {
+        package convenience init(port: Int? = nil, _ settings: [String] = []) throws {
             let (folder, port) = (try TemporaryDirectory(), try port ?? Self.freePort())
             let arguments = ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
             try self.init(port, folder, arguments + settings, ready: "Ready to accept connections")
         }
 
         /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
-        convenience init(sentinelOf primary: RedisServer) throws {
+        package convenience init(sentinelOf primary: RedisServer) throws {
             let (folder, port) = (try TemporaryDirectory(), try Self.freePort())
             let file = folder.url.appendingPathComponent("sentinel.conf")
             let text = """
@@ -69,10 +69,10 @@
 
         deinit { kill() }
 
-        var configuration: ServerConfiguration { ServerConfiguration(host: "127.0.0.1", port: port) }
+        package var configuration: ServerConfiguration { ServerConfiguration(host: "127.0.0.1", port: port) }
 
         /// Ends the server as a crash would.
-        func kill() {
+        package func kill() {
             guard process.isRunning else { return }
             Foundation.kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -80,9 +80,9 @@
         }
 
         /// Freezes the server: connections stay, and nothing is answered.
-        func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+        package func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
 
-        func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+        package func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
         /// The ports of this process's servers, which may not have begun to listen.
         private static let used = Locked<Set<Int>>([])

@@ -1,27 +1,31 @@
-import Foundation
-import VellumCore
+package import Foundation
+internal import VellumCore
 
 /// A child process that can be killed at any time, and its output. Started without Foundation, which takes longer.
-final class Spawned {
-    enum End: Hashable {
+package final class Spawned {
+    package enum End: Hashable {
         case exited(Int32)
         case killed(Int32)
     }
 
-    let identifier: pid_t
+    package let identifier: pid_t
     private let output: Int32
     private let input: Int32
     private var buffer: [UInt8] = []
 
-    /// `CrashChild`, in the folder of the tests.
-    static let program: String? = {
+    /// Returns the path of a program in the folder of the tests.
+    private static func path(of program: String) -> String? {
         let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
-        return beside.map { $0.appendingPathComponent("CrashChild").path }.first(where: FileManager.default.isExecutableFile)
-    }()
+        return beside.map { $0.appendingPathComponent(program).path }.first(where: FileManager.default.isExecutableFile)
+    }
 
-    /// - Parameter logs: Whether its log messages are among its lines.
-    init(_ arguments: [String], environment: [String: String] = [:], logs: Bool = false) throws {
-        guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
+    /// - Parameters:
+    ///   - program: Its name, in the folder of the tests.
+    ///   - logs: Whether its log messages are among its lines.
+    package init(
+        _ arguments: [String], of program: String = "CrashChild", environment: [String: String] = [:], logs: Bool = false
+    ) throws {
+        guard let program = Self.path(of: program) else { throw CocoaError(.fileNoSuchFile) }
         (identifier, output, input) = try Self.spawning.withLock { _ throws in
             try Self.spawn(program, arguments, ProcessInfo.processInfo.environment.merging(environment) { _, new in new }, logs: logs)
         }
@@ -75,14 +79,14 @@ final class Spawned {
     /// Sends a line to the process.
     ///
     /// - Returns: Its answer.
-    func ask(_ line: String) -> String? {
+    package func ask(_ line: String) -> String? {
         let bytes = Array((line + "\n").utf8)
         guard write(input, bytes, bytes.count) == bytes.count else { return nil }
         return self.line()
     }
 
     /// Returns the next line; `nil` at the end of the output.
-    func line() -> String? {
+    package func line() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: buffer[..<end], as: UTF8.self)
@@ -98,7 +102,7 @@ final class Spawned {
     }
 
     /// Kills the process after a number of microseconds, unless it ends before.
-    func kill(afterMicroseconds microseconds: Int) {
+    package func kill(afterMicroseconds microseconds: Int) {
         let clock = ContinuousClock()
         let instant = clock.now + .microseconds(microseconds)
         var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
@@ -110,7 +114,7 @@ final class Spawned {
     /// Kills the process.
     ///
     /// - Returns: Its remaining output.
-    func kill() -> [String] {
+    package func kill() -> [String] {
         _ = Foundation.kill(identifier, SIGKILL)
         return end().lines
     }
@@ -118,7 +122,7 @@ final class Spawned {
     /// Waits for the process to end.
     ///
     /// - Returns: How it ended, and its remaining output.
-    func end() -> (end: End, lines: [String]) {
+    package func end() -> (end: End, lines: [String]) {
         var lines: [String] = []
         while let line = line() { lines.append(line) }
         var status: Int32 = 0

@@ -1,0 +1,198 @@
+#if Valkey
+    import FleetSupport
+    import Foundation
+    import MiniCacheValkey
+    import VellumCore
+    import VellumTestSupport
+
+    /// Writes its own keys, reads all, and compares what it reads with the oracle.
+    final class Client: Sendable {
+        struct Value: Codable {
+            var version: UInt64
+            var padding: Data
+        }
+
+        private let number: Int
+        private let oracle: Oracle
+        private let seed: UInt64
+        private let trust: UInt64
+        private let padding: Data
+        private let fills: Bool
+        private let values: SharedCache<Int, Value>
+        private let loads: SharedCache<String, Int>
+        private let counts = Locked(FleetCounts())
+
+        init(_ number: Int, _ oracle: String, seed: UInt64, trust: Int, padding: Int, fills: Bool, server: [String]) throws {
+            (self.number, self.seed, self.trust, self.fills) = (number, seed &+ UInt64(number), UInt64(trust), fills)
+            self.oracle = try Oracle(URL(fileURLWithPath: oracle))
+            self.padding = Data(repeating: 7, count: padding)
+            var configuration =
+                Int(server[0]).map { ValkeyConfiguration(host: "127.0.0.1", port: $0) }
+                ?? ValkeyConfiguration(sentinels: server, primaryName: "main")
+            configuration.trust = .milliseconds(trust)
+            let manager = SharedCacheManager(name: "fleet", server: ValkeyServer(configuration))
+            values = try manager.cache(cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
+            loads = try manager.cache(cacheName: "loads", cacheVersion: .custom("1"), maxAge: .timeInterval(0.1))
+        }
+
+        func run() async throws {
+            let ticks = Task {
+                while true {
+                    try await Task.sleep(for: .milliseconds(100))
+                    print("tick")
+                    fflush(nil)
+                }
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.write() }
+                for task in 1...6 { group.addTask { await self.read(SeededGenerator(seed: self.seed &* 64 &+ UInt64(task))) } }
+                group.addTask { await self.load() }
+                if fills { group.addTask { await self.fill() } }
+            }
+            await compare()
+            ticks.cancel()
+            var all = counts.withLock { $0 }
+            let (one, other) = (values.statistics, loads.statistics)
+            all.nearHits = one.nearHits
+            (all.loads, all.declined) = (other.loads, other.declinedFills)
+            print("end \(all.text)")
+            fflush(nil)
+        }
+
+        private func pause(_ milliseconds: Int) async {
+            do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}  // Nothing here is cancelled.
+        }
+
+        private func count(_ change: (inout FleetCounts) -> Void) { counts.withLock { change(&$0) } }
+
+        /// Measures a call, whose failures are expected while the fleet is disturbed.
+        private func timed<Result: Sendable>(_ body: () async throws -> Result) async -> Swift.Result<Result, VellumError> {
+            let start = Oracle.now()
+            let result: Swift.Result<Result, VellumError>
+            do {
+                result = .success(try await body())
+                oracle.progressed(number)
+            } catch {
+                result = .failure(error as? VellumError ?? VellumError(.loadFailed, "\(error)"))
+            }
+            let took = Int(Oracle.now() - start)
+            count { counts in
+                counts.calls += 1
+                counts.slowest = max(counts.slowest, took)
+                if case .failure = result { counts.failures += 1 }
+            }
+            return result
+        }
+
+        // MARK: What it does
+
+        private func write() async {
+            var generator = SeededGenerator(seed: seed)
+            let own = stride(from: number, to: Oracle.keys, by: Oracle.clients)
+            for key in own { oracle.resume(key) }
+            while !oracle.isQuiet {
+                for key in own {
+                    // The keys of the second half are removed now and then.
+                    await write(key, removes: key >= Oracle.clients && Int.random(in: 0..<10, using: &generator) == 0)
+                    await pause(3)
+                }
+            }
+            oracle.writerStopped()
+        }
+
+        private func write(_ key: Int, removes: Bool) async {
+            let version = oracle.issue(key)
+            let outcome = await timed {
+                if removes {
+                    try await self.values.removeValue(forKey: key)
+                } else {
+                    try await self.values.set(Value(version: version, padding: self.padding), forKey: key)
+                }
+            }
+            if case .failure(let error) = outcome {
+                // A set that was not sent is never executed.
+                if removes || error.code != .unreachable { oracle.leaveOpen(key, version) }
+                return
+            }
+            oracle.acknowledge(key, version, isRemoval: removes)
+            count { $0.writes += 1 }
+            guard case .success(let read) = await timed({ try await self.values.value(forKey: key) })
+            else { return }
+            // Nobody else writes the key, so that this is what has to be there.
+            if let read, read.version != version || removes, !oracle.isOpen(key, read.version) { count { $0.stale += 1 } }
+            // A removal whose outcome is unknown may be executed later, so only keys that are never removed show a loss.
+            if read == nil, key < Oracle.clients { count { $0.lost += 1 } }
+        }
+
+        private func read(_ seeded: SeededGenerator) async {
+            var generator = seeded
+            while oracle.quietWriters < Oracle.clients {
+                let key = Int.random(in: 0..<Oracle.keys, using: &generator)
+                if Int.random(in: 0..<10, using: &generator) < 7 { await readNear(key) } else { await readConfirmed(key) }
+                if Int.random(in: 0..<20, using: &generator) == 0 { await pause(1) }
+            }
+        }
+
+        private func readNear(_ key: Int) async {
+            let floor = oracle.nearFloor(key, at: Oracle.now(), trust: trust)
+            guard case .success(let read?) = await timed({ try await self.values.value(forKey: key) }) else { return }
+            if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.stale += 1 } }
+        }
+
+        private func readConfirmed(_ key: Int) async {
+            let floor = oracle.confirmedFloor(key)
+            guard case .success(let read?) = await timed({ try await self.values.value(forKey: key, freshness: .confirmed) }) else {
+                return
+            }
+            if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.confirmedStale += 1 } }
+            oracle.confirmed(key, read.version)
+        }
+
+        private func load() async {
+            var generator = SeededGenerator(seed: seed &+ 1)
+            while oracle.quietWriters < Oracle.clients {
+                let key = Int.random(in: 0..<4, using: &generator)
+                _ = await timed {
+                    try await self.loads.value(forKey: "\(key)") {
+                        if self.oracle.loaderBegan(key) > 1 { self.count { $0.overlaps += 1 } }
+                        await self.pause(20)
+                        self.oracle.loaderEnded(key)
+                        return key
+                    }
+                }
+                await pause(1)
+            }
+        }
+
+        /// Sets what nobody reads, so that a full server has to evict.
+        private func fill() async {
+            var generator = SeededGenerator(seed: seed &+ 2)
+            while !oracle.isQuiet {
+                let key = Int.random(in: 1000..<1200, using: &generator)
+                _ = await timed { try await self.values.set(Value(version: 0, padding: Data(count: 20_000)), forKey: key) }
+                await pause(1)
+            }
+        }
+
+        /// When nobody writes any more, what is remembered has to become what the server has.
+        private func compare() async {
+            for key in 0..<Oracle.keys {
+                var attempts = 0
+                while true {
+                    let near = await timed { try await self.values.value(forKey: key) }
+                    let confirmed = await timed { try await self.values.value(forKey: key, freshness: .confirmed) }
+                    if case (.success(let one), .success(let other)) = (near, confirmed) {
+                        if one?.version == other?.version { break }
+                        attempts += 1
+                        // Late writes are executed meanwhile. What is wrong for longer stays wrong.
+                        if attempts == 20 {
+                            count { $0.diverged += 1 }
+                            break
+                        }
+                    }
+                    await pause(Int(trust) / 2)
+                }
+            }
+        }
+    }
+#endif

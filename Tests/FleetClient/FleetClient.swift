@@ -1,0 +1,24 @@
+import Foundation
+
+// One process of a fleet that shares a cache, for tests that disturb it.
+//
+//     FleetClient NUMBER ORACLE SEED TRUST PADDING FILLS SERVER…
+//
+// It prints a line every 100 ms, and when the oracle has become quiet a line with what it counted. TRUST is in milliseconds; PADDING are the
+// bytes that fill a value; FILLS is 1 if it also sets values that nobody needs; SERVER is a port, or Sentinels as host:port.
+
+@main
+enum FleetClient {
+    static func main() async throws {
+        #if Valkey
+            let arguments = CommandLine.arguments
+            guard arguments.count >= 8, let number = Int(arguments[1]), let seed = UInt64(arguments[3]), let trust = Int(arguments[4]),
+                let padding = Int(arguments[5])
+            else { exit(2) }
+            try await Client(
+                number, arguments[2], seed: seed, trust: trust, padding: padding, fills: arguments[6] == "1",
+                server: Array(arguments[7...])
+            ).run()
+        #endif
+    }
+}

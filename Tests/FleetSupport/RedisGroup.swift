@@ -1,0 +1,35 @@
+#if Valkey
+    internal import VellumValkey
+
+    /// A primary with a replica and three Sentinels, two of which have to agree on a failover.
+    package final class RedisGroup: Sendable {
+        package let primary: RedisServer
+        package let replica: RedisServer
+        private let sentinels: [RedisServer]
+
+        /// Returns when all know each other.
+        package init() async throws {
+            primary = try RedisServer()
+            replica = try RedisServer(["--replicaof", "127.0.0.1 \(primary.port)"])
+            let watched = primary
+            sentinels = try (1...3).map { _ in try RedisServer(sentinelOf: watched) }
+            for sentinel in sentinels {
+                while true {
+                    let knows = (try await property("num-slaves", sentinel), try await property("num-other-sentinels", sentinel))
+                    if knows == (1, 2) { break }
+                    await Task.yield()
+                }
+            }
+        }
+
+        /// What a Sentinel says of the primary (SENTINEL MASTER).
+        private func property(_ name: String, _ sentinel: RedisServer) async throws -> Int? {
+            let parts = try await Sentinels.ask(sentinel.configuration, RESPCommand("SENTINEL", "MASTER", "main")).elements ?? []
+            guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else { return nil }
+            return parts[place + 1].text.flatMap { Int($0) }
+        }
+
+        /// The Sentinels as `host:port`. They call the primary `main`.
+        package var addresses: [String] { sentinels.map { "127.0.0.1:\($0.port)" } }
+    }
+#endif
