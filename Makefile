@@ -22,8 +22,11 @@ demo-fleet: setup
 # Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
 bench-shared: setup
 	@sh Scripts/setup.sh redis-server redis-server redis
+	@sh Scripts/setup.sh hiredis libhiredis-dev hiredis-devel || true
 	@$(SWIFT) build -c release --product SharedBenchmark --traits Valkey --scratch-path .build/shared
-	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/SharedBenchmark"
+	@cc -O2 -o .build/shared/hiredis_get Benchmarks/hiredis_get.c -lhiredis || rm -f .build/shared/hiredis_get
+	@HIREDIS=.build/shared/hiredis_get \
+		"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/SharedBenchmark"
 
 # Runs all tests, Shallows first: tests that wait for threads would slow down tests that need the processor, and all have a time limit.
 # The user's cache folder is a temporary one: it may hold files of another version of this package.
@@ -91,10 +94,10 @@ fuzz: setup
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
 
 # Compares with alternative libraries, in one run. Takes several minutes.
 bench: setup

@@ -32,9 +32,7 @@
             defer {
                 do { try FileManager.default.removeItem(at: folder) } catch { print("The folder remains: \(folder.path)") }
             }
-            let server = try process(
-                ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", ""],
-                output: FileHandle.nullDevice)
+            var server = try startServer()
             defer { kill(server.processIdentifier, SIGKILL) }
             let link = Link(
                 to: ServerConfiguration(host: "127.0.0.1", port: port),
@@ -46,12 +44,21 @@
                     break
                 } catch { try await Task.sleep(for: .milliseconds(20)) }
             }
-            print("what                                             median       p99.9         max   in its unit; ratios with their limits\n")
+            print(
+                "what                                             median       p99.9         max   in its unit; ratios with their limits\n")
             try await nearHits()
             try await roundTrips(link)
             try await throughput()
             try await visibility()
-            print("\nhiredis, valkey-swift: not run (no package of them here).")
+            try await silence(server)
+            try await comeback(&server)
+            print("\nvalkey-swift: not run (no package of it here).")
+        }
+
+        private func startServer() throws -> Process {
+            try process(
+                ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", ""],
+                output: FileHandle.nullDevice)
         }
 
         // MARK: Figures
@@ -65,7 +72,9 @@
 
         private func say(_ name: String, _ times: Times, _ unit: String) {
             let figures = [times.median, times.sorted[times.sorted.count * 999 / 1000], times.sorted[times.sorted.count - 1]]
-            print(name.padding(toLength: 44, withPad: " ", startingAt: 0), figures.map { String(format: "%10.2f", $0) }.joined(separator: "  "), unit)
+            print(
+                name.padding(toLength: 44, withPad: " ", startingAt: 0),
+                figures.map { String(format: "%10.2f", $0) }.joined(separator: "  "), unit)
         }
 
         private func say(_ name: String, ratio: Double, _ limit: Double, atLeast: Bool = false) {
@@ -107,22 +116,44 @@
         private func roundTrips(_ link: Link) async throws {
             let shared = try cache()
             try await shared.set(value, forKey: "key")
-            var (reads, bare, sets, bareSets): ([Duration], [Duration], [Duration], [Duration]) = ([], [], [], [])
+            var (reads, bare, sets, bareSets, synchronous): ([Duration], [Duration], [Duration], [Duration], [Duration]) = (
+                [], [], [], [], []
+            )
             // In turns, so that the machine treats all alike.
             for _ in 0..<20 {
                 reads += try await rounds(200, of: 1) { _ = try await shared.value(forKey: "key", freshness: .confirmed) }
                 bare += try await rounds(200, of: 1) { _ = try await link.call(RESPCommand("GET", "plain"), within: 10_000) }
                 sets += try await rounds(200, of: 1) { try await shared.set(value, forKey: "key") }
                 bareSets += try await rounds(200, of: 1) { _ = try await link.call(RESPCommand("SET", "plain", value), within: 10_000) }
+                synchronous += try hiredis(200)
             }
             let unit = Duration.microseconds(1)
             let times = (Times(reads, unit: unit), Times(bare, unit: unit), Times(sets, unit: unit), Times(bareSets, unit: unit))
             say("Confirmed read", times.0, "µs")
             say("GET by the bare connection", times.1, "µs")
             say("confirmed read to GET", ratio: times.0.median / times.1.median, 1.15)
+            if synchronous.isEmpty {
+                print("hiredis: not run (no libhiredis here)")
+            } else {
+                let hiredis = Times(synchronous, unit: unit)
+                say("GET by hiredis, synchronous", hiredis, "µs")
+                say("confirmed read to hiredis", ratio: times.0.median / hiredis.median, 1.9)
+            }
             say("set (a script)", times.2, "µs")
             say("SET by the bare connection", times.3, "µs")
             say("set to SET", ratio: times.2.median / times.3.median, 1.3)
+        }
+
+        /// Reads with hiredis, by a program of its own; nothing without it.
+        private func hiredis(_ count: Int) throws -> [Duration] {
+            guard let program = ProcessInfo.processInfo.environment["HIREDIS"], FileManager.default.isExecutableFile(atPath: program) else {
+                return []
+            }
+            let output = Pipe()
+            let reader = try process([program, "\(port)", "plain", "\(count)"], output: output)
+            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            reader.waitUntilExit()
+            return text.split(separator: "\n").compactMap { Int($0) }.map { .nanoseconds($0) }
         }
 
         private func readsPerSecond(_ shared: SharedCache<String, Data>, tasks: Int) async throws -> Double {
@@ -144,10 +175,13 @@
             let (one, many) = (try await readsPerSecond(shared, tasks: 1), try await readsPerSecond(shared, tasks: 64))
             let output = Pipe()
             let benchmark = try process(
-                ["redis-benchmark", "-p", "\(port)", "-c", "16", "-P", "16", "-n", "200000", "-d", "100", "-t", "get", "-q", "--csv"], output: output)
+                ["redis-benchmark", "-p", "\(port)", "-c", "16", "-P", "16", "-n", "200000", "-d", "100", "-t", "get", "-q", "--csv"],
+                output: output)
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             benchmark.waitUntilExit()
-            let rate = text.split(separator: "\n").last?.split(separator: ",").dropFirst().first.flatMap { Double($0.filter { $0 != "\"" }) }
+            let rate = text.split(separator: "\n").last?.split(separator: ",").dropFirst().first.flatMap {
+                Double($0.filter { $0 != "\"" })
+            }
             print(String(format: "\nConfirmed reads, 1 task %26.0f a second\nConfirmed reads, 64 tasks %25.0f a second", one, many))
             say("64 tasks to one", ratio: many / one, 8, atLeast: true)
             guard let rate else { return print("redis-benchmark: not run") }
@@ -187,6 +221,59 @@
             let took = (ContinuousClock.now - start) / .milliseconds(1)
             say("loaders of 16 programs", ratio: Double(programs.reduce(0) { $0 + $1.statistics.loads }), 1)
             print(String(format: "  … all have the value after %.1f ms of a loader of 100 ms", took))
+        }
+
+        /// For how long near hits go on when the server says nothing any more.
+        private func silence(_ server: Process) async throws {
+            var longest = Duration.zero
+            for _ in 0..<5 {
+                let shared = try cache()
+                try await shared.set(value, forKey: "silent")
+                while shared.statistics.nearHits == 0 { _ = try await shared.value(forKey: "silent") }
+                let start = ContinuousClock.now
+                kill(server.processIdentifier, SIGSTOP)
+                var last = start
+                while true {
+                    let before = shared.statistics.nearHits
+                    let reading = Task { try await shared.value(forKey: "silent") }
+                    // A near hit takes less than a microsecond, and the server does not answer.
+                    try await Task.sleep(for: .milliseconds(1))
+                    guard shared.statistics.nearHits > before else {
+                        reading.cancel()
+                        break
+                    }
+                    last = ContinuousClock.now
+                }
+                kill(server.processIdentifier, SIGCONT)
+                longest = max(longest, last - start)
+            }
+            print("")
+            say("near hits of a silent server, in ms", ratio: longest / .milliseconds(1), 1000)
+        }
+
+        /// How soon a process reads again after the server was away for 300 ms.
+        private func comeback(_ server: inout Process) async throws {
+            let shared = try cache()
+            _ = try await shared.value(forKey: "back")
+            kill(server.processIdentifier, SIGKILL)
+            server.waitUntilExit()
+            try await Task.sleep(for: .milliseconds(300))
+            server = try startServer()
+            var answers = false
+            while !answers {
+                let ping = try process(["redis-cli", "-p", "\(port)", "ping"], output: FileHandle.nullDevice)
+                ping.waitUntilExit()
+                answers = ping.terminationStatus == 0
+            }
+            let start = ContinuousClock.now
+            while true {
+                do {
+                    _ = try await shared.value(forKey: "back")
+                    break
+                } catch { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            // Four attempts to connect: the last one waits for 400 ms at most.
+            say("first answer of a server that is back, in ms", ratio: (ContinuousClock.now - start) / .milliseconds(1), 500)
         }
     }
 #endif

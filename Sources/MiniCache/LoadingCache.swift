@@ -31,6 +31,7 @@ public protocol LoadingCache<Key, Value>: Sendable {
 
 extension LoadingCache {
     /// Returns the value of a key, and loads it if there is no valid one.
+    @inlinable
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
@@ -41,6 +42,7 @@ extension LoadingCache {
     }
 
     /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
+    @inlinable
     @_disfavoredOverload  // A closure without a declared type returns a value.
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,

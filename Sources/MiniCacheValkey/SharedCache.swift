@@ -18,7 +18,7 @@
     ///
     /// Works from any thread. No call blocks a thread; every call has a deadline.
     public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendable {
-        private let store: SharedStore<Value>
+        @usableFromInline let store: SharedStore<Value>
         private let expiration: Expiration
         /// The connection lasts as long as its caches.
         private let server: ValkeyServer
@@ -42,8 +42,11 @@
         /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
         ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
         ///   ``VellumError/Code/notDecodable`` if the value cannot be read.
+        @inlinable
         public func value(forKey key: Key, freshness: Freshness = .near) async throws(VellumError) -> Value? {
-            try await store.value(forKey: CacheKey.entryKey(key), asksServer: freshness == .confirmed)
+            let entryKey = try CacheKey.of(key)
+            if freshness == .near, let hit = store.near.hit(forKey: entryKey) { return hit.value }
+            return try await store.valueOnServer(forKey: entryKey)
         }
 
         /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
@@ -51,7 +54,7 @@
         /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
         /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
         public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
-            try await store.set(value, forKey: CacheKey.entryKey(key), under: maxAge?.expiration ?? expiration)
+            try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
         }
 
         /// Removes the value of a key.
@@ -59,7 +62,7 @@
         /// - Throws: ``VellumError``. If the server cannot be reached, the removal is sent again when it is there, as long as this process lives,
         ///   and until then this process does not read the key.
         public func removeValue(forKey key: Key) async throws(VellumError) {
-            try await store.removeValue(forKey: CacheKey.entryKey(key))
+            try await store.removeValue(forKey: CacheKey.of(key))
         }
 
         /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.
@@ -84,13 +87,13 @@
         ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
         /// - Throws: The error of the loader, to all waiters of this process; the next one loads again. `CancellationError` if the caller's task
         ///   is cancelled.
+        @inlinable
         public func load(
             _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
             options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
         ) async throws -> Loaded<Value> {
-            let answer = try await store.load(request(key, maxAge, staleWhileRevalidate, staleIfError, options, load))
-            guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
-            return Loaded(value, answer.source)
+            if let value = try store.near.hit(forKey: CacheKey.of(key))?.value { return Loaded(value, .cached) }
+            return try await loaded(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
         }
 
         /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -104,6 +107,16 @@
             return try await store.load(request)
         }
 
+        @usableFromInline
+        func loaded(
+            _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+            _ load: @escaping @Sendable () async throws -> Value
+        ) async throws -> Loaded<Value> {
+            let answer = try await store.load(request(key, maxAge, whileRevalidate, ifError, options, load))
+            guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
+            return Loaded(value, answer.source)
+        }
+
         private func request(
             _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
             _ load: @escaping @Sendable () async throws -> Value?
@@ -111,7 +124,7 @@
             var options = options
             if let maxAge { options.expiration = maxAge.expiration }
             return try LoadRequest(
-                key: CacheKey.entryKey(key), under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+                key: CacheKey.of(key), under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
                 options: options, load: load)
         }
     }

@@ -1,5 +1,5 @@
-package import VellumCore
-package import VellumEngine
+public import VellumCore
+public import VellumEngine
 
 /// What a process remembers of a cache on a server, and returns without asking it while it may be trusted (``Trust``).
 ///
@@ -8,14 +8,14 @@ package import VellumEngine
 /// answer may be on its way while the change arrives.
 ///
 /// - Complexity: O(1) for every call, except ``begin(_:)`` and forgetting everything, which are O(n).
-package final class NearCache<Value: Sendable>: Sendable {
+@usableFromInline package final class NearCache<Value: Sendable>: Sendable {
     /// Shows that nothing of a key changed since it was taken.
     package struct Ticket: Sendable {
         fileprivate let memory: MemoryCache<Value?>.FillTicket
     }
 
-    private let memory: MemoryCache<Value?>
-    let trust: Trust
+    @usableFromInline let memory: MemoryCache<Value?>
+    @usableFromInline let trust: Trust
 
     /// - Parameter capacity: The limit of what is remembered, in bytes on the server.
     package init(capacity: Capacity, trust: Trust) {
@@ -24,15 +24,23 @@ package final class NearCache<Value: Sendable>: Sendable {
     }
 
     /// An answer that was the server's less than the trust's duration ago.
-    package enum Hit: Sendable {
+    @usableFromInline package enum Hit: Sendable {
         case value(Value)
         /// There is nothing under the key.
         case nothing
+
+        @inlinable package var value: Value? {
+            switch self {
+            case .value(let value): value
+            case .nothing: nil
+            }
+        }
     }
 
     // MARK: Reading
 
     /// Returns what is remembered of the key; `nil` if the server has to be asked. Affects the eviction order.
+    @inlinable
     package func hit(forKey key: EntryKey) -> Hit? {
         guard let now = trust.timeIfTrusted() else { return nil }
         var notifiesDisk = false

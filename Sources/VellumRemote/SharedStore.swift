@@ -1,12 +1,12 @@
 package import Foundation
 internal import Synchronization
-package import VellumCore
-package import VellumEngine
+public import VellumCore
+internal import VellumEngine
 
 /// One cache on a server, as a process sees it: what it remembers of it, the server, and the loads of missing values.
 ///
 /// The server's clock decides about ages. A read or a write asks the server once; a near hit asks nobody. Every call has a deadline.
-package final class SharedStore<Value: Sendable>: Sendable {
+@usableFromInline package final class SharedStore<Value: Sendable>: Sendable {
     /// How values become bytes.
     package struct Coding: Sendable {
         var encode: @Sendable (Value) throws -> Data
@@ -35,7 +35,7 @@ package final class SharedStore<Value: Sendable>: Sendable {
     }
 
     package let name: String
-    let near: NearCache<Value>
+    @usableFromInline package let near: NearCache<Value>
     let trust: Trust
     let backend: any RemoteBackend
     let coding: Coding
@@ -79,13 +79,12 @@ package final class SharedStore<Value: Sendable>: Sendable {
     ///
     /// - Parameter asksServer: Whether the server is asked even if there is a near hit.
     package func value(forKey key: EntryKey, asksServer: Bool) async throws(VellumError) -> Value? {
-        if !asksServer {
-            switch near.hit(forKey: key) {
-            case .value(let value): return value
-            case .nothing: return nil
-            case nil: break
-            }
-        }
+        if !asksServer, let hit = near.hit(forKey: key) { return hit.value }
+        return try await valueOnServer(forKey: key)
+    }
+
+    /// Asks the server for the valid value of a key, whatever is remembered.
+    @usableFromInline package func valueOnServer(forKey key: EntryKey) async throws(VellumError) -> Value? {
         let ticket = near.ticket(forKey: key)
         let entry = try await remote { () throws(RemoteFailure) in
             try await finishRemovals(of: key)

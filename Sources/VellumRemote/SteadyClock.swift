@@ -3,7 +3,7 @@ internal import Foundation
 /// A clock that is never set, in milliseconds. Coarse, to some milliseconds, because each near hit reads it.
 ///
 /// It goes on while the process is stopped. While the machine sleeps, it may stand still.
-package struct SteadyClock: Sendable {
+@usableFromInline package struct SteadyClock: Sendable {
     private let source: (@Sendable () -> Int64)?
 
     /// The system's clock.

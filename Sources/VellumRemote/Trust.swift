@@ -1,5 +1,5 @@
 internal import Synchronization
-package import VellumCore
+public import VellumCore
 
 /// For how long a process may answer from its memory without asking the server, and what time the server has.
 ///
@@ -8,7 +8,7 @@ package import VellumCore
 /// while, ``duration``. A clock decides, and not a timer, so the trust ends in time even if the process stood still.
 ///
 /// Safe on any thread; no call takes a lock.
-package final class Trust: Sendable {
+@usableFromInline package final class Trust: Sendable {
     /// In milliseconds.
     package let duration: Int64
     private let clock: SteadyClock
@@ -25,7 +25,7 @@ package final class Trust: Sendable {
     }
 
     /// The server's time if memory is trusted now; `nil` otherwise.
-    package func timeIfTrusted() -> WallInstant? {
+    @usableFromInline package func timeIfTrusted() -> WallInstant? {
         let now = clock.now()
         guard now < end.load(ordering: .acquiring) else { return nil }
         return WallInstant(rawValue: now + offset.load(ordering: .relaxed))

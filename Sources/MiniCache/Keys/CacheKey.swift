@@ -21,7 +21,7 @@ package enum CacheKey {
     /// - Throws: ``VellumError/Code/invalidKey`` if equal values of the type may be encoded differently, or a number is not finite;
     ///   ``VellumError/Code/notEncodable`` if the key cannot be encoded.
     @inlinable
-    static func of<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
+    package static func of<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
         // Decided at compile time, where the caller's types are known.
         if Key.self == String.self { return text(unsafeBitCast(key, to: String.self)) }
         if Key.self == Int.self { return integer(Int64(unsafeBitCast(key, to: Int.self))) }
@@ -32,9 +32,6 @@ package enum CacheKey {
     static func text(_ text: String) -> EntryKey {
         text.utf8.first == mark ? escaped(text) : EntryKey(text)
     }
-
-    /// The same as ``of(_:)``, for other modules.
-    package static func entryKey<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey { try of(key) }
 
     /// U+0001, which precedes everything that is not a string.
     @inlinable static var mark: UInt8 { 1 }

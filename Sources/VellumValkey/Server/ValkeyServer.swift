@@ -1,7 +1,7 @@
 #if Valkey
     internal import Foundation
     package import VellumCore
-    package import VellumEngine
+    internal import VellumEngine
     package import VellumRemote
 
     /// A Valkey or Redis server that caches and storages of this program share, by one connection.
