@@ -40,12 +40,14 @@ else
 	$(TEST) --skip-build --parallel $(ARGUMENTS)
 endif
 
-# Runs the tests of shared caches, which start servers of their own. Built apart, because a trait changes what is built.
+# Runs the tests of shared caches, which start servers of their own. Built apart, because a trait changes what is built. TLS=1 runs them
+# with the trait `ValkeyTLS`, whose library takes minutes to build.
+SHARED = --traits $(if $(TLS),ValkeyTLS --scratch-path .build/shared-tls,Valkey --scratch-path .build/shared)
 test-shared: setup
 	@sh Scripts/setup.sh redis-server redis-server redis
 	@SWIFT="$(SWIFT)" sh Scripts/check-traits.sh
-	$(SWIFT) build --build-tests --traits Valkey --scratch-path .build/shared
-	$(TEST) --skip-build --parallel --traits Valkey --scratch-path .build/shared --filter ValkeyTests $(ARGUMENTS)
+	$(SWIFT) build --build-tests $(SHARED)
+	$(TEST) --skip-build --parallel $(SHARED) --filter ValkeyTests $(ARGUMENTS)
 
 # Eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
 SECONDS ?= 60

@@ -19,11 +19,14 @@ let package = Package(
         .library(name: "ShallowsValkey", targets: ["ShallowsValkey"]),
     ],
     traits: [
-        .trait(name: "Valkey", description: "Shared caches on a Valkey or Redis server. Needs swift-nio.")
+        .trait(name: "Valkey", description: "Shared caches on a Valkey or Redis server. Needs swift-nio."),
+        .trait(
+            name: "ValkeyTLS", description: "The same, by TLS. Needs swift-nio-ssl, which takes long to build.", enabledTraits: ["Valkey"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
     ],
     targets: [
         // A coder of bytes, which knows nothing of the rest.
@@ -74,6 +77,7 @@ let package = Package(
                 "VellumCore", "VellumRemote",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ValkeyTLS"])),
             ]),
 
         // The faces over such a server.

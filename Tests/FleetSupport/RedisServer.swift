@@ -19,6 +19,19 @@
             try self.init(port, folder, arguments + settings, ready: "Ready to accept connections")
         }
 
+        /// A server that speaks TLS only.
+        ///
+        /// - Parameter asksClients: Whether clients must have a certificate, too.
+        package convenience init(_ certificates: Certificates, asksClients: Bool) throws {
+            let (folder, port) = (try TemporaryDirectory(), try Self.freePort())
+            let arguments = [
+                "--port", "0", "--tls-port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "",
+                "--tls-cert-file", certificates.certificate.path, "--tls-key-file", certificates.key.path,
+                "--tls-ca-cert-file", certificates.authority.path, "--tls-auth-clients", asksClients ? "yes" : "no",
+            ]
+            try self.init(port, folder, arguments, ready: "Ready to accept connections")
+        }
+
         /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
         package convenience init(sentinelOf primary: RedisServer) throws {
             let (folder, port) = (try TemporaryDirectory(), try Self.freePort())

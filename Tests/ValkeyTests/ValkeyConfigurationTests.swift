@@ -25,7 +25,7 @@
         }
 
         @Test(arguments: [
-            "", "cache:6379", "http://cache", "valkeys://user:secret@cache", "valkey://user:secret@cache/x", "valkey://:secret@",
+            "", "cache:6379", "http://cache", "valkey://user:secret@cache/x", "valkey://:secret@",
         ])
         func anInvalidURLIsRefusedWithoutRepeatingIt(url: String) {
             let error = #expect(throws: VellumError.self) { try ValkeyConfiguration(url: url) }

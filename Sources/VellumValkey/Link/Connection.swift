@@ -87,6 +87,7 @@
                 .channelOption(.socketOption(.tcp_nodelay), value: 1)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
+                        try server.tls?.encrypt(channel, to: server.host)
                         try channel.pipeline.syncOperations.addHandler(Receiver(self))
                     }
                 }
@@ -98,6 +99,9 @@
                     return true
                 }
                 if !isOpen { channel.close(promise: nil) }
+            } catch let failure as RemoteFailure {
+                close(failure)
+                throw failure
             } catch {
                 let failure = RemoteFailure.unreachable("\(server) cannot be reached: \(error)")
                 close(failure)

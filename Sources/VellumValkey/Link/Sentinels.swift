@@ -12,7 +12,7 @@
             var last = RemoteFailure.refused("No Sentinel is configured.")
             for address in group.addresses {
                 var sentinel = ServerConfiguration(host: address.host, port: address.port)
-                (sentinel.connectTimeout, sentinel.password) = (server.connectTimeout, group.password)
+                (sentinel.connectTimeout, sentinel.password, sentinel.tls) = (server.connectTimeout, group.password, server.tls)
                 do throws(RemoteFailure) {
                     let reply = try await ask(sentinel, RESPCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", group.primaryName))
                     guard let parts = reply.elements?.compactMap(\.text), parts.count == 2, let port = Int(parts[1]) else {

@@ -7,6 +7,10 @@ package struct ServerConfiguration: Sendable {
     package var database: Int
     /// How long a connection and its first commands may take, in milliseconds.
     package var connectTimeout: Int64 = 2000
+    #if Valkey
+        /// How connections are encrypted; `nil` if they are not.
+        package var tls: TLSClient?
+    #endif
     /// Who knows where the server is, which may change; `nil` if it is always at ``host``.
     package var sentinels: SentinelGroup?
 

@@ -1,5 +1,5 @@
 #if Valkey
-    internal import Foundation
+    public import Foundation
     public import VellumCore
     internal import VellumRemote
 
@@ -27,6 +27,8 @@
         public var primaryName = ""
         /// The password of the Sentinels, which may differ from that of the server.
         public var sentinelPassword: String?
+        /// How connections are encrypted, also those to Sentinels; `nil` if they are not. Needs the trait `ValkeyTLS`.
+        public var tls: TLS?
         /// The number of the database.
         public var database = 0
         /// What the keys of this program begin with on a server that several programs use.
@@ -44,6 +46,21 @@
         /// After how long a caller stops waiting for the loader of another process, and runs its own.
         public var longestWait: Duration = .seconds(30)
 
+        /// Encryption by TLS: whom to trust, and who we are. Files are read when the first connection is made.
+        public struct TLS: Sendable {
+            /// A PEM file of the authorities to trust; `nil` for those of the system.
+            public var trustedCertificates: URL?
+            /// The name that the server's certificate must have; `nil` for the host.
+            public var serverName: String?
+            /// A PEM file of the certificate by which the server knows us, and of those above it; `nil` for none.
+            public var certificateChain: URL?
+            /// A PEM file of its private key.
+            public var privateKey: URL?
+
+            /// Trusts the authorities of the system, and presents no certificate.
+            public init() {}
+        }
+
         /// - Parameter user: `nil` for the default user.
         public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
             (self.host, self.port, self.user, self.password) = (host, port, user, password)
@@ -59,21 +76,23 @@
             (self.sentinels, self.primaryName) = (sentinels, primaryName)
         }
 
-        /// Reads a URL: `valkey://user:password@host:port/database`. `redis` is understood as well.
+        /// Reads a URL: `valkey://user:password@host:port/database`, or `valkeys` for TLS. `redis` and `rediss` are understood as well.
         ///
-        /// - Throws: ``VellumError`` with the code `refused` if it is none, or asks for TLS (`valkeys`, `rediss`), which is not supported yet.
+        /// - Throws: ``VellumError`` with the code `refused` if it is none.
         public init(url: String) throws(VellumError) {
             // No part of the URL is in an error: it contains the password.
             guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {
                 throw VellumError(.refused, "The URL of a server is like valkey://user:password@host:6379/0.")
             }
+            var encrypts = false
             switch parts.scheme {
             case "valkey", "redis": break
-            case "valkeys", "rediss": throw VellumError(.refused, "TLS is not supported yet. Use valkey:// in a network that you trust.")
-            default: throw VellumError(.refused, "The URL of a server begins with valkey:// or redis://.")
+            case "valkeys", "rediss": encrypts = true
+            default: throw VellumError(.refused, "The URL of a server begins with valkey://, valkeys://, redis:// or rediss://.")
             }
             let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
             self.init(host: name, port: parts.port ?? 6379, user: parts.user.flatMap { $0.isEmpty ? nil : $0 }, password: parts.password)
+            tls = encrypts ? TLS() : nil
             let path = parts.path.drop { $0 == "/" }
             guard let database = path.isEmpty ? 0 : Int(path), database >= 0 else {
                 throw VellumError(.refused, "The path of a server's URL is the number of a database, like /0.")
@@ -95,6 +114,7 @@
         var link: ServerConfiguration {
             var server = ServerConfiguration(host: host, port: port, user: user, password: password, database: database)
             server.connectTimeout = Self.milliseconds(connectTimeout)
+            server.tls = tls.map(TLSClient.init)
             if !sentinels.isEmpty {
                 server.sentinels = SentinelGroup(
                     primaryName: primaryName, addresses: sentinels.map(Self.address), password: sentinelPassword)
