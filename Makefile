@@ -89,7 +89,7 @@ soak: setup
 
 # Runs libFuzzer on readers of untrusted bytes, FUZZ_SECONDS each; then compares random queries with indexes, without, and on an array.
 FUZZ_SECONDS ?= 30
-FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor
+FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor resp records
 fuzz: setup
 	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)

@@ -179,7 +179,10 @@ let package = Package(
 if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "Fuzz", dependencies: ["CBORCoding", "VellumCore", "VellumEngine", "VellumTestSupport", "Shallows", "MiniCache"],
+            name: "Fuzz",
+            dependencies: [
+                "CBORCoding", "VellumCore", "VellumEngine", "VellumTestSupport", "Shallows", "MiniCache", "VellumRemote", "VellumValkey",
+            ],
             path: "Fuzzing",
             exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -95,7 +95,7 @@ final class DamagedFiles: @unchecked Sendable {
                     let store = try Self.store(name, file)
                     for number in 0..<40 {
                         attempt { () throws(VellumError) in
-                            guard let value = try store.value(forKey: EntryKey("key \(number)")).value else { return }
+                            guard let value = try store.value(forKey: EntryKey("key \(number)")) else { return }
                             require(value == Self.value(name, number), "A value equals the one that was recorded for its key.")
                         }
                     }

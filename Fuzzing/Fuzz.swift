@@ -41,6 +41,10 @@ enum FuzzTarget: String, CaseIterable {
     case page
     /// CBOR data.
     case cbor
+    /// What a server of shared caches sends.
+    case resp
+    /// Entries on such a server, and their keys.
+    case records
 
     static let chosen: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
@@ -61,6 +65,8 @@ enum FuzzTarget: String, CaseIterable {
         case .values: FuzzedReaders.values(input)
         case .page: FuzzedReaders.page(input)
         case .cbor: FuzzedCoder.run(input)
+        case .resp: FuzzedServer.replies(input)
+        case .records: FuzzedServer.records(input)
         }
     }
 }

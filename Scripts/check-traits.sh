@@ -31,7 +31,11 @@ echo "A client with the trait resolves: $with"
     echo "Without the trait, only swift-log may be resolved." >&2
     exit 1
 }
-case "$with" in *swift-nio*) ;; *)
+case "$with" in *swift-nio-ssl*)
+    echo "With the trait, swift-nio-ssl must not be resolved." >&2
+    exit 1
+    ;;
+*swift-nio*) ;; *)
     echo "With the trait, swift-nio must be resolved." >&2
     exit 1
     ;;

@@ -1,0 +1,50 @@
+import Foundation
+import VellumCore
+import VellumRemote
+import VellumValkey
+
+/// Reads what a server of shared caches may send, or keep.
+enum FuzzedServer {
+    /// Reads as many values as there are, from the start and again in two parts.
+    static func replies(_ input: Data) {
+        let whole = values(in: input)
+        let cut = Data(input.prefix(input.count / 2))
+        let first = values(in: cut)
+        require(first.lengths.elementsEqual(whole.lengths.prefix(first.lengths.count)), "More bytes do not change what was read before.")
+        if first.isMalformed { require(whole.isMalformed, "More bytes do not mend what is malformed.") }
+    }
+
+    private static func values(in input: Data) -> (lengths: [Int], isMalformed: Bool) {
+        var (lengths, rest) = ([Int](), input)
+        do {
+            while let (_, length) = try rest.withUnsafeBytes({ try RESPReader.value(in: $0) }) {
+                require(length > 0 && length <= rest.count, "A value is within its bytes.")
+                lengths.append(length)
+                rest = Data(rest.dropFirst(length))
+            }
+            return (lengths, false)
+        } catch {
+            return (lengths, true)
+        }
+    }
+
+    static func records(_ input: Data) {
+        if let record = RemoteRecord(input, under: "key") {
+            require(record.encoded(under: "key") == input, "An entry that can be read is written unchanged.")
+        }
+        // A checksum that matches is not found by chance.
+        let made = RemoteRecord(
+            value: input.isEmpty ? nil : input, typeVersion: Int64(input.count), written: WallInstant(rawValue: 1), expires: .never)
+        var bytes = made.encoded(under: "key")
+        require(RemoteRecord(bytes, under: "key") == made, "An entry round-trips.")
+        require(RemoteRecord(bytes, under: "other") == nil, "An entry belongs to its key.")
+        bytes[bytes.startIndex + input.count % bytes.count] ^= 1
+        require(RemoteRecord(bytes, under: "key") == nil, "A changed bit is found.")
+        let keys = RemoteKeys(cacheName: "cache")
+        _ = keys.entryKey(of: input)
+        let key = EntryKey(String(decoding: input, as: UTF8.self))
+        for remote in [keys.value(of: key), keys.lease(of: key)] {
+            require(keys.entryKey(of: Data(remote.utf8)) == key, "The key of an entry is found in those of the server.")
+        }
+    }
+}
