@@ -73,10 +73,9 @@ extension SharedStore {
         return Loaded(old.value, .staleIfError)
     }
 
-    func report(_ error: any Error) {
-        failures.send(
-            (error as? VellumError)
-                ?? VellumError(.loadFailed, "A loader failed.", cause: error).located(archive: name, path: nil))
+    package func report(_ error: any Error) {
+        let error = (error as? VellumError) ?? VellumError(.loadFailed, "A loader failed.", cause: error)
+        failures.send(error.located(archive: name, path: nil))
     }
 
     // MARK: Failures that are remembered

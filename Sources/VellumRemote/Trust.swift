@@ -37,6 +37,12 @@ public import VellumCore
         return offset == Self.unknown ? nil : WallInstant(rawValue: clock.now() + offset)
     }
 
+    /// By how many milliseconds the server's clock was set since the last time; `nil` before the first connection.
+    package func jump(to time: ServerTime) -> Int64? {
+        let offset = offset.load(ordering: .relaxed)
+        return offset == Self.unknown ? nil : time.milliseconds - (time.sent + time.received) / 2 - offset
+    }
+
     /// Begins anew with a connection by which nothing was read.
     package func begin(_ time: ServerTime) {
         offset.store(time.milliseconds - (time.sent + time.received) / 2, ordering: .relaxed)

@@ -43,6 +43,14 @@ struct TrustTests {
         #expect(trust.timeIfTrusted() == WallInstant(rawValue: 10))
     }
 
+    @Test func aClockThatIsSetIsNoticed() {
+        let trust = Trust(for: 1000, clock: now.clock)
+        #expect(trust.jump(to: ServerTime(milliseconds: 0, sent: 1000, received: 1000)) == nil)
+        trust.begin(ServerTime(milliseconds: 50_000, sent: 1000, received: 1000))
+        #expect(trust.jump(to: ServerTime(milliseconds: 50_600, sent: 1500, received: 1600)) == 50)
+        #expect(trust.jump(to: ServerTime(milliseconds: 0, sent: 1500, received: 1500)) == -50_500)
+    }
+
     @Test func aDurationOfZeroTrustsNothing() {
         let trust = Trust(for: 0, clock: now.clock)
         trust.begin(ServerTime(milliseconds: 0, sent: 1000, received: 1000))

@@ -73,6 +73,7 @@
         func sendPendingRemovals()
         func didLoseConnection()
         func didChange(_ keys: [EntryKey]?)
+        func report(_ error: any Error)
     }
 
     extension SharedStore: ConnectionFollower {}
@@ -130,8 +131,13 @@
                 let received = SteadyClock.system.now()
                 guard let time = reply.elements?.compactMap(\.text).compactMap({ Int64($0) }), time.count == 2 else { return }
                 let now = ServerTime(milliseconds: time[0] * 1000 + time[1] / 1000, sent: sent, received: received)
-                // The server's clock was set: ages would be wrong.
-                if let expected = trust.time(), abs(expected.rawValue - now.milliseconds) > Validity.slack { didChange(nil) }
+                if let jump = trust.jump(to: now), abs(jump) > Validity.slack {
+                    // Ages would be wrong.
+                    didChange(nil)
+                    each { store, _ in
+                        store.report(VellumError(.serverFailed, "The clock of the server was set by \(jump / 1000) seconds."))
+                    }
+                }
                 trust.begin(now)
             } catch {}  // The trust ends by itself, and the link connects again.
         }
