@@ -63,6 +63,12 @@
                 try await shared.set(1, forKey: "a")
                 #expect(try await shared.value(forKey: "a", freshness: .confirmed) == 1)
             }
+            @Test func certificatesThatCannotBeReadAreRefused() async throws {
+                var tls = ValkeyConfiguration.TLS()
+                tls.certificateChain = URL(fileURLWithPath: "/nowhere/client.pem")
+                let error = await #expect(throws: VellumError.self) { try await cache(1, tls).set(1, forKey: "a") }
+                #expect(error?.code == .refused)
+            }
         #else
             @Test func withoutItsTraitTLSIsRefused() async throws {
                 let server = try RedisServer()

@@ -82,6 +82,12 @@
 
         /// Connects. Commands that are sent meanwhile wait.
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
+            do throws(RemoteFailure) {
+                try server.tls?.prepare()
+            } catch {
+                close(error)
+                throw error
+            }
             let bootstrap = ClientBootstrap(group: eventLoop)
                 .connectTimeout(.milliseconds(server.connectTimeout))
                 .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -99,9 +105,6 @@
                     return true
                 }
                 if !isOpen { channel.close(promise: nil) }
-            } catch let failure as RemoteFailure {
-                close(failure)
-                throw failure
             } catch {
                 let failure = RemoteFailure.unreachable("\(server) cannot be reached: \(error)")
                 close(failure)

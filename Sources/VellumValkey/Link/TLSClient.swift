@@ -34,6 +34,21 @@
             }
         #endif
 
+        /// Reads the certificates, before anything is connected.
+        ///
+        /// - Throws: ``RemoteFailure/refused(_:)`` if they cannot be used.
+        func prepare() throws(RemoteFailure) {
+            #if ValkeyTLS
+                do {
+                    _ = try context()
+                } catch {
+                    throw .refused("The certificates for TLS cannot be used: \(error)")
+                }
+            #else
+                throw .refused("TLS needs the trait ValkeyTLS of this package.")
+            #endif
+        }
+
         /// Makes a channel encrypt what goes to a host.
         func encrypt(_ channel: any Channel, to host: String) throws {
             #if ValkeyTLS
@@ -42,8 +57,6 @@
                 let isAddress = name.contains(":") || name.allSatisfy { $0.isNumber || $0 == "." }
                 let handler = try NIOSSLClientHandler(context: context(), serverHostname: isAddress ? nil : name)
                 try channel.pipeline.syncOperations.addHandler(handler)
-            #else
-                throw RemoteFailure.refused("TLS needs the trait ValkeyTLS of this package.")
             #endif
         }
     }
