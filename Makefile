@@ -106,19 +106,24 @@ bench: setup
 	@sh Scripts/setup.sh lmdb liblmdb-dev lmdb-devel || true
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
-# Builds the documentation of the products, and of what they export again from VellumCore, in one archive. Warnings are errors.
+# Builds the documentation of the products, and of what they export again from other modules, in one archive. Warnings are errors.
 # Compiles anew each time: the compiler does not write a symbol graph again if only comments in another module have changed.
-PRODUCTS = Vellum MiniCache Shallows ShallowsSQLite CBORCoding
+PRODUCTS = Vellum MiniCache Shallows ShallowsSQLite CBORCoding MiniCacheValkey ShallowsValkey
 DOCS = $(CURDIR)/.build/docs
 docs: setup
 	@rm -rf $(DOCS)/*-*-* $(DOCS)/symbols $(DOCS)/graphs $(DOCS)/archives .build/documentation; mkdir -p $(DOCS)/symbols $(DOCS)/archives .build/documentation
 	@set -e; for product in $(PRODUCTS); do \
-		$(SWIFT) build --target $$product --scratch-path $(DOCS) \
+		$(SWIFT) build --target $$product --traits Valkey --scratch-path $(DOCS) \
 			-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(DOCS)/symbols; \
 		graphs=$(DOCS)/graphs/$$product; mkdir -p $$graphs; \
 		for graph in $(DOCS)/symbols/$$product@*.json; do if [ -e "$$graph" ]; then cp "$$graph" $$graphs; fi; done; \
-		$(SWIFT) Scripts/reexported.swift $(DOCS)/symbols/$$product.symbols.json $(DOCS)/symbols/VellumCore.symbols.json \
-			$$graphs/$$product.symbols.json; \
+		cp $(DOCS)/symbols/$$product.symbols.json $$graphs; \
+		for module in VellumCore VellumRemote VellumValkey; do \
+			if [ -e $(DOCS)/symbols/$$module.symbols.json ]; then \
+				$(SWIFT) Scripts/reexported.swift $$graphs/$$product.symbols.json $(DOCS)/symbols/$$module.symbols.json \
+					$$graphs/$$product.symbols.json; \
+			fi; \
+		done; \
 		docc convert Sources/$$product/Documentation.docc --additional-symbol-graph-dir $$graphs --warnings-as-errors \
 			--fallback-display-name $$product --fallback-bundle-identifier $$product \
 			--output-path $(DOCS)/archives/$$product.doccarchive; \

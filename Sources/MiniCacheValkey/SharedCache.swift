@@ -37,7 +37,9 @@
 
         /// Returns the value of a key, or `nil` if there is no valid one.
         ///
-        /// - Parameter freshness: Whether the server is asked in any case.
+        /// - Parameters:
+        ///   - key: The key.
+        ///   - freshness: Whether the server is asked in any case.
         /// - Complexity: O(1), and a round trip if it is not remembered.
         /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
         ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
@@ -51,7 +53,10 @@
 
         /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
         ///
-        /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
+        /// - Parameters:
+        ///   - value: The value.
+        ///   - key: The key.
+        ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
         /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
         public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
             try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
@@ -81,10 +86,12 @@
         /// stores nothing.
         ///
         /// - Parameters:
+        ///   - key: The key.
         ///   - maxAge: How long a loaded value is valid; `nil` for the age of the cache.
         ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
         ///   - staleIfError: How long past its age a stale value is returned if the loader fails or the server cannot be reached.
         ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
+        ///   - load: Returns the value.
         /// - Throws: The error of the loader, to all waiters of this process; the next one loads again. `CancellationError` if the caller's task
         ///   is cancelled.
         @inlinable
