@@ -62,8 +62,8 @@
         private let peer: any Channel
         private let carriesCommands: Bool
         private var isLost = false
-        /// When the last bytes leave, so that later ones do not overtake them.
-        private var lastDeparture = NIODeadline.distantPast
+        /// When the last bytes leave, and how many pieces wait for that, so that later ones do not overtake them.
+        private var (lastDeparture, underway) = (NIODeadline.uptimeNanoseconds(0), 0)
 
         init(_ state: BadNetwork.State, to peer: any Channel, carriesCommands: Bool) {
             (self.state, self.peer, self.carriesCommands) = (state, peer, carriesCommands)
@@ -86,11 +86,14 @@
         }
 
         private func pass(_ bytes: ByteBuffer, after delay: TimeAmount) {
-            let now = NIODeadline.now()
-            lastDeparture = max(lastDeparture, now + delay)
-            guard lastDeparture > now else { return peer.writeAndFlush(bytes, promise: nil) }
-            let peer = peer
-            peer.eventLoop.scheduleTask(deadline: lastDeparture) { peer.writeAndFlush(bytes, promise: nil) }
+            guard delay > .zero || underway > 0 else { return peer.writeAndFlush(bytes, promise: nil) }
+            // No two at the same moment, of which either might be first.
+            lastDeparture = max(lastDeparture + .nanoseconds(1), .now() + delay)
+            underway += 1
+            peer.eventLoop.assumeIsolated().scheduleTask(deadline: lastDeparture) { [self] in
+                underway -= 1
+                peer.writeAndFlush(bytes, promise: nil)
+            }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
