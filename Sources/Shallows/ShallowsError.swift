@@ -14,15 +14,22 @@ public import VellumCore
 /// Storages of this module throw it. What your own storages and transforms throw reaches you unchanged from `retrieve` and `set`, and
 /// as the ``cause`` of a `ShallowsError` from ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
 ///
-/// Its `description` contains no key and no value; `String(reflecting:)` adds the cause.
+/// Its `description` quotes an error of your own storage or transform as that error describes itself, and adds no key and no value.
+/// `String(reflecting:)` adds the cause.
 public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, CustomDebugStringConvertible, StorageMiss {
     /// What kind of failure an error is.
     public typealias Code = VellumError.Code
 
     /// What kind of failure it is. A later version may add codes, so a `switch` needs a default.
     public var code: Code
-    /// What went wrong and what to do about it.
-    public var message: String
+    /// What went wrong and what to do about it. Quotes the cause, if a storage or a transform of your own threw it.
+    public var message: String {
+        get {
+            guard quotesCause, let cause else { return text }
+            return "\(text): \(Self.reason(of: cause))"
+        }
+        set { (text, quotesCause) = (newValue, false) }
+    }
     /// The name of the layer where it arose.
     public var layer: String
     /// The key that was asked for, as that layer knows it.
@@ -32,6 +39,10 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
     /// If a value was set to, or removed from, some layers and not all: the names of those where that succeeded.
     public var succeededLayers: [String] = []
 
+    /// The message, without the cause that it quotes.
+    @usableFromInline var text: String
+    /// Whether the message ends with the cause. It is written only when it is read, because many storages throw an error for each miss.
+    @usableFromInline var quotesCause = false
     /// What a composition does with it.
     @usableFromInline var disposition: Disposition
     /// Whether `retrieve` and `set` throw the cause in its place.
@@ -53,7 +64,7 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
     @inlinable
     public init(_ code: Code, _ message: String, layer: String, key: (any Sendable)? = nil, cause: (any Error)? = nil) {
         self.code = code
-        self.message = message
+        text = message
         self.layer = layer
         self.key = key
         self.cause = cause
@@ -71,7 +82,7 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
     /// Whether there is no value and nothing failed.
     public var isMiss: Bool { disposition == .miss }
 
-    /// Code, layer and message; no key and no value.
+    /// Code, layer and message.
     public var description: String { "\(code) in \(layer): \(message)" }
 }
 
@@ -90,11 +101,21 @@ extension ShallowsError {
         case is CancellationError:
             self = ShallowsError(.cancelled, "The task was cancelled.", layer: layer, key: key, cause: error)
         default:
-            self = ShallowsError(.failed, "The storage failed; its own error is the cause.", layer: layer, key: key, cause: error)
+            self = ShallowsError(.failed, "The storage failed", layer: layer, key: key, cause: error)
+            quotesCause = true
             self.disposition = error is any StorageMiss ? .failure : disposition
         }
         // User code expects the errors that user code threw.
         throwsCause = throwsCause || !(error is VellumError || error is ShallowsError)
+    }
+
+    /// What an error says about itself. Errors of the system and of coding have keys, values and paths in their descriptions: of these
+    /// the reason alone.
+    static func reason(of error: any Error) -> String {
+        if error is Swift.DecodingError || error is Swift.EncodingError { return codingReason(error) }
+        if let text = (error as? any LocalizedError)?.errorDescription { return text }
+        if error is any CustomNSError || type(of: error) is NSError.Type { return codingReason(error) }
+        return String(describing: error)
     }
 
     /// Whether it is about the call, and says nothing about what the storage has.
@@ -114,8 +135,8 @@ extension ShallowsError {
         return "ShallowsError(\(description) Cause: \(String(reflecting: cause)))"
     }
 
-    /// The description, for `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// The message, then code and layer, for `localizedDescription`.
+    public var errorDescription: String? { "\(message) (\(code) in \(layer))" }
 }
 
 extension VellumError.Code {

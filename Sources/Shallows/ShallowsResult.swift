@@ -1,11 +1,16 @@
+public import Foundation
+
 /// The argument of a completion: the value, or the error.
 public typealias ShallowsResult<Value> = Result<Value, any Error>
 
 extension Optional {
     /// The error that ``unwrap()`` throws for `nil`.
-    public struct UnwrapError: Error {
+    public struct UnwrapError: LocalizedError {
         /// Creates the error.
         public init() {}
+
+        /// The text for `localizedDescription`.
+        public var errorDescription: String? { "There is nil in the place of a value of type \(Wrapped.self)." }
     }
 
     /// Returns the value, or throws if it is `nil`: for transforms that may fail.

@@ -1,3 +1,4 @@
+public import Foundation
 internal import VellumCore
 
 // Storages made of closures.
@@ -105,9 +106,12 @@ extension AnyStorage where Access == StorageKind.WriteOnly {
 }
 
 /// The error of an ``StorageFamily/Erased/empty()`` storage.
-public enum EmptyCacheError: Error, StorageMiss {
+public enum EmptyCacheError: LocalizedError, StorageMiss {
     /// The storage has no value and takes none.
     case cacheIsAlwaysEmpty
+
+    /// The text for `localizedDescription`.
+    public var errorDescription: String? { "The storage has no value and takes none." }
 }
 
 extension AnyStorage {

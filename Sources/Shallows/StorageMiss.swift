@@ -1,4 +1,7 @@
-/// An error that may mean that there is no value: then a composition asks its next layer, and reports nothing.
+/// An error that may mean that there is no value.
+///
+/// In a composition, a miss continues with the next layer; so does an unknown error of a user-supplied storage, which is reported, unless
+/// that storage is ``ErasableStorage/strict()``; a failure of a storage of this package stops.
 ///
 /// ```swift
 /// extension KeychainError: StorageMiss {

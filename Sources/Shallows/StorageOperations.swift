@@ -1,3 +1,4 @@
+public import Foundation
 public import VellumCore
 
 /// What a storage can do: the functions that every transform and composition is made of.
@@ -90,13 +91,22 @@ extension StorageOperations {
 // MARK: Operations that a kind does not have
 
 /// What a storage of the kind cannot do, asked of it through ``ErasableStorage/usingUnsupportedTransformation(_:)``.
-public enum UnsupportedTransformationStorageError: Error {
+public enum UnsupportedTransformationStorageError: LocalizedError {
     /// The storage can be retrieved from, and not set to.
     case storageIsReadOnly
     /// The storage can be set to, and not retrieved from.
     case storageIsWriteOnly
     /// The storage cannot remove values.
     case storageCannotRemove
+
+    /// The text for `localizedDescription`.
+    public var errorDescription: String? {
+        switch self {
+        case .storageIsReadOnly: "The storage can be retrieved from, and not set to."
+        case .storageIsWriteOnly: "The storage can be set to, and not retrieved from."
+        case .storageCannotRemove: "The storage cannot remove values."
+        }
+    }
 }
 
 extension Reply {

@@ -48,8 +48,8 @@ public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
 /// }
 /// ```
 ///
-/// Both are called on any thread, and concurrently. After an error, a composition asks its next layer and reports the error; make your
-/// error a ``StorageMiss`` if it means that there is no value, and call ``ErasableStorage/strict()`` if it never does. If a completion
+/// Both are called on any thread, and concurrently. After an error, a composition asks its next layer and reports the error. Make your
+/// error a ``StorageMiss`` if it means that there is no value; with ``ErasableStorage/strict()``, any other error stops. If a completion
 /// is released without being called, the caller gets an error; if it is called twice, the first call counts. With `async` functions,
 /// conform to ``AsyncStorageProtocol``.
 @preconcurrency

@@ -8,7 +8,7 @@ internal import VellumCore
 /// ```
 ///
 /// Reports are logged as well (`swift-log`, label `vellum.shallows`): one a minute for each event and layer, with the number of those
-/// in between. Their `description` contains no key and no value.
+/// in between. Their `description` quotes an error of your own storage as it describes itself, and adds no key and no value.
 public struct StorageReport: Sendable, CustomStringConvertible {
     /// What happened.
     public enum Event: String, Sendable {
@@ -42,7 +42,7 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         self.error = error
     }
 
-    /// The event, the layer and the error; no key and no value.
+    /// The event, the layer and the error.
     public var description: String { "\(event.rawValue) in \(layer)" + (error.map { " (\($0))" } ?? "") }
 
     /// Writes it to the log, unless one like it was written less than a minute ago.

@@ -61,6 +61,10 @@ extension AnyStorage where Access: WritableAccess {
 
 extension AnyStorage where Access: WritableAccess {
     /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
+    ///
+    /// Not available in `async` code: an `async` function takes the other overload, but top-level code with `try await` would take
+    /// this one, which does not wait.
+    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
     public func set(_ value: Value, forKey key: Key) {
         let (fireAndForget, name) = (operations.fireAndForget, storageName)
         operations.set(value, key, .completing).deliver { outcome in
@@ -139,6 +143,7 @@ extension WritableStorageProtocol {
     }
 
     /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
+    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
     public func set(_ value: Value, forKey key: Key) {
         asWriteOnlyStorage().set(value, forKey: key)
     }
@@ -180,5 +185,6 @@ extension WritableStorageProtocol where Key == Void {
     public func set(_ value: Value) async throws { try await set(value, forKey: ()) }
 
     /// Sets the value without a completion. A failure is reported.
+    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
     public func set(_ value: Value) { set(value, forKey: ()) }
 }

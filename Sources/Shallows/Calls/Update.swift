@@ -14,20 +14,23 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// - Parameters:
     ///   - key: The key of the value.
     ///   - modify: Called on any thread; not called if there is no value.
-    ///   - completion: Called once, with the new value. By default a failure is reported.
+    ///   - completion: Called once, with the new value.
     @preconcurrency
     public func update(
         forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void,
-        completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
+        completion: @escaping @Sendable (ShallowsResult<ErasedValue>) -> Void
     ) {
+        erased().operations.update(key, layer: storageName, .completing, modify).deliver { completion($0.withUnderlyingError()) }
+    }
+
+    /// Changes the value under the key without a completion. A failure is reported. See ``update(forKey:_:completion:)``.
+    @preconcurrency
+    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
+    public func update(forKey key: ErasedKey, _ modify: @escaping @Sendable (inout ErasedValue) -> Void) {
         let (name, operations) = (storageName, erased().operations)
         let fireAndForget = operations.fireAndForget
         operations.update(key, layer: name, .completing, modify).deliver { outcome in
-            if let completion {
-                completion(outcome.withUnderlyingError())
-            } else if case .failure(let error) = outcome {
-                fireAndForget.report(StorageReport(.setFailed, layer: name, error))
-            }
+            if case .failure(let error) = outcome { fireAndForget.report(StorageReport(.setFailed, layer: name, error)) }
         }
     }
 
@@ -44,10 +47,16 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedK
     /// Changes the value. See ``update(forKey:_:completion:)``.
     @preconcurrency
     public func update(
-        _ modify: @escaping @Sendable (inout ErasedValue) -> Void, completion: (@Sendable (ShallowsResult<ErasedValue>) -> Void)? = nil
+        _ modify: @escaping @Sendable (inout ErasedValue) -> Void,
+        completion: @escaping @Sendable (ShallowsResult<ErasedValue>) -> Void
     ) {
         update(forKey: (), modify, completion: completion)
     }
+
+    /// Changes the value without a completion. A failure is reported. See ``update(forKey:_:completion:)``.
+    @preconcurrency
+    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
+    public func update(_ modify: @escaping @Sendable (inout ErasedValue) -> Void) { update(forKey: (), modify) }
 }
 
 extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedKey == Void {

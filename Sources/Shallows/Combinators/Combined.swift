@@ -8,10 +8,10 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// ```
     ///
     /// *Retrieving* asks the front. If it has no value, the back is asked, at most once at a time for each key, and its value is set to
-    /// the front, unless the key was set or removed meanwhile. If that fill fails, it is reported and the value is still returned. After
-    /// an error of a user-supplied storage that does not say whether it is a ``StorageMiss``, the back is asked as well, and the error is
-    /// reported. After any other error retrieving stops: a disk that fails does not look empty. (Other calls do not join a load that a
-    /// blocking call inside a task has begun.)
+    /// the front, unless the key was set or removed meanwhile. If that fill fails, it is reported and the value is still returned. A miss
+    /// of the front continues with the back; so does an unknown error of a user-supplied storage, which is reported, unless that storage is
+    /// ``strict()``; a failure of a storage of this package stops, so that a disk that fails does not look empty. (Other calls do not join
+    /// a load that a blocking call inside a task has begun.)
     ///
     /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`, and its
     /// ``ShallowsError/succeededLayers`` names the layers that have the value. Writes of one key follow one another: a back that does not
@@ -29,7 +29,8 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
 
     /// Returns this storage in front of one that is only retrieved from: values are set to the front only.
     ///
-    /// See ``combined(with:)`` for retrieving.
+    /// See ``combined(with:)`` for retrieving. A miss of the front continues with the back; so does an unknown error of a user-supplied
+    /// storage, which is reported, unless that storage is ``strict()``; a failure of a storage of this package stops.
     @inlinable
     public func backed<Back: ReadableStorageProtocol>(
         by back: Back

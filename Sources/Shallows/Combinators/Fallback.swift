@@ -12,7 +12,9 @@ extension ErasableStorage where Access: ReadableAccess {
     ///
     /// Not if the call was cancelled, or would have blocked a task: those errors are thrown.
     ///
-    /// - Parameter produceValue: Returns a value for the error, which is a miss or a failure, or throws.
+    /// - Parameter produceValue: Returns a value for the error, which is a miss or a failure, or throws. In a composition, a miss that it
+    ///   throws continues with the next layer; so does an unknown error, which is reported, unless the result is ``strict()``; a failure of
+    ///   a storage of this package stops.
     @preconcurrency
     public func fallback(
         with produceValue: @escaping @Sendable (any Error) throws -> ErasedValue

@@ -6,9 +6,9 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// let article = try await articles.retrieve(forKey: 7)
     /// ```
     ///
-    /// At most one load runs per key (*single-flight*); cancelling one caller does not affect the others, and cancelling the last cancels
-    /// the load. A loaded value is set to every layer, unless the key was set meanwhile. An error is thrown to all callers, and is not
-    /// cached. Setting sets to this storage only.
+    /// At most one load runs per key through this storage (*single-flight*); cancelling one caller does not affect the others, and
+    /// cancelling the last cancels the load. A loaded value is set to every layer, unless the key was set or removed meanwhile: then
+    /// the next call starts another load. An error is thrown to all callers, and is not cached. Setting sets to this storage only.
     ///
     /// - Parameters:
     ///   - name: The name of the function in errors and reports.

@@ -5,7 +5,8 @@ extension ErasableStorage {
     /// let cached = KeychainStorage().strict().combined(with: server)
     /// ```
     ///
-    /// After any other error of a user-supplied storage, a composition asks its next layer. With `strict()` it stops and throws the error.
+    /// Without `strict()`, a composition continues with its next layer after an unknown error of a user-supplied storage, and reports it.
+    /// With `strict()` it stops and throws the error.
     public func strict() -> AnyStorage<Access, ErasedKey, ErasedValue> {
         erased().transforming { operations in
             operations.with(retrieve: { key, call in

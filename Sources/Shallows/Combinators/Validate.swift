@@ -1,9 +1,14 @@
+public import Foundation
+
 /// The error of a value that `validate` found invalid.
 ///
 /// It is a ``StorageMiss``: in a composition, the next layer is asked.
-public struct ValueValidationError: Error, StorageMiss {
+public struct ValueValidationError: LocalizedError, StorageMiss {
     /// Creates the error.
     public init() {}
+
+    /// The text for `localizedDescription`.
+    public var errorDescription: String? { "The value is not valid." }
 }
 
 extension ErasableStorage {

@@ -1,7 +1,9 @@
+public import Foundation
+
 /// The error of a pair: the errors of its sides.
 ///
 /// A set that fails on one side leaves the other side set, unless partial sets are undone.
-public struct ZippedResultError: Error, StorageMiss {
+public struct ZippedResultError: LocalizedError, StorageMiss {
     /// The error of the left side; `nil` if it did not fail.
     public let left: (any Error)?
     /// The error of the right side; `nil` if it did not fail.
@@ -19,6 +21,12 @@ public struct ZippedResultError: Error, StorageMiss {
     /// Whether no side failed, and at least one has no value.
     public var isMiss: Bool {
         [left, right].allSatisfy { error in error.map { ($0 as? any StorageMiss)?.isMiss ?? false } ?? true }
+    }
+
+    /// The texts of both errors, for `localizedDescription`.
+    public var errorDescription: String? {
+        [("left", left), ("right", right)].compactMap { side, error in error.map { "\(side): \(ShallowsError.reason(of: $0))" } }
+            .joined(separator: "; ")
     }
 }
 

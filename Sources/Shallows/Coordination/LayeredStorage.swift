@@ -291,8 +291,10 @@ extension LayeredStorage {
 extension ShallowsError {
     /// The error of a write of which this one is the reason that it did not reach every layer.
     fileprivate func partial(_ code: Code, _ message: String, succeeded: [String]) -> ShallowsError {
+        let isPartial = self.code == code
         var partial = ShallowsError(
-            code, message, layer: layer, key: key, cause: self.code == code ? cause : underlyingError)
+            code, isPartial ? self.message : "\(message) The reason: \(self.message)", layer: layer, key: key,
+            cause: isPartial ? cause : underlyingError)
         partial.succeededLayers = succeeded
         return partial
     }

@@ -136,11 +136,11 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
         var succeeded = (errors.left == nil ? left.leaves : []) + (errors.right == nil ? right.leaves : [])
         succeeded += (errors.left?.succeededLayers ?? []) + (errors.right?.succeededLayers ?? [])
         var error = ShallowsError(
-            succeeded.isEmpty ? .failed : partial, "One side or both of a pair failed; the cause says which.", layer: name, key: key,
+            succeeded.isEmpty ? .failed : partial, "One side or both of a pair failed", layer: name, key: key,
             cause: ZippedResultError(
                 left: errors.left?.underlyingError, right: errors.right?.underlyingError,
                 succeededLayers: partial == .failed ? [] : succeeded))
-        error.throwsCause = true
+        (error.throwsCause, error.quotesCause) = (true, true)
         error.disposition = [errors.left, errors.right].contains { $0?.disposition == .failure } ? .failure : .unknown
         if partial != .failed { error.succeededLayers = succeeded }
         return error

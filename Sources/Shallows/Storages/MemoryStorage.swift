@@ -1,3 +1,4 @@
+public import Foundation
 public import VellumCore
 
 /// A dictionary as a storage: values in memory, without a limit, until the process ends.
@@ -7,6 +8,8 @@ public import VellumCore
 /// memory.storage["one"] = 1
 /// let one = try await memory.retrieve(forKey: "one")
 /// ```
+///
+/// Write the types of keys and values, unless the other layers of a composition imply them: `MemoryStorage()` alone does not compile.
 ///
 /// Answers synchronously, on the caller's thread. ``LRUStorage`` has limits.
 ///
@@ -93,9 +96,12 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
 }
 
 /// Why a storage in memory has no value to return.
-public enum MemoryStorageError: Error, StorageMiss {
+public enum MemoryStorageError: LocalizedError, StorageMiss {
     /// There is no value under the key.
     case noValue
+
+    /// The text for `localizedDescription`.
+    public var errorDescription: String? { "There is no value under the key." }
 }
 
 extension ShallowsError {

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 
 /// A call that is cancelled ends early where the layer that is being asked can, and is not asked of the next.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct CancellationTests {
     /// Ends when it is cancelled, and not before.
     private final class Endless: AsyncStorageProtocol {

@@ -3,7 +3,7 @@ import Testing
 import VellumCore
 
 /// Every completion is called exactly once.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct CompletionTests {
     let own = Scripted("own", ["a": 1])
     let reports = Reports()

@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 
 /// Storages that answer synchronously are answered synchronously; others are waited for, and never inside a task (S4, P25).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SyncTests {
     /// Nothing that a late storage needs: its completion is called by hand.
     let late = Scripted("late").always(.retrieve, .held).always(.set, .held)

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 
 /// Updates exclude each other.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct UpdateTests {
     @Test
     func anUpdateGivesTheNewValueAndSetsIt() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Shallows
 import Testing
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct CodingsTests {
     private let bytes = MemoryStorage<String, Data>()
 

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ExpiringTests {
     private let clock = ManualClock()
 

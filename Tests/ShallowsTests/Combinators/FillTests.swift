@@ -2,7 +2,7 @@ import Shallows
 import Testing
 
 /// What the back has fills the front, unless something newer was set meanwhile (P18).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FillTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1])

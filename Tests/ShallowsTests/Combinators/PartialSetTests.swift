@@ -2,7 +2,7 @@ import Shallows
 import Testing
 
 /// A set that reaches one layer and not the next says which (S2, P47), and is undone by choice.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct PartialSetTests {
     let first = Scripted("first")
     let second = Scripted("second")
@@ -185,7 +185,7 @@ struct PartialSetTests {
 }
 
 /// Which layers an error names, whatever they are made of.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ReachTests {
     let first = Scripted("first")
     let second = Scripted("second")

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// A back may ask for what is being asked of it (P46): no one waits for himself.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ReentrancyTests {
     let front = Scripted("front")
     let whole = Locker<Storage<String, Int>?>(nil)

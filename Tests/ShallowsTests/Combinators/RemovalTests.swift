@@ -2,7 +2,7 @@ import Shallows
 import Testing
 
 /// Removal, through every composition.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RemovalTests {
     let front = Scripted("front", ["a": 1, "b": 2])
     let back = Scripted("back", ["a": 1, "b": 2])

@@ -4,7 +4,7 @@ import Testing
 import VellumCore
 
 /// A set whose caller wants no answer, and which fails, is reported through every transform (D12).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ReportingTests {
     private let reports = Reports()
     private var failing: Scripted { Scripted("own").always(.set, .failing(Outage())) }

@@ -3,7 +3,7 @@ import Testing
 @testable import Shallows
 
 /// Sets of one key reach both layers in one order.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SetOrderTests {
     @Test
     func concurrentSetsOfOneKeyLeaveBothLayersTheSame() async {

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 
 /// Concurrent misses of one key ask the back once (S5), and no one waits for himself (P46).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StorageLoadTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1, "b": 2])

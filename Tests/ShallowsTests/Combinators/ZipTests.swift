@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 
 /// Two storages as one: both sides, or exactly what happened (S7, P47).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ZipTests {
     let left = Scripted("left")
     let right = Scripted("right")

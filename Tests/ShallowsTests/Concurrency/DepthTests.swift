@@ -2,7 +2,7 @@ import Shallows
 import Testing
 
 /// Deep stacks and long lines do not end the stack of a thread.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct DepthTests {
     @Test(arguments: [false, true])
     func twoHundredLayersMayBeComposed(_ isLate: Bool) async throws {

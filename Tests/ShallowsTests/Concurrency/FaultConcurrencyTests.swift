@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Whatever the storages at the bottom do, every caller is answered once, and with nothing that was never set.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FaultConcurrencyTests {
     /// A user's storage that does everything that one can do wrong, but for never answering.
     private final class Faulty: StorageProtocol, RemovableStorageProtocol {

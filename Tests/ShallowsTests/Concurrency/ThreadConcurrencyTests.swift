@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 
 /// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ThreadConcurrencyTests {
     /// Storages of this module: in memory, and in serial queues.
     private func ours() -> RemovableStorage<String, String> {

@@ -4,7 +4,7 @@ import VellumCore
 @testable import Shallows
 
 /// Work under a key: one piece at a time, first come, first served.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct KeyedMutexTests {
     private let mutex = KeyedMutex()
 

@@ -4,7 +4,7 @@ import VellumCore
 @testable import Shallows
 
 /// Retrievals of one key from the back of a composition are one load.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadCoordinatorTests {
     private let loads = LoadCoordinator<LoadKey, Outcome<Int>>()
 

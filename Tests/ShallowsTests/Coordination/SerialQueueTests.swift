@@ -5,7 +5,7 @@ import VellumCore
 @testable import Shallows
 
 /// Work in the order in which it was asked for.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SerialQueueTests {
     private let queue = SerialQueue()
     private let log = Locker<[Int]>([])

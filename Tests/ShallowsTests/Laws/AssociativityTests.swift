@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 
 /// Three layers answer the same however they are nested.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct AssociativityTests {
     /// Three layers, and what two nestings of them are called.
     private struct Stack {

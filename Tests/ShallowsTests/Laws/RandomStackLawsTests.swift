@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 
 /// The laws, of stacks at random.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RandomStackLawsTests {
     @Test(arguments: UInt64(0)..<150)
     func aStackHoldsWhatWasSetToIt(_ seed: UInt64) async throws {

@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 
 /// The laws, of every storage there is.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StorageLawsTests {
     @Test(arguments: Subject.all, UInt64(0)..<4)
     func whatWasSetIsRetrievedAndWhatWasRemovedIsNot(_ subject: Subject, _ seed: UInt64) async throws {

@@ -2,7 +2,7 @@ import Shallows
 import Testing
 
 /// A type with one property is a storage of its own.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ForwardingStorageTests {
     private final class Numbers: ForwardingStorageProtocol, RemovableStorageProtocol {
         typealias Key = String

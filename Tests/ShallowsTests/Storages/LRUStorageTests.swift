@@ -3,7 +3,7 @@ import Shallows
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LRUStorageTests {
     @Test func theLeastRecentlyUsedLeaves() async throws {
         let storage = try LRUStorage<Int, String>(maxCount: 2)

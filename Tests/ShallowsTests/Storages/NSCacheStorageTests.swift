@@ -2,7 +2,7 @@ import Foundation
 import Shallows
 import Testing
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NSCacheStorageTests {
     @Test func keysAndValuesAreConvertedInEitherOrder() async throws {
         let url = URL(fileURLWithPath: "/a")

@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import Shallows
 
 /// On a folder that does not tell letters apart, as the file systems of most Macs: simulated where they do.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct CaseInsensitiveTests {
     let scratch: Scratch
 

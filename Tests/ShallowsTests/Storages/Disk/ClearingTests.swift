@@ -4,7 +4,7 @@ import VellumCore
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ClearingTests {
     let scratch: Scratch
     let files: FolderFiles

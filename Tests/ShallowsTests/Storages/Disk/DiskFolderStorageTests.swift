@@ -3,7 +3,7 @@ import Shallows
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct DiskFolderStorageTests {
     private let temporary: TemporaryDirectory
     private let folder: DiskFolderStorage

@@ -5,7 +5,7 @@ import VellumTestSupport
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FailureTests {
     let scratch: Scratch
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FileNamesTests {
     private func names(_ encoder: Filename.Encoder, _ rule: CaseSensitivity = .sensitive) -> FileNames {
         FileNames(encoder: encoder, caseSensitivity: rule)

@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import Shallows
 
 /// Any operations on any keys, in folders that earlier versions wrote into, against a dictionary.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FolderModelTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func aFolderBehavesLikeADictionary(seed: UInt64) throws {

@@ -4,7 +4,7 @@ import VellumTestSupport
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LongKeyFileTests {
     @Test(arguments: ["", "value"], ["", "key", "\0é👍"])
     func theValueAndTheKeyAreReadBack(value: String, key: String) throws {

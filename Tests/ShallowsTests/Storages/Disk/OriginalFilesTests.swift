@@ -4,7 +4,7 @@ import Testing
 @testable import Shallows
 
 /// Folders that the original wrote. Each file holds a city whose name is its key.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct OriginalFilesTests {
     private struct City: Codable, Equatable {
         var name: String

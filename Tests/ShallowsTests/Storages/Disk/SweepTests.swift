@@ -5,7 +5,7 @@ import VellumCore
 @testable import Shallows
 
 /// Temporary files that a killed process left are removed by the first write of a later process, once they are an hour old.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SweepTests {
     let scratch: Scratch
 
