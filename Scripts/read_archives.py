@@ -128,10 +128,9 @@ def read_file(path):
 
 def read_archive(database, archive, is_cache):
     """What to print for an archive; at last the archive as damaged if its size is not the one of its entries."""
-    name, *version = archive["name"].decode(errors="replace").split("\0", 1 if is_cache else 0)
-    heading = {"archive": name}
-    if version:
-        heading = {"cache": name.replace("\x010", "\0").replace("\x011", "\x01"), "version": version[0]}
+    heading = {"cache" if is_cache else "archive": archive["name"].decode(errors="replace")}
+    if archive["cache_version"] is not None:
+        heading["version"] = archive["cache_version"].decode(errors="replace")
     if archive["cleared_check"] != -1 - archive["cleared"]:
         yield {"damaged": heading}
         return

@@ -20,7 +20,3 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
     }
     return SQLITE_OK;
 }
-
-int vellum_sqlite_close_without_checkpoint(void *connection) {
-    return sqlite3_db_config((sqlite3 *)connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
-}

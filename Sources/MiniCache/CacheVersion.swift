@@ -1,10 +1,11 @@
 internal import Foundation
 internal import VellumCore
 
-/// The version of a cache. A cache finds values of its own version only.
+/// The version of a cache. A cache holds values of one version.
 ///
-/// Values of other versions are never returned, but they are not removed immediately either: an app and its extension, or a short
-/// downgrade, do not remove each other's values.
+/// Opening a cache with another version than its file has removes all its values. Versions have no order: a downgrade also starts empty.
+/// Two programs that share a file and differ in version remove each other's values whenever one opens the cache: give both the same
+/// ``custom(_:)``, or each a cache name of its own.
 public enum CacheVersion: Hashable, Sendable {
     /// The version and build number in the `Info.plist` of the program.
     ///

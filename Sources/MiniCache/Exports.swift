@@ -14,7 +14,6 @@
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import enum VellumCore.LoadSource
 @_exported public import struct VellumCore.Loaded
-@_exported public import enum VellumCore.LockingMode
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.VellumError
 @_exported public import struct VellumCore.StoreStatistics

@@ -8,7 +8,7 @@ extension MiniCache {
     /// The name of the cache.
     public var name: String { core.location.name }
 
-    /// Removes every value of this version of the cache.
+    /// Removes every value of the cache.
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func removeAll() throws(MiniCacheError) {
@@ -24,7 +24,7 @@ extension MiniCache {
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func count() throws(MiniCacheError) -> Int {
-        try withStore { (store) throws(VellumError) in try store.count() }
+        try unlessReplaced(0) { () throws(MiniCacheError) in try withStore { (store) throws(VellumError) in try store.count() } }
     }
 
     /// Returns the keys of valid values, most recently used first.
@@ -37,10 +37,16 @@ extension MiniCache {
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
         var keys: [Key] = []
-        for use in try withStore({ (store) throws(VellumError) in try store.keysByUse(under: expiration) }) {
+        let uses = try unlessReplaced([]) { () throws(MiniCacheError) in
+            try withStore { (store) throws(VellumError) in try store.keysByUse(under: expiration) }
+        }
+        for use in uses {
             guard keys.count < limit else { break }
             let entryKey = use.key
-            if try withStore({ (store) throws(VellumError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }) { continue }
+            let isNoValue = try unlessReplaced(true) { () throws(MiniCacheError) in
+                try withStore { (store) throws(VellumError) in try isTombstone(entryKey, bytes: use.bytes, in: store) }
+            }
+            if isNoValue { continue }
             do throws(MiniCacheError) {
                 keys.append(try CacheKey.decoded(entryKey, as: Key.self))
             } catch {

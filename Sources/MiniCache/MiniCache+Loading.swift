@@ -12,10 +12,10 @@ extension MiniCache {
     /// }
     /// ```
     ///
-    /// At most one loader runs per key: the first caller's. The others wait for its result. Loads of different keys are independent.
-    /// Cancelling one waiter does not affect the others; when the last one is cancelled, the loader is cancelled or goes on, as
-    /// ``LoadOptions/onLastWaiterCancelled`` says. If the value is set or removed while the loader runs, that stays, and the waiters get what was
-    /// loaded. A loader may load other keys; one that waits for its own key gets ``VellumError/Code/recursiveLoad``.
+    /// At most one loader runs per key in one process: the first caller's. The others wait for its result. Loads of different keys are
+    /// independent. Cancelling one waiter does not affect the others; when the last one is cancelled, the loader is cancelled or goes on, as
+    /// ``LoadOptions/onLastWaiterCancelled`` says. If the value is set or removed while the loader runs, that stays, and the waiters get
+    /// what was loaded. A loader may load other keys; one that waits for its own key gets ``VellumError/Code/recursiveLoad``.
     ///
     /// Looking for a value blocks as the subscript does; nothing else here blocks. The value becomes the most recently used one. A value that
     /// cannot be decoded is reported once, and loaded. One that a newer version of its type recorded (``VersionedArchive``) is not replaced: it
@@ -116,6 +116,8 @@ extension MiniCache {
     func reportUnreadable(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
         // If the file cannot be opened, `answer` reports it and runs the loader.
         if core.opened == nil, isValid, error.code != .invalidKey { return }
+        // The loader runs, and its value is not stored.
+        if error.code == .cacheVersionChanged { return report(error, "value") }
         guard error.concernsOneEntry else { throw error }
         report(error, key, "value")
     }
@@ -153,41 +155,62 @@ extension MiniCache {
             let value = try await loader()
             return Loaded(value, .loaded)
         }
-        let (keepsDecoded, isSendable, coding) = (keepsDecoded, isSendable, coding)
+        let forms = LoadedForms(coding: coding, keepsDecoded: keepsDecoded, isSendable: isSendable)
         do {
             let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
-            var request = try LoadRequest<CachedValue>(key: entryKey, under: expiration, staleness: staleness, options: options) {
-                guard let value = try await loader() else { return nil }
-                if keepsDecoded { return CachedValue(DecodedForm(value, coding)) }
-                do {
-                    return CachedValue(try coding.encoded(value))
-                } catch {
-                    // Recording it fails and is reported; the callers get the value itself, if it may have several owners.
-                    guard isSendable else { throw error }
-                    return CachedValue(DecodedForm(value, coding))
-                }
-            }
-            (request.tombstone, request.acceptsNil) = (tombstone, acceptsNil)
+            var request = try LoadRequest<CachedValue>(
+                key: entryKey, under: expiration, staleness: staleness, options: options, load: map(loader, to: forms.stored))
+            (request.tombstone, request.acceptsNil) = (Tombstone(.tombstone, meaning: forms.meaning), acceptsNil)
             let answer = try await store.load(request, hasLooked: hasLooked)
             if answer.source == .loaded { core.didWrite(entryKey) }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
+        } catch let error as VellumError where error.code == .cacheVersionChanged && store.isReplaced {
+            // The cache was opened with another version: the value is returned and not stored.
+            report(core.located(error), "load")
+            return Loaded(try await loader(), .loaded)
         } catch let error as VellumError {
             throw core.located(error)
         }
     }
+}
 
-    /// What the store's values mean to this handle.
-    private var tombstone: Tombstone<CachedValue> {
-        Tombstone(.tombstone) { [coding] cached, key in
-            if cached.isTombstone { return .nothing }
-            if cached.decoded(as: Value.self) != nil { return .value }
-            do {
-                return try coding.decode(cached.form, of: key) == nil ? .unreadable : .value
-            } catch let error as VellumError where error.code == .newerVersion {
-                return .value  // Which no caller can read, and no loader may replace.
-            } catch {
-                return .unreadable  // A value that this handle cannot decode is a miss.
-            }
+/// Returns a loader of what the store keeps.
+///
+/// Does not require `Codable`: a concurrent closure must not capture a conformance that may be isolated to an actor.
+private func map<Value>(
+    _ load: @escaping @Sendable () async throws -> Value?, to stored: @escaping @Sendable (Value) throws -> CachedValue
+) -> @Sendable () async throws -> CachedValue? {
+    { try await load().map(stored) }
+}
+
+/// What a handle makes of a loaded value, and what the store's values mean to it.
+private struct LoadedForms<Value: Codable>: Sendable {
+    let coding: ValueCoding<Value>
+    let keepsDecoded: Bool
+    let isSendable: Bool
+
+    /// Returns what the store keeps of a loaded value.
+    func stored(_ value: Value) throws -> CachedValue {
+        if keepsDecoded { return CachedValue(DecodedForm(value, coding)) }
+        do {
+            return CachedValue(try coding.encoded(value))
+        } catch {
+            // Recording it fails and is reported; the callers get the value itself, if it may have several owners.
+            guard isSendable else { throw error }
+            return CachedValue(DecodedForm(value, coding))
+        }
+    }
+
+    /// Returns what a value of the store means to this handle.
+    func meaning(of cached: CachedValue, key: EntryKey) -> Tombstone<CachedValue>.Meaning {
+        if cached.isTombstone { return .nothing }
+        if cached.decoded(as: Value.self) != nil { return .value }
+        do {
+            return try coding.decode(cached.form, of: key) == nil ? .unreadable : .value
+        } catch let error as VellumError where error.code == .newerVersion {
+            return .value  // Which no caller can read, and no loader may replace.
+        } catch {
+            return .unreadable  // A value that this handle cannot decode is a miss.
         }
     }
 }

@@ -13,7 +13,7 @@ public import VellumEngine
 ///
 /// The subscript never throws: it logs failures, sends them to ``failures``, and reads `nil`. The throwing methods throw them. Values are
 /// held in memory and in a file. Both have a limit, beyond which the least recently used values are evicted. A value that is older than the
-/// age of the handle that reads it is never returned.
+/// age of the handle that reads it is not returned, except to a load that accepts stale values.
 ///
 /// A cache works from any thread, whatever its types are: values are encoded and decoded on the caller's thread. Memory keeps decoded values
 /// of `Sendable` types that are not classes; values of other types are kept encoded, so that every reader gets its own.
@@ -40,6 +40,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline let mark: ClosedMark
     /// The error of every call, if the limits of this handle are invalid.
     private let invalidity: MiniCacheError?
+    /// Whether it was reported that the cache was opened with another version.
+    private let hasReportedReplacement = Locked(false)
 
     /// How the making of a handle ended.
     enum Opening {
@@ -106,7 +108,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// - Throws: ``MiniCacheError`` if the key is invalid, the disk fails, or the stored value is damaged or not a `Value`.
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
-        try find(key)
+        do throws(MiniCacheError) {
+            return try find(key)
+        } catch {
+            guard error.code == .cacheVersionChanged else { throw error }
+            return nil
+        }
     }
 
     /// Sets the value of a key, and replaces a present one.
@@ -164,9 +171,21 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
     public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
         let entryKey = try entryKey(of: key)
-        return try withStore { (store) throws(VellumError) in
-            guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
-            return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata
+        return try unlessReplaced(nil) { () throws(MiniCacheError) in
+            try withStore { (store) throws(VellumError) in
+                guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
+                return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata
+            }
+        }
+    }
+
+    /// Runs a read, which finds nothing once the cache was opened with another version.
+    func unlessReplaced<Result>(_ nothing: Result, _ read: () throws(MiniCacheError) -> Result) throws(MiniCacheError) -> Result {
+        do throws(MiniCacheError) {
+            return try read()
+        } catch {
+            guard error.code == .cacheVersionChanged else { throw error }
+            return nothing
         }
     }
 
@@ -254,7 +273,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
                     .notEncodable, "A value of type \(Value.self) cannot be encoded: \(codingReason(cause)). The old value is still there.",
                     cause: cause))
         }
-        core.didWrite(entryKey)
+        core.didStore(entryKey)
     }
 
     // MARK: The store
@@ -298,6 +317,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// The failures from now on that no caller receives: those of the subscript, and those in the background.
     ///
+    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it can be used
+    /// again; of other failures with one code, it has the 1st, 10th, 100th and so on.
+    ///
     /// If the file was set aside while it was opened, the first observer learns of it.
     public var failures: some AsyncSequence<MiniCacheError, Never> & Sendable { core.stream() }
 
@@ -314,7 +336,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     func report(_ error: MiniCacheError, _ operation: StaticString) {
-        Report.failure(error, operation: operation, Value.self)
+        // Once for each handle.
+        if error.code == .cacheVersionChanged, hasReportedReplacement.withLock({ exchange(&$0, with: true) }) { return }
+        core.log(error, operation, Value.self)
         core.failures.send(error)
     }
 }

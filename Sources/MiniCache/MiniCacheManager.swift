@@ -20,11 +20,6 @@ public final class MiniCacheManager: Sendable {
     public var durability: Durability { file.durability }
     /// The format of new values. Values of every format are read.
     public var format: CodableFormat { file.format }
-    /// Whether the file stays locked while no other process uses it: ``LockingMode/shared`` unless set. Applies to a file that is opened later.
-    public var lockingMode: LockingMode {
-        get { file.lockingMode.withLock { $0 } }
-        set { file.lockingMode.withLock { $0 = newValue } }
-    }
 
     let file: CacheFile
     private let cores = Locked<[CacheLocation: CacheCore]>([:])
@@ -75,7 +70,7 @@ public final class MiniCacheManager: Sendable {
     ///
     /// - Parameters:
     ///   - cacheName: Any string.
-    ///   - cacheVersion: The version. Caches of one name and different versions are separate.
+    ///   - cacheVersion: The version. A cache that holds another version is emptied, and handles of that version find nothing any more.
     ///   - maxAge: How long values without an age of their own are valid for this handle. Handles on one cache may have different ages.
     ///   - memoryLimit: The limit of memory in bytes of encoded values; `nil` for the present one, or 1 MB. It can be raised while the
     ///     cache is open, but not lowered.
@@ -138,7 +133,7 @@ public final class MiniCacheManager: Sendable {
 
     // MARK: All caches
 
-    /// Removes all values of all caches of the file, of all versions. Failures are logged and sent to the caches' `failures`.
+    /// Removes all values of all caches of the file. Failures are logged and sent to the caches' `failures`.
     public func clearAll() {
         do throws(MiniCacheError) {
             try removeAll()
@@ -148,7 +143,7 @@ public final class MiniCacheManager: Sendable {
         }
     }
 
-    /// Removes all values of all caches of the file, of all versions, in one transaction.
+    /// Removes all values of all caches of the file, whatever their versions are, in one transaction.
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails; then nothing is removed.
     public func removeAll() throws(MiniCacheError) {
@@ -219,7 +214,7 @@ public final class MiniCacheManager: Sendable {
             let hold = try core.hold(for: expiration, keyedBy: Key.self)
             return MiniCache(core, .opened(hold), expiration, isSendable: isSendable)
         } catch {
-            Report.failure(error, operation: "cache")
+            core.log(error, "cache")
             return MiniCache(core, .failed, expiration, isSendable: isSendable)
         }
     }
@@ -227,7 +222,7 @@ public final class MiniCacheManager: Sendable {
     /// Returns the core of a cache. The manager keeps it, so that its contents in memory outlive the handles.
     private func core(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) -> CacheCore {
         let (core, isNew) = cores.withLock { cores -> (CacheCore, Bool) in
-            if let core = cores[location], !core.isClosed { return (core, false) }
+            if let core = cores[location], !core.isClosed, !core.isReplaced { return (core, false) }
             let core = CacheCore(location, memory: memory, disk: disk, in: file)
             cores[location] = core
             return (core, true)

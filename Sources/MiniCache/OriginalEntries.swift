@@ -8,8 +8,7 @@ extension OriginalCache {
     static let miniCache = OriginalCache { entry in
         guard JSONText.isValid(entry.key), JSONText.isValid(entry.value), let key = CacheKey.undecoded(originalJSON: entry.key)
         else { return nil }
-        let location = CacheLocation(name: entry.cache, version: entry.version)
-        return OriginalCache.Placed(archive: location.archiveName, inVersionGroup: location.name, key: key, bytes: Data(entry.value.utf8))
+        return OriginalCache.Placed(archive: entry.cache, version: entry.version, key: key, bytes: Data(entry.value.utf8))
     }
 }
 

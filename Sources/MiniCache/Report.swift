@@ -1,14 +1,24 @@
 internal import Logging
+internal import VellumCore
 
-/// Logs failures that no caller receives, without keys, values or names of caches.
+/// Logs failures that no caller receives, without keys and values.
 enum Report {
     private static let logger = Logger(label: "vellum.minicache")
 
-    static func failure(_ error: MiniCacheError, operation: StaticString, _ type: Any.Type) {
-        logger.error("\(error)", metadata: ["operation": "\(operation)", "type": "\(type)"])
+    /// - Parameters:
+    ///   - count: How many failures with its code there were; see ``FailureRuns``.
+    ///   - type: The type of the values, if the failure is one of a handle.
+    static func failure(_ error: MiniCacheError, count: Int = 1, operation: StaticString, _ type: Any.Type? = nil) {
+        let line = error.line(count: count)
+        var metadata: Logger.Metadata = ["operation": "\(operation)"]
+        if let type { metadata["type"] = "\(type)" }
+        logger.error("\(line)", metadata: metadata)
+        LoggedLines.observer?(line)
     }
 
-    static func failure(_ error: MiniCacheError, operation: StaticString) {
-        logger.error("\(error)", metadata: ["operation": "\(operation)"])
+    /// Logs that failures are over.
+    static func ended(_ notice: MiniCacheError) {
+        logger.notice("\(notice.located)")
+        LoggedLines.observer?(notice.located)
     }
 }

@@ -15,8 +15,7 @@ public struct StoredCache: Hashable, Sendable {
 }
 
 extension MiniCacheManager {
-    /// Returns the caches in the manager's file that hold values, each version by itself, in the order of their creation; none if
-    /// there is no file.
+    /// Returns the caches in the manager's file that hold values, in the order of their creation; none if there is no file.
     ///
     /// ```swift
     /// for cache in try manager.caches() {
@@ -31,26 +30,23 @@ extension MiniCacheManager {
     public func caches() throws(MiniCacheError) -> [StoredCache] {
         guard file.exists else { return [] }
         return try file.open().archiveList().filter { $0.usage.entries > 0 }.map { archive in
-            let location = CacheLocation(ofArchive: archive.name)
-            return StoredCache(name: location.name, version: location.version, usage: archive.usage, lastUsed: archive.lastUsed)
+            StoredCache(name: archive.name, version: archive.cacheVersion ?? "", usage: archive.usage, lastUsed: archive.lastUsed)
         }
     }
 
-    /// Deletes one version of a cache with all its values, in one transaction. Their space is returned in the background.
+    /// Deletes a cache with all its values and its limit, in one transaction. Their space is returned in the background.
     ///
     /// Blocks for the disk; survives `kill -9` once it has returned. Another program that has the cache open finds it empty, and keeps its
     /// disk limit.
     ///
-    /// - Parameters:
-    ///   - name: As ``caches()`` lists it.
-    ///   - version: As ``caches()`` lists it.
+    /// - Parameter name: As ``caches()`` lists it.
     /// - Returns: Whether there was such a cache.
     /// - Complexity: O(log n).
     /// - Throws: ``MiniCacheError``, with the code ``VellumError/Code/contradiction`` if the cache is open in this program, or if the disk
     ///   fails. Nothing is deleted then.
     @discardableResult
-    public func drop(cacheNamed name: String, version: String) throws(MiniCacheError) -> Bool {
+    public func drop(cacheNamed name: String) throws(MiniCacheError) -> Bool {
         guard file.exists else { return false }
-        return try file.open().dropArchive(named: CacheLocation(name: name, version: version).archiveName)
+        return try file.open().dropArchive(named: name)
     }
 }

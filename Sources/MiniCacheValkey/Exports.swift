@@ -1,5 +1,3 @@
-#if Valkey
-    @_exported public import MiniCache
-    @_exported public import VellumRemote
-    @_exported public import VellumValkey
-#endif
+@_exported public import MiniCache
+@_exported public import VellumRemote
+@_exported public import VellumValkey

@@ -1,138 +1,136 @@
-#if Valkey
-    public import MiniCache
-    public import VellumCore
-    internal import VellumEngine
-    public import VellumRemote
-    internal import VellumValkey
+public import MiniCache
+public import VellumCore
+internal import VellumEngine
+public import VellumRemote
+internal import VellumValkey
 
-    /// A cache of `Codable` values with `Codable` keys that many machines share, on a Valkey or Redis server.
-    ///
-    /// ```swift
-    /// let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
-    /// try await rates.set(rate, forKey: "USD")
-    /// ```
-    ///
-    /// What a process read is remembered, and returned again without asking the server for as long as ``ValkeyConfiguration/trust`` allows:
-    /// it was the server's value less than that ago (1 s), typically less than some milliseconds, because the server says what others change.
-    /// It is a cache: the server may evict any value, and a failover may lose the last writes that it acknowledged.
-    ///
-    /// Works from any thread. No call blocks a thread; every call has a deadline.
-    public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendable {
-        @usableFromInline let store: SharedStore<Value>
-        private let expiration: Expiration
-        /// The connection lasts as long as its caches.
-        private let server: ValkeyServer
+/// A cache of `Codable` values with `Codable` keys that many machines share, on a Valkey or Redis server.
+///
+/// ```swift
+/// let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
+/// try await rates.set(rate, forKey: "USD")
+/// ```
+///
+/// What a process read is remembered, and returned again without asking the server for as long as ``ValkeyConfiguration/trust`` allows:
+/// it was the server's value less than that ago (1 s), typically less than some milliseconds, because the server says what others change.
+/// It is a cache: the server may evict any value, and a failover may lose the last writes that it acknowledged.
+///
+/// Works from any thread. No call blocks a thread; every call has a deadline.
+public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendable {
+    @usableFromInline let store: SharedStore<Value>
+    private let expiration: Expiration
+    /// The connection lasts as long as its caches.
+    private let server: ValkeyServer
 
-        init(_ store: SharedStore<Value>, _ expiration: Expiration, _ server: ValkeyServer) {
-            (self.store, self.expiration, self.server) = (store, expiration, server)
-        }
-
-        /// Whether a value may be returned that this process remembers.
-        public enum Freshness: Hashable, Sendable {
-            /// What was the server's value less than ``ValkeyConfiguration/trust`` ago is returned without asking it.
-            case near
-            /// The server is asked in any case.
-            case confirmed
-        }
-
-        /// Returns the value of a key, or `nil` if there is no valid one.
-        ///
-        /// - Parameters:
-        ///   - key: The key.
-        ///   - freshness: Whether the server is asked in any case.
-        /// - Complexity: O(1), and a round trip if it is not remembered.
-        /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
-        ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
-        ///   ``VellumError/Code/notDecodable`` if the value cannot be read.
-        @inlinable
-        public func value(forKey key: Key, freshness: Freshness = .near) async throws(VellumError) -> Value? {
-            let entryKey = try CacheKey.of(key)
-            if freshness == .near, let hit = store.near.hit(forKey: entryKey) { return hit.value }
-            return try await store.valueOnServer(forKey: entryKey)
-        }
-
-        /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
-        ///
-        /// - Parameters:
-        ///   - value: The value.
-        ///   - key: The key.
-        ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
-        /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
-        public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
-            try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
-        }
-
-        /// Removes the value of a key.
-        ///
-        /// - Throws: ``VellumError``. If the server cannot be reached, the removal is sent again when it is there, as long as this process lives,
-        ///   and until then this process does not read the key.
-        public func removeValue(forKey key: Key) async throws(VellumError) {
-            try await store.removeValue(forKey: CacheKey.of(key))
-        }
-
-        /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.
-        public var failures: some AsyncSequence<VellumError, Never> & Sendable { store.failures.events() }
-
-        /// What the cache did in this process. Reading it keeps no other caller waiting.
-        public var statistics: SharedCacheStatistics { store.statistics }
+    init(_ store: SharedStore<Value>, _ expiration: Expiration, _ server: ValkeyServer) {
+        (self.store, self.expiration, self.server) = (store, expiration, server)
     }
 
-    extension SharedCache: LoadingCache {
-        /// Returns the value of a key and its source, and loads it if there is no valid one.
-        ///
-        /// One loader runs for a key on all machines while its process answers; other callers wait for its result. If the process dies or
-        /// stands still for longer than ``ValkeyConfiguration/lease``, another loader runs, and what the first one returns late is not stored.
-        /// If the value is set or removed while the loader runs, that stays. If the server cannot be reached, each process runs one loader, and
-        /// stores nothing.
-        ///
-        /// - Parameters:
-        ///   - key: The key.
-        ///   - maxAge: How long a loaded value is valid; `nil` for the age of the cache.
-        ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
-        ///   - staleIfError: How long past its age a stale value is returned if the loader fails or the server cannot be reached.
-        ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
-        ///   - load: Returns the value.
-        /// - Throws: The error of the loader, to all waiters of this process; the next one loads again. `CancellationError` if the caller's task
-        ///   is cancelled.
-        @inlinable
-        public func load(
-            _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-            options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
-        ) async throws -> Loaded<Value> {
-            if let value = try store.near.hit(forKey: CacheKey.of(key))?.value { return Loaded(value, .cached) }
-            return try await loaded(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
-        }
-
-        /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
-        @_disfavoredOverload  // A closure without a declared type returns a value.
-        public func load(
-            _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-            options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
-        ) async throws -> Loaded<Value?> {
-            var request = try request(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
-            request.acceptsNil = true
-            return try await store.load(request)
-        }
-
-        @usableFromInline
-        func loaded(
-            _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
-            _ load: @escaping @Sendable () async throws -> Value
-        ) async throws -> Loaded<Value> {
-            let answer = try await store.load(request(key, maxAge, whileRevalidate, ifError, options, load))
-            guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
-            return Loaded(value, answer.source)
-        }
-
-        private func request(
-            _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
-            _ load: @escaping @Sendable () async throws -> Value?
-        ) throws(VellumError) -> LoadRequest<Value> {
-            var options = options
-            if let maxAge { options.expiration = maxAge.expiration }
-            return try LoadRequest(
-                key: CacheKey.of(key), under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
-                options: options, load: load)
-        }
+    /// Whether a value may be returned that this process remembers.
+    public enum Freshness: Hashable, Sendable {
+        /// What was the server's value less than ``ValkeyConfiguration/trust`` ago is returned without asking it.
+        case near
+        /// The server is asked in any case.
+        case confirmed
     }
-#endif
+
+    /// Returns the value of a key, or `nil` if there is no valid one.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - freshness: Whether the server is asked in any case.
+    /// - Complexity: O(1), and a round trip if it is not remembered.
+    /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
+    ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
+    ///   ``VellumError/Code/notDecodable`` if the value cannot be read.
+    @inlinable
+    public func value(forKey key: Key, freshness: Freshness = .near) async throws(VellumError) -> Value? {
+        let entryKey = try CacheKey.of(key)
+        if freshness == .near, let hit = store.near.hit(forKey: entryKey) { return hit.value }
+        return try await store.valueOnServer(forKey: entryKey)
+    }
+
+    /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
+    /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
+    public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
+        try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
+    }
+
+    /// Removes the value of a key.
+    ///
+    /// - Throws: ``VellumError``. If the server cannot be reached, the removal is sent again when it is there, as long as this process lives,
+    ///   and until then this process does not read the key.
+    public func removeValue(forKey key: Key) async throws(VellumError) {
+        try await store.removeValue(forKey: CacheKey.of(key))
+    }
+
+    /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.
+    public var failures: some AsyncSequence<VellumError, Never> & Sendable { store.failures.events() }
+
+    /// What the cache did in this process. Reading it keeps no other caller waiting.
+    public var statistics: SharedCacheStatistics { store.statistics }
+}
+
+extension SharedCache: LoadingCache {
+    /// Returns the value of a key and its source, and loads it if there is no valid one.
+    ///
+    /// One loader runs for a key on all machines while its process answers; other callers wait for its result. If the process dies or
+    /// stands still for longer than ``ValkeyConfiguration/lease``, another loader runs, and what the first one returns late is not stored.
+    /// If the value is set or removed while the loader runs, that stays, and another loader may run at once. If the server cannot be
+    /// reached, each process runs one loader, and stores nothing.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - maxAge: How long a loaded value is valid; `nil` for the age of the cache.
+    ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
+    ///   - staleIfError: How long past its age a stale value is returned if the loader fails or the server cannot be reached.
+    ///   - options: How long failures and misses are remembered, and what happens to a load without waiters.
+    ///   - load: Returns the value.
+    /// - Throws: The error of the loader, to all waiters of this process; the next one loads again. `CancellationError` if the caller's task
+    ///   is cancelled.
+    @inlinable
+    public func load(
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Loaded<Value> {
+        if let value = try store.near.hit(forKey: CacheKey.of(key))?.value { return Loaded(value, .cached) }
+        return try await loaded(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
+    }
+
+    /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
+    @_disfavoredOverload  // A closure without a declared type returns a value.
+    public func load(
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Loaded<Value?> {
+        var request = try request(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
+        request.acceptsNil = true
+        return try await store.load(request)
+    }
+
+    @usableFromInline
+    func loaded(
+        _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+        _ load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Loaded<Value> {
+        let answer = try await store.load(request(key, maxAge, whileRevalidate, ifError, options, load))
+        guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
+        return Loaded(value, answer.source)
+    }
+
+    private func request(
+        _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+        _ load: @escaping @Sendable () async throws -> Value?
+    ) throws(VellumError) -> LoadRequest<Value> {
+        var options = options
+        if let maxAge { options.expiration = maxAge.expiration }
+        return try LoadRequest(
+            key: CacheKey.of(key), under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+            options: options, load: load)
+    }
+}

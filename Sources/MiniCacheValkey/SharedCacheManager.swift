@@ -1,84 +1,82 @@
-#if Valkey
-    public import Foundation
-    public import MiniCache
-    public import VellumCore
-    internal import VellumEngine
-    internal import VellumRemote
-    public import VellumValkey
+public import Foundation
+public import MiniCache
+public import VellumCore
+internal import VellumEngine
+internal import VellumRemote
+public import VellumValkey
 
-    /// Caches that many machines share, on a Valkey or Redis server.
-    ///
-    /// ```swift
-    /// let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://cache.internal"))
-    /// let manager = SharedCacheManager(name: "Shop", server: server)
-    /// let rates: SharedCache<String, Rate> = manager.cache(cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
-    /// ```
-    ///
-    /// A manager works from any thread. Nothing is sent before a cache is used.
-    public final class SharedCacheManager: Sendable {
-        /// What the keys of these caches have in common on the server.
-        public let name: String
-        /// The format of new values. Values of every format are read.
-        public let format: CodableFormat
-        private let server: ValkeyServer
-        /// The file of what outlives the connection and the process, and its limit for each cache.
-        private let copies: (manager: MiniCacheManager, limit: DataSize)?
-        private let stores = Locked<[Location: any Sendable & AnyObject]>([:])
+/// Caches that many machines share, on a Valkey or Redis server.
+///
+/// ```swift
+/// let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://cache.internal"))
+/// let manager = SharedCacheManager(name: "Shop", server: server)
+/// let rates: SharedCache<String, Rate> = try manager.cache(cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
+/// ```
+///
+/// A manager works from any thread. Nothing is sent before a cache is used.
+public final class SharedCacheManager: Sendable {
+    /// What the keys of these caches have in common on the server.
+    public let name: String
+    /// The format of new values. Values of every format are read.
+    public let format: CodableFormat
+    private let server: ValkeyServer
+    /// The file of what outlives the connection and the process, and its limit for each cache.
+    private let copies: (manager: MiniCacheManager, limit: DataSize)?
+    private let stores = Locked<[Location: any Sendable & AnyObject]>([:])
 
-        private struct Location: Hashable, Sendable {
-            let name: String
-            let value: ObjectIdentifier
-        }
-
-        /// - Parameters:
-        ///   - name: Any string. Programs with the same name and server share their caches.
-        ///   - server: The server.
-        ///   - format: The format of new values.
-        ///   - lastGood: A folder of this machine in which the caches keep copies of what was read and set, for loading verbs with
-        ///     `staleIfError` when the server cannot be reached; `nil` for none. The copies are written behind the callers.
-        ///   - lastGoodLimit: The limit of the copies, for each cache.
-        public init(
-            name: String, server: ValkeyServer, format: CodableFormat = .cbor, lastGood: URL? = nil, lastGoodLimit: DataSize = 100.megaByte
-        ) {
-            (self.name, self.server, self.format) = (name, server, format)
-            copies = lastGood.map { (MiniCacheManager(name: name, directory: $0), lastGoodLimit) }
-        }
-
-        /// Returns the cache of a name and version. Handles of one manager share what they remember.
-        ///
-        /// - Parameters:
-        ///   - cacheName: Any string.
-        ///   - cacheVersion: The version. Give caches another one when the type of their values changes: it is the way to drop all values.
-        ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
-        ///   - memoryLimit: The limit of what this process remembers, in bytes of encoded values. Applies to the first handle.
-        /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
-        public func cache<Key: Codable, Value: Codable & Sendable>(
-            cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 10.megaByte
-        ) throws(VellumError) -> SharedCache<Key, Value> {
-            let location = [name, cacheName, cacheVersion.text].map(Self.escaped).joined(separator: ":")
-            let capacity = try Capacity(memoryLimit)
-            let store = stores.withLock { stores -> SharedStore<Value> in
-                let place = Location(name: location, value: ObjectIdentifier(Value.self))
-                if let store = stores[place] as? SharedStore<Value> { return store }
-                let coding = ValueCoding<Value>(format)
-                let store: SharedStore<Value> = server.store(
-                    named: location, memory: capacity,
-                    coding: SharedStore<Value>.Coding(
-                        typeVersion: coding.version, encode: { try coding.encode($0) },
-                        decode: { try coding.decode($0, version: $1, of: $2) }),
-                    lastGood: copies.map { copies in
-                        LocalCopies(
-                            copies.manager.cache(
-                                cacheName: location, cacheVersion: .custom("1"), maxAge: .forever, diskLimit: copies.limit))
-                    })
-                stores[place] = store
-                return store
-            }
-            return SharedCache(store, maxAge.expiration, server)
-        }
-
-        private static func escaped(_ text: String) -> String {
-            [("%", "%25"), (":", "%3A"), ("\0", "%00")].reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
-        }
+    private struct Location: Hashable, Sendable {
+        let name: String
+        let value: ObjectIdentifier
     }
-#endif
+
+    /// - Parameters:
+    ///   - name: Any string. Programs with the same name and server share their caches.
+    ///   - server: The server.
+    ///   - format: The format of new values.
+    ///   - lastGood: A folder of this machine in which the caches keep copies of what was read and set, for loading verbs with
+    ///     `staleIfError` when the server cannot be reached; `nil` for none. The copies are written behind the callers.
+    ///   - lastGoodLimit: The limit of the copies, for each cache.
+    public init(
+        name: String, server: ValkeyServer, format: CodableFormat = .cbor, lastGood: URL? = nil, lastGoodLimit: DataSize = 100.megaByte
+    ) {
+        (self.name, self.server, self.format) = (name, server, format)
+        copies = lastGood.map { (MiniCacheManager(name: name, directory: $0), lastGoodLimit) }
+    }
+
+    /// Returns the cache of a name and version. Handles of one manager share what they remember.
+    ///
+    /// - Parameters:
+    ///   - cacheName: Any string.
+    ///   - cacheVersion: The version. Give caches another one when the type of their values changes: it is the way to drop all values.
+    ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
+    ///   - memoryLimit: The limit of what this process remembers, in bytes of encoded values. Applies to the first handle.
+    /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
+    public func cache<Key: Codable, Value: Codable & Sendable>(
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 10.megaByte
+    ) throws(VellumError) -> SharedCache<Key, Value> {
+        let location = [name, cacheName, cacheVersion.text].map(Self.escaped).joined(separator: ":")
+        let capacity = try Capacity(memoryLimit)
+        let store = stores.withLock { stores -> SharedStore<Value> in
+            let place = Location(name: location, value: ObjectIdentifier(Value.self))
+            if let store = stores[place] as? SharedStore<Value> { return store }
+            let coding = ValueCoding<Value>(format)
+            let store: SharedStore<Value> = server.store(
+                named: location, memory: capacity,
+                coding: SharedStore<Value>.Coding(
+                    typeVersion: coding.version, encode: { try coding.encode($0) },
+                    decode: { try coding.decode($0, version: $1, of: $2) }),
+                lastGood: copies.map { copies in
+                    LocalCopies(
+                        copies.manager.cache(
+                            cacheName: location, cacheVersion: .custom("1"), maxAge: .forever, diskLimit: copies.limit))
+                })
+            stores[place] = store
+            return store
+        }
+        return SharedCache(store, maxAge.expiration, server)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        [("%", "%25"), (":", "%3A"), ("\0", "%00")].reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+    }
+}

@@ -6,7 +6,6 @@
 @_exported public import struct VellumCore.DataSize
 @_exported public import enum VellumCore.Durability
 @_exported public import struct VellumCore.Expiration
-@_exported public import enum VellumCore.LockingMode
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.VellumError
 @_exported public import struct VellumCore.StoreStatistics

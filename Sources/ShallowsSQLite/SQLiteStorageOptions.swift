@@ -20,8 +20,6 @@ public struct SQLiteStorageOptions: Sendable {
     public var durability: Durability
     /// The format of values other than `Data`. Values of every format are read.
     public var format: CodableFormat
-    /// Whether the file stays locked while no other process uses it. The first storage on the file in a process decides.
-    public var lockingMode = LockingMode.shared
     /// The source of the time; replaceable for tests.
     public var clock: WallClock
 

@@ -52,13 +52,21 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     ///
     /// - Complexity: O(log n).
     @inlinable
-    public func record(_ object: Archive) { reportingFailure(of: "record", default: ()) { try store.record(object) } }
+    public func record(_ object: Archive) {
+        reportingFailure(of: "record", default: ()) {
+            try store.record(object)
+            didRecord()
+        }
+    }
 
     /// Records the objects in one transaction: all of them, or none if one fails.
     ///
     /// - Complexity: O(m log n) for m objects.
     public func insert(all objects: [Archive]) {
-        reportingFailure(of: "insert(all:)", default: ()) { try store.record(contentsOf: objects) }
+        reportingFailure(of: "insert(all:)", default: ()) {
+            try store.record(contentsOf: objects)
+            didRecord()
+        }
     }
 
     /// Returns the object with the key, or `nil`. The object becomes the most recently used.
@@ -100,7 +108,8 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
         reportingFailure(of: "process(queries:)", default: []) { try store.fetch(description(queries)) }
     }
 
-    /// Executes the query and returns how: the part that an index answered, the part that remained, and how many objects were decoded.
+    /// Runs the query like ``process(queries:)``, and returns how it was executed in place of the objects: the part that an index answered,
+    /// the part that remained, and how many objects were decoded.
     public func explain(queries: [Query<Archive>]) -> QueryExplanation {
         reportingFailure(of: "explain(queries:)", default: QueryExplanation()) { try store.explain(description(queries)) }
     }
@@ -156,6 +165,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     // MARK: Failures
 
     /// The failures from now on: of methods of this archive, and of work in the background.
+    ///
+    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it can be used
+    /// again; of other failures with one code, it has the 1st, 10th, 100th and so on.
     public var failures: some AsyncSequence<VellumError, Never> & Sendable {
         store.events.compactMap { event in
             switch event {
@@ -165,7 +177,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
                     .damagedFile,
                     "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
             case .onNetwork: .onNetwork
-            case .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered, .logHeldBack: nil
+            case .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered, .versionReplaced,
+                .logHeldBack:
+                nil
             }
         }
     }
@@ -180,6 +194,10 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
             return value
         }
     }
+
+    /// Logs that a file can be written again, if it could not be.
+    @usableFromInline
+    func didRecord() { Report.succeeded(.writing, Archive.self, store.located) }
 
     @usableFromInline
     func report(_ error: any Error, _ operation: StaticString) {

@@ -12,9 +12,9 @@ extension ArchiveStore where Archive: Sendable {
     /// }
     /// ```
     ///
-    /// At most one loader runs per key (*single-flight*): the loader of the first caller. The others wait for its result. Different keys do
-    /// not wait for one another. The loader runs in an unstructured task, on no actor. Cancelling one waiter does not affect the others;
-    /// when the last is cancelled, ``LoadOptions/onLastWaiterCancelled`` decides whether the loader is cancelled.
+    /// At most one loader runs per key in one process (*single-flight*): the loader of the first caller. The others wait for its result.
+    /// Different keys do not wait for one another. The loader runs in an unstructured task, on no actor. Cancelling one waiter does not
+    /// affect the others; when the last is cancelled, ``LoadOptions/onLastWaiterCancelled`` decides whether the loader is cancelled.
     ///
     /// A loaded object is recorded, with its archivable properties, before any caller receives it. It is not recorded if an object was
     /// recorded or deleted under the key while the loader ran; the callers receive it all the same. If recording fails, the object is still

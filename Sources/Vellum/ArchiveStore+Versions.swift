@@ -65,7 +65,7 @@ extension ArchiveStore {
     /// one that gets another primary key is found under its old one until then. If a program with another version opens the archive
     /// meanwhile, the migration ends, and goes on at the next opening.
     ///
-    /// - Complexity: O(1).
+    /// - Complexity: O(m) for m objects that an older program has recorded since, or that cannot be decoded.
     /// - Throws: ``VellumError`` if the disk fails.
     public func migrationProgress() throws -> MigrationProgress {
         try withOpenHandle { () throws(VellumError) in try store.migrationProgress() }

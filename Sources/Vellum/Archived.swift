@@ -13,6 +13,9 @@ internal import VellumEngine
 ///
 /// The archive is opened at the first read or assignment. An assignment and the first read block for the disk. Assigning does not mutate the
 /// value that has the property: copies of a struct share the object.
+///
+/// In an `@Observable` class, write `@ObservationIgnored @Archived var user: User?`, because the macro cannot observe a property that has a
+/// wrapper. A view is then not updated when the property changes.
 @propertyWrapper
 public final class Archived<Archive: Archivable> {
     private let open: () throws -> ArchiveManager<Archive>
@@ -34,8 +37,8 @@ public final class Archived<Archive: Archivable> {
     /// - Parameters:
     ///   - initialPrimaryKey: The key of the object to load at the first read.
     ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default. A smaller
-    ///     limit than that of an open archive is reported and ignored.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
+    ///     Of each limit, the first that is given while the archive is open decides; later ones are ignored.
     ///   - factory: The factory of the archive.
     public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
@@ -52,8 +55,8 @@ public final class Archived<Archive: Archivable> {
     /// - Parameters:
     ///   - initialPrimaryKey: The key of the object to load at the first read.
     ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default. A smaller
-    ///     limit than that of an open archive is reported and ignored.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
+    ///     Of each limit, the first that is given while the archive is open decides; later ones are ignored.
     ///   - factory: The factory of the archive.
     public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
@@ -62,6 +65,10 @@ public final class Archived<Archive: Archivable> {
             ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .values, .nonThrowing))
         }
     }
+
+    /// The parameter is named `initialPrimaryKey`.
+    @available(*, unavailable, renamed: "init(initialPrimaryKey:)")
+    public convenience init(initialKey: String?) { self.init(initialPrimaryKey: initialKey) }
 
     /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens nothing.
     ///

@@ -3,7 +3,7 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchivesFactory {
-    /// Which methods a handle has. Decides what happens to a file that is not a database, and to limits that contradict an open archive.
+    /// Which methods a handle has. Decides what happens to limits that contradict an open archive, and if originals cannot be taken over.
     enum Methods {
         case throwing, nonThrowing
     }
@@ -16,15 +16,16 @@ extension ArchivesFactory {
             let name = try name(of: Archive.self)
             var options = try options(of: Archive.self)
             (options.memory, options.disk, options.caching) = (memory, disk, caching)
-            options.policy = methods == .throwing ? .refuse : .share
+            options.policy = methods == .throwing ? .refuse : .keepFirst
             let codec = ArchiveCodec<Archive>()
             let hold = try StoreHold<Archive>.open { [options] () throws(VellumError) in
-                let file = try openFile(methods)
+                let file = try openFile()
                 return try file.hold(named: try storedName(name, codec, in: file), codec: codec, options)
             }
             try takeOverOriginals(into: hold.store, formerNames: codec.formerNames, methods)
             keep(hold.store, of: Archive.self)
             addHandle(hold)
+            Report.succeeded(.opening, Archive.self, hold.store.located)
             return ArchiveStore(hold, factory: self, expiration: expiration)
         } catch {
             throw error.code == .unnamedArchive ? error : error.located(archive: Archive.archiveName, path: nil)
@@ -36,7 +37,7 @@ extension ArchivesFactory {
         if let open = openStore(of: Archive.self) { return open }
         var options = try options(of: Archive.self)
         options.policy = .share
-        let (file, codec) = (try openFile(.nonThrowing), ArchiveCodec<Archive>())
+        let (file, codec) = (try openFile(), ArchiveCodec<Archive>())
         let store = try file.store(named: try storedName(try name(of: Archive.self), codec, in: file), codec: codec, options)
         try takeOverOriginals(into: store, formerNames: codec.formerNames, .nonThrowing)
         keep(store, of: Archive.self)
@@ -68,11 +69,9 @@ extension ArchivesFactory {
 
     var fileURL: URL { directory.appendingPathComponent("Archives.sqlite") }
 
-    func openFile(_ methods: Methods) throws(VellumError) -> DatabaseFile {
+    func openFile() throws(VellumError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
-        let hold = try FileHold.open(
-            at: fileURL, kind: .archives,
-            ifNotADatabase: methods == .throwing ? .refuse : .setAside, lockingMode: lockingMode, clock: clock)
+        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock)
         let previous = state.withLock { state in
             defer { state.file = hold }
             return state.file

@@ -12,12 +12,13 @@ internal import VellumEngine
 /// Opening the archive of a type again returns another handle on the same archive. All methods may be called from any thread.
 ///
 /// **The disk limit** belongs to the archive and is stored in its file: an archive that is opened without a limit keeps the one it has.
-/// It can be raised at any time. A smaller limit applies if the archive is not open yet in this process; what is evicted for it is logged
-/// and reported as ``StoreEvent/limitLowered(_:)``. For an open archive, `store(for:…)` throws ``VellumError/Code/contradiction``, and
-/// `archives(for:…)` logs and reports that error and keeps the larger limit. An archive that was never given a limit has the default of
-/// the factory, and logs a warning when it first evicts. ``DataSize/unlimited`` keeps everything.
+/// The first opening in a process may raise or lower it; what is evicted for it is logged and reported as ``StoreEvent/limitLowered(_:)``.
+/// An archive that was never given a limit has the default of the factory, and logs a warning when it first evicts.
+/// ``DataSize/unlimited`` keeps everything. **The memory limit** belongs to the open archive.
 ///
-/// **The memory limit** belongs to the open archive: it can be raised while the archive is open, but not lowered.
+/// **While the archive is open**, `archives(for:trySetMaxMemorySize:trySetMaxDiskSize:)` and ``Archived`` change a limit only if nobody gave
+/// one since the archive was opened, memory and disk each for itself; another size is ignored, and one notice is logged. `store(for:…)`
+/// raises a limit at any time, and throws ``VellumError/Code/contradiction`` for a smaller one.
 public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named after the program.
     ///
@@ -41,11 +42,6 @@ public final class ArchivesFactory: Sendable {
         get { defaults.withLock { $0.disk } }
         set { defaults.withLock { $0.disk = newValue } }
     }
-    /// Whether the file stays locked while no other process uses it: ``LockingMode/shared`` unless set. Applies to a file that is opened later.
-    public var lockingMode: LockingMode {
-        get { state.withLock { $0.lockingMode } }
-        set { state.withLock { $0.lockingMode = newValue } }
-    }
 
     let clock: WallClock
     let state = Locked(State())
@@ -54,7 +50,6 @@ public final class ArchivesFactory: Sendable {
 
     struct State {
         var file: FileHold?
-        var lockingMode = LockingMode.shared
         /// The handles that were not closed. Closing the factory closes them.
         var handles: [ObjectIdentifier: WeakHandle] = [:]
         /// The number of handles at which released ones are removed.
@@ -95,11 +90,13 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memory: The limit of memory, in bytes of encoded objects. `nil`, zero or less: the limit of the open archive, or the default.
-    ///   - disk: The limit of the disk, in bytes of encoded objects. `nil`, zero or less: the limit stored in the archive, or the default.
+    ///   - memory: The limit of memory, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
+    ///     zero or less: the limit of the open archive, or the default.
+    ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
+    ///     zero or less: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
-    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the
-    ///   file cannot be opened. A file that is not a database is renamed, reported and replaced.
+    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
+    ///   not a file of archives. The file is not changed.
     public func archives<Archive: Archivable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
@@ -113,11 +110,13 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memory: The limit of memory, in bytes of encoded objects. `nil`, zero or less: the limit of the open archive, or the default.
-    ///   - disk: The limit of the disk, in bytes of encoded objects. `nil`, zero or less: the limit stored in the archive, or the default.
+    ///   - memory: The limit of memory, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
+    ///     zero or less: the limit of the open archive, or the default.
+    ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
+    ///     zero or less: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
-    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the
-    ///   file cannot be opened. A file that is not a database is renamed, reported and replaced.
+    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
+    ///   not a file of archives. The file is not changed.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil

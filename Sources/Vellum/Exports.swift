@@ -20,7 +20,6 @@
 @_exported public import enum VellumCore.UndecodableObjects
 @_exported public import enum VellumCore.LoadSource
 @_exported public import struct VellumCore.Loaded
-@_exported public import enum VellumCore.LockingMode
 @_exported public import struct VellumCore.QueryExplanation
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.StorageLimits
@@ -30,4 +29,5 @@
 @_exported public import struct VellumCore.StoreStatistics
 @_exported public import struct VellumCore.TakeOver
 @_exported public import enum VellumCore.UnawaitedLoad
+@_exported public import struct VellumCore.VersionChange
 @_exported public import struct VellumCore.WallClock

@@ -29,7 +29,7 @@ extension ArchivesFactory {
     /// - Throws: ``VellumError`` if the file cannot be opened or read.
     public func archives() throws -> [StoredArchive] {
         guard hasFile else { return [] }
-        return try openFile(.throwing).archiveList().filter { $0.usage.entries > 0 && !$0.name.hasPrefix("\u{1}") }.map {
+        return try openFile().archiveList().filter { $0.usage.entries > 0 && !$0.name.hasPrefix("\u{1}") }.map {
             StoredArchive(name: $0.name, version: Int(clamping: $0.typeVersion), usage: $0.usage, lastUsed: $0.lastUsed)
         }
     }
@@ -47,7 +47,7 @@ extension ArchivesFactory {
     @discardableResult
     public func drop(archiveNamed name: String) throws -> Bool {
         guard hasFile else { return false }
-        return try openFile(.throwing).dropArchive(named: name)
+        return try openFile().dropArchive(named: name)
     }
 
     /// Whether the file is open or exists: none is created to be listed.

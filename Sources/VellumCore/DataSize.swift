@@ -5,8 +5,9 @@
 /// let small = 1.5.kiloBytes + 24         // literals are bytes
 /// ```
 ///
-/// One kilobyte is 1024 bytes. Fractions of a byte round up. Arithmetic saturates at the largest and smallest value instead of overflowing,
-/// and NaN counts as zero bytes.
+/// Units are binary, also where a size is printed: a kilobyte is 1024 bytes, a megabyte 1024 kilobytes, a gigabyte 1024 megabytes.
+///
+/// Fractions of a byte round up. Arithmetic saturates at the largest and smallest value instead of overflowing, and NaN counts as zero bytes.
 @frozen
 public struct DataSize: Hashable, Sendable {
     /// The size in whole bytes.
@@ -140,6 +141,8 @@ extension DataSize: Codable {
 
 extension DataSize: CustomStringConvertible {
     /// The size in the largest unit that fits at least once, such as `"1.5 MB"` or `"12 bytes"`; `"unlimited"` for ``unlimited``.
+    ///
+    /// Units are binary: `"1 MB"` is 1,048,576 bytes, and `"1 kB"` is 1024. Rounded to tenths.
     public var description: String {
         guard self != .unlimited else { return "unlimited" }
         let units: [(size: Double, name: String)] = [(gigaBytes, "GB"), (megaBytes, "MB"), (kiloBytes, "kB")]

@@ -66,6 +66,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let forked = Code("forked")
         /// Reading or writing failed in the system.
         public static let inputOutput = Code("inputOutput")
+        /// The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing.
+        public static let cacheVersionChanged = Code("cacheVersionChanged")
         /// The archive is already open with larger limits, another durability or another type.
         public static let contradiction = Code("contradiction")
         /// An index is of a property whose type cannot be indexed.
@@ -142,8 +144,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         return "VellumError(\(description) Cause: \(String(reflecting: cause)))"
     }
 
-    /// The description.
-    public var errorDescription: String? { description }
+    /// The message and the location, for `localizedDescription`: what happened stands first, and the code is left out.
+    public var errorDescription: String? { located }
 }
 
 extension VellumError {

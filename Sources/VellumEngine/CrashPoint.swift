@@ -16,8 +16,6 @@
 /// ```sh
 /// VELLUM_CRASH_POINT=committed:3 program    # is killed when it passes `committed` for the third time
 /// ```
-///
-/// `VELLUM_CRASH_SIGNAL` is the number of another signal, such as that which stops it.
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
     case begun, writeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
@@ -44,13 +42,12 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Indexes.
     case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored
     case indexBatchCommitted, indexesAnalysed
-    // Sweeping, and archives of one version group.
-    case heartbeatRecorded, sweepBegins, entrySwept, sweepCommitted
-    case siblingEvicted, siblingSwept, archiveIndexDropped, archiveForgotten
+    // Sweeping.
+    case policiesWritten, sweepBegins, entrySwept, sweepCommitted
+    // A cache that is opened with another version.
+    case versionEmptied, versionReplaced
     // Closing.
     case closing, closingTouchesWritten, closingReadersClosed, closed
-    // Sharing a file that was kept locked.
-    case lockRequested, lockEnds, lockEnded, fileShared
     // Damage.
     case damageMarked, damagedFileRetired, salvageBegins, salvageBatchCommitted, salvaged
     case asidePathRecorded, damagedFileMoved, damagedFileAside
@@ -107,7 +104,6 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         /// Whether a point is armed or counted. Almost always false, so that passing a point costs one load.
         private let isWatching: Atomic<Bool>
         private let plan: Locked<Plan>
-        private let signal = getenv("VELLUM_CRASH_SIGNAL").flatMap { Int32(String(cString: $0)) } ?? SIGKILL
 
         init() {
             var plan = Plan()
@@ -140,9 +136,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
                 return plan.passingsLeft <= 0
             }
             guard isEnd else { return }
-            // Sent to this thread, so that it does not go on until the process has stopped.
-            raise(signal)
-            while signal == SIGKILL { pause() }
+            kill(getpid(), SIGKILL)
+            while true { pause() }
         }
     }
 #endif

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import VellumCore
 
@@ -18,6 +19,17 @@ enum Log {
             """
             The archive \(displayed(archive)) reached its disk limit of \(limit), the default, and now evicts the least recently used \
             entries. Set a size when you open it: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
+            """)
+    }
+
+    static func sizesIgnored(
+        _ archive: String, _ open: (memory: Capacity, disk: Capacity), requested: (memory: Capacity, disk: Capacity)
+    ) {
+        logger.notice(
+            """
+            The archive \(displayed(archive)) has \(open.memory) of memory and \(open.disk) of disk, and was requested with \
+            \(requested.memory) and \(requested.disk), which is ignored: trySetMaxMemorySize and trySetMaxDiskSize apply to the first opening \
+            in a program. To raise a limit, use store(for:memoryLimit:diskLimit:). This is not logged again.
             """)
     }
 
@@ -46,8 +58,22 @@ enum Log {
             """)
     }
 
-    /// Returns the name of an archive for messages. A cache's archive name is the cache's name and its version, separated by NUL.
-    static func displayed(_ archive: String) -> String { archive.split(separator: "\0").joined(separator: ", version ") }
+    static func versionReplaced(_ archive: String, _ replaced: ReplacedVersion) {
+        let change = replaced.change
+        logger.notice(
+            """
+            The cache \(displayed(archive)) was opened with another version than before: its \(change.removed.entries) values were removed.
+            """)
+        guard replaced.isSecondWithinAnHour else { return }
+        logger.warning(
+            """
+            The cache \(displayed(archive)) was opened with two versions in turn within an hour, and each time its values were removed. If two \
+            programs share the file, give both the same version with .custom, or each a cache name of its own.
+            """)
+    }
+
+    /// Returns the name of an archive for messages.
+    static func displayed(_ archive: String) -> String { archive.replacingOccurrences(of: "\0", with: "\\0") }
 
     static func warning(_ message: String) { logger.warning("\(message)") }
 

@@ -34,6 +34,17 @@ public enum CBORValue: Hashable, Sendable {
     /// An unassigned simple value: 0 to 19, or 32 to 255. Encoding another number throws.
     case simple(UInt8)
 
+    /// The integer; `nil` if this value is not an ``integer(_:)`` or does not fit an `Int`.
+    ///
+    /// ```swift
+    /// let value: CBORValue = ["age": 30]
+    /// let age = value["age"]?.intValue  // 30
+    /// ```
+    public var intValue: Int? {
+        guard case .integer(let integer) = self else { return nil }
+        return Int(exactly: integer)
+    }
+
     /// Returns the element at an index, or `nil` if this value is not an array or the index is out of range.
     public subscript(index: Int) -> CBORValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }

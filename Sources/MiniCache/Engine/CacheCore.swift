@@ -20,11 +20,14 @@ final class CacheCore: Sendable {
         var disk: Capacity?
         var isForwardingEvents = false
         var isClosed = false
+        /// Whether the cache was opened before. Opening it again, because its file has vanished, must not remove another version's values.
+        var wasOpened = false
         /// The ages of handles that the store knows of.
         var expirations: Set<Expiration> = []
         /// The types of keys for which the entries of the original's file were renamed.
         var keyTypes: Set<ObjectIdentifier> = []
         var reported = ReportedEntries()
+        var failureRuns = FailureRuns()
     }
 
     init(_ location: CacheLocation, memory: Capacity?, disk: Capacity?, in file: CacheFile) {
@@ -50,7 +53,9 @@ final class CacheCore: Sendable {
                 if let disk, disk.isAtLeast(state.disk ?? disk) { state.disk = disk }
             }
         }
-        reportingFailure { () throws(VellumError) in _ = try file.openStore(location, memory: memory, disk: disk) }
+        reportingFailure { () throws(VellumError) in
+            _ = try file.openStore(location, memory: memory, disk: disk, mayReplaceVersion: false)
+        }
     }
 
     // MARK: Opening and closing
@@ -74,21 +79,22 @@ final class CacheCore: Sendable {
     }
 
     private func openHold() throws(VellumError) -> StoreHold<CachedValue> {
-        let (old, memory, disk, isClosed) = state.withLock { ($0.hold, $0.memory, $0.disk, $0.isClosed) }
+        let (old, memory, disk, isClosed, wasOpened) = state.withLock { ($0.hold, $0.memory, $0.disk, $0.isClosed, $0.wasOpened) }
         guard !isClosed else { throw Self.closed }
         if let old, !old.store.isClosed { return old }
         // Handles that read through the old hold notice here that its file has vanished.
         old?.mark.set(true)
-        let new = try file.openStore(location, memory: memory, disk: disk)
+        let new = try file.openStore(location, memory: memory, disk: disk, mayReplaceVersion: !wasOpened)
         let (hold, isObserved) = state.withLock { state -> (StoreHold<CachedValue>?, Bool) in
             // The manager may have been closed, or another thread may have been faster.
             if !state.isClosed, state.hold === old {
-                state.hold = new
+                (state.hold, state.wasOpened) = (new, true)
                 (state.expirations, state.keyTypes, state.isForwardingEvents) = ([], [], false)
             }
             return (state.isClosed ? nil : state.hold, failures.isObserved)
         }
         guard let hold else { throw Self.closed }
+        log(state.withLock { $0.failureRuns.end(by: .opening) })
         if isObserved { forwardEvents() }
         return hold
     }
@@ -101,6 +107,9 @@ final class CacheCore: Sendable {
 
     /// The store, if it is open.
     var opened: Store<CachedValue>? { hold?.store }
+
+    /// Whether the cache was opened with another version since. Its handles then find nothing and store nothing.
+    var isReplaced: Bool { opened?.isReplaced ?? false }
 
     /// Whether the store was open and is closed.
     var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.store.isClosed } ?? false }
@@ -120,9 +129,21 @@ final class CacheCore: Sendable {
         do throws(VellumError) {
             try body()
         } catch {
-            Report.failure(error, operation: "cache")
+            log(error, "cache")
             failures.send(error)
         }
+    }
+
+    /// Logs a failure, unless it only continues others of the file.
+    ///
+    /// - Parameter type: The type of the values, if it is a failure of a handle.
+    func log(_ error: MiniCacheError, _ operation: StaticString, _ type: Any.Type? = nil) {
+        guard let count = state.withLock({ $0.failureRuns.add(error.code) }) else { return }
+        Report.failure(error, count: count, operation: operation, type)
+    }
+
+    private func log(_ ended: [FailureRuns.Ended]) {
+        for run in ended { Report.ended(located(run.notice)) }
     }
 
     /// Returns whether a failure of the entry has not been reported since it was last set.
@@ -133,6 +154,15 @@ final class CacheCore: Sendable {
     /// Makes the next failure of the entry a new one.
     @usableFromInline
     func didWrite(_ key: EntryKey) { state.withLock { $0.reported.remove(key) } }
+
+    /// Like ``didWrite(_:)``, and ends the failures of a file that could not be written.
+    func didStore(_ key: EntryKey) {
+        let ended = state.withLock { state in
+            state.reported.remove(key)
+            return state.failureRuns.end(by: .writing)
+        }
+        log(ended)
+    }
 
     func didRemoveAll() { state.withLock { $0.reported.removeAll() } }
 
@@ -171,6 +201,10 @@ extension MiniCacheError {
         case .setAside(_, let salvaged):
             self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over.")
         case .onNetwork: self = .onNetwork
+        case .versionReplaced(let change):
+            self.init(
+                .cacheVersionChanged,
+                "The cache was opened with another version than before, and \(change.removed.entries) values of that were removed.")
         // Readers of a damaged entry report it.
         case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered,
             .logHeldBack:

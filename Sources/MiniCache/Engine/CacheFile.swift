@@ -9,7 +9,6 @@ final class CacheFile: Sendable {
     let format: CodableFormat
     private let clock: WallClock
     private let file: Locked<FileHold?> = Locked(nil)
-    let lockingMode = Locked(LockingMode.shared)
     /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
@@ -21,18 +20,23 @@ final class CacheFile: Sendable {
         self.clock = clock
     }
 
-    /// Opens the store of a cache, and the file if necessary.
-    func openStore(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) throws(VellumError) -> StoreHold<CachedValue> {
-        var options = options(ofCache: location.name)
+    /// Opens the store of a cache, and the file if necessary. If the cache holds another version, it is emptied.
+    ///
+    /// - Parameter mayReplaceVersion: Whether it may be emptied; otherwise opening another version fails.
+    func openStore(
+        _ location: CacheLocation, memory: Capacity?, disk: Capacity?, mayReplaceVersion: Bool
+    ) throws(VellumError) -> StoreHold<CachedValue> {
+        var options = options
         (options.memory, options.disk) = (memory, disk)
+        (options.cacheVersion, options.mayReplaceVersion) = (location.version, mayReplaceVersion)
         return try StoreHold.open { [options] () throws(VellumError) in
-            try open().hold(named: location.archiveName, codec: CachedValueCodec(), options)
+            try open().hold(named: location.name, codec: CachedValueCodec(), options)
         }
     }
 
-    private func options(ofCache name: String) -> StoreOptions<CachedValue> {
+    private var options: StoreOptions<CachedValue> {
         var options = StoreOptions<CachedValue>()
-        (options.versionGroup, options.defaults, options.caching) = (name, Self.defaults, .values)
+        (options.defaults, options.caching) = (Self.defaults, .values)
         (options.durability, options.policy) = (durability, .share)
         return options
     }
@@ -40,7 +44,7 @@ final class CacheFile: Sendable {
     /// Renames the entries of the original's file whose keys can be decoded as the type.
     func renameOriginalEntries<Key: Codable>(of location: CacheLocation, keyedBy type: Key.Type) throws(VellumError) {
         guard let file = opened else { throw .closed }
-        try file.renameEntries(ofArchive: location.archiveName) { key in
+        try file.renameEntries(ofArchive: location.name) { key in
             CacheKey.decodingOriginal(key, as: Key.self)
         }
     }
@@ -55,9 +59,7 @@ final class CacheFile: Sendable {
 
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
-        let hold = try FileHold.open(
-            at: url, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, lockingMode: lockingMode.withLock { $0 },
-            clock: clock)
+        let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAside, takingOver: .miniCache, clock: clock)
         // Released outside the lock.
         let previous = file.withLock { file in
             defer { file = hold }
@@ -72,18 +74,25 @@ final class CacheFile: Sendable {
         // A file that does not exist is not created only to be emptied.
         guard exists else { return }
         let file = try open()
+        var triesLeft = 20
+        while true {
+            triesLeft -= 1
+            do throws(VellumError) {
+                return try removeAll(in: file)
+            } catch {
+                // Another process opened a cache with another version just now.
+                guard error.code == .cacheVersionChanged, triesLeft > 0 else { throw error }
+            }
+        }
+    }
+
+    private func removeAll(in file: DatabaseFile) throws(VellumError) {
         var transaction = StoreTransaction()
         // Kept alive until the transaction is committed.
         var stores: [Store<CachedValue>] = []
         for name in try file.archiveNames() {
-            let store: Store<CachedValue>
-            if let open = try file.openStore(named: name, of: CachedValue.self) {
-                store = open
-            } else {
-                // Shared with a caller that opens the same cache now.
-                let options = options(ofCache: CacheLocation.name(ofArchive: name))
-                store = try file.store(named: name, codec: CachedValueCodec(), options)
-            }
+            // The open one, of whatever version, or one that is shared with a caller that opens the same cache now.
+            let store = try file.store(named: name, codec: CachedValueCodec(), options)
             transaction.removeAll(in: store)
             stores.append(store)
         }

@@ -30,7 +30,7 @@ struct SQLiteConfiguration: Sendable {
         let disk = try Capacity(optional: options.diskLimit, as: "disk")
         var fileHold: FileHold?
         let hold = try StoreHold<Value>.open { () throws(VellumError) in
-            let file = try FileHold.open(at: url, kind: .storage, lockingMode: options.lockingMode, clock: options.clock)
+            let file = try FileHold.open(at: url, kind: .storage, clock: options.clock)
             fileHold = file
             var store = StoreOptions<Value>()
             (store.memory, store.disk, store.caching, store.durability) = (memory, disk, .values, options.durability)

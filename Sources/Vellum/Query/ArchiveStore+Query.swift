@@ -13,7 +13,8 @@ extension ArchiveStore {
     /// ```
     ///
     /// Conditions that an index of the type covers (``IndexedArchivable``) are answered by the index; the others are evaluated on decoded
-    /// objects. An index never changes a result. ``explain(where:sortedBy:limit:offset:undecodable:)`` shows how a query is executed.
+    /// objects. An index never changes a result. ``explain(where:sortedBy:limit:offset:undecodable:)`` runs a query and shows how
+    /// it was executed.
     ///
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. A query sees every object that
     /// ``access(archiveWithKey:)`` would find, each once, including objects that are only in memory. It does not affect the eviction order.
@@ -131,7 +132,10 @@ extension ArchiveStore {
         }
     }
 
-    /// Executes the query and returns how: the part that an index answered, the part that remained, and how many objects were decoded.
+    /// Runs the query like ``fetch(where:sortedBy:limit:offset:undecodable:)``, and returns how it was executed in place of the objects: the
+    /// part that an index answered, the part that remained, and how many objects were decoded.
+    ///
+    /// It takes as long, and blocks the caller's thread for the disk. It does not affect the eviction order.
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.

@@ -160,11 +160,13 @@ extension PredicateExpressions.Comparison: RelatedExpression {
     }
 
     private func holds(_ left: LHS.Output, _ right: LHS.Output) -> Bool {
-        switch op {
-        case .lessThan: left < right
-        case .lessThanOrEqual: left <= right
-        case .greaterThan: left > right
-        case .greaterThanOrEqual: left >= right
+        // Strings have the order of an index, as in the tests of properties.
+        let order = LHS.Output.self == String.self ? PropertyOrder.comparison(of: LHS.Output.self)(left, right) : nil
+        return switch op {
+        case .lessThan: order.map { $0 < 0 } ?? (left < right)
+        case .lessThanOrEqual: order.map { $0 <= 0 } ?? (left <= right)
+        case .greaterThan: order.map { $0 > 0 } ?? (left > right)
+        case .greaterThanOrEqual: order.map { $0 >= 0 } ?? (left >= right)
         @unknown default: false
         }
     }

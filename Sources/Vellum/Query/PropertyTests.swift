@@ -4,7 +4,7 @@ internal import VellumEngine
 
 /// Conditions on one property, for predicates and finders. Each is a relation for an index and the equivalent test of a value.
 ///
-/// A property that is `nil` satisfies none of them, except those for `nil`.
+/// A property that is `nil` is equal to `nil` alone: it satisfies the tests for `nil` and ``isNotEqual(_:)``, and none of the others.
 struct PropertyTests<Value, Property> {
     private enum Path {
         case property(KeyPath<Value, Property>)
@@ -63,11 +63,6 @@ struct PropertyTests<Value, Property> {
                 matchesStored: { storedTest(test, isEqualTo: text) }))
     }
 
-    /// Returns the negation of a condition, which does not match `nil`.
-    private func opposite(_ condition: Condition<Value>) -> Condition<Value> {
-        nilCondition.map { .all([.not(condition), .not($0)]) } ?? .not(condition)
-    }
-
     private func indexOperand(_ operand: Property) -> Any { IndexOperand.of(operand, in: type(of: anyPath).valueType) }
 
     // MARK: Nil
@@ -84,11 +79,8 @@ extension PropertyTests where Property: Equatable {
         return relation(.isEqual(indexOperand(operand)), isEqualTo: operand as? String) { $0 == operand }
     }
 
-    /// Not equal to the operand and not `nil`.
-    func isNotEqual(_ operand: Property) -> Condition<Value> {
-        guard !isNilValue(operand) else { return isNotNil }
-        return opposite(isEqual(operand))
-    }
+    /// Not equal to the operand. `nil` is not equal to any other operand.
+    func isNotEqual(_ operand: Property) -> Condition<Value> { .not(isEqual(operand)) }
 
     /// Equal to one of the operands.
     func isOne(of operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> Condition<Value> {
@@ -158,7 +150,8 @@ extension PropertyTests where Property: Sequence, Property.Element: Equatable {
 
 extension PropertyTests where Property: Collection {
     var isEmpty: Condition<Value> { relation(emptiness) { $0.isEmpty } }
-    var isNotEmpty: Condition<Value> { opposite(isEmpty) }
+    /// Not empty, and not `nil`.
+    var isNotEmpty: Condition<Value> { nilCondition.map { .all([.not(isEmpty), .not($0)]) } ?? .not(isEmpty) }
 
     private var emptiness: PropertyRelation? {
         if Property.self == String.self { return .isEqual("") }

@@ -53,6 +53,7 @@ public final class QueryBuilder<Queriable: Archivist> {
 
     // MARK: Explaining
 
-    /// Executes the query and returns how: the part that an index answered, the part that remained, and how many objects were decoded.
+    /// Runs the query like ``getResults()``, and returns how it was executed in place of the results: the part that an index answered, the part
+    /// that remained, and how many objects were decoded. Blocks for the disk. Does not affect the eviction order.
     public func explain<Archive>() -> QueryExplanation where Queriable == ArchiveManager<Archive> { archives.explain(queries: queries) }
 }

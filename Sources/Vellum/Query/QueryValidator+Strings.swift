@@ -16,7 +16,8 @@ extension QueryValidator where Property == String {
         contains(string: string, caseSensitive: caseSensitive)
     }
 
-    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported.
+    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported, with the archive
+    /// and the character from which on it is invalid.
     public static func matches(regex: String) -> Self {
         let expression = RegularExpression(regex)
         return Self(expression) { PropertyTests($0).satisfies(expression.matches) }
@@ -38,7 +39,8 @@ extension QueryValidator where Property == String? {
         contains(string: string, caseSensitive: caseSensitive)
     }
 
-    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported.
+    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported, with the archive
+    /// and the character from which on it is invalid.
     public static func matches(regex: String) -> Self {
         let expression = RegularExpression(regex)
         return Self(expression) { PropertyTests(optional: $0).satisfies(expression.matches) }
@@ -48,6 +50,7 @@ extension QueryValidator where Property == String? {
 extension QueryValidator {
     private init(_ expression: RegularExpression, _ condition: @escaping (KeyPath<Result, Property>) -> Condition<Result>) {
         self.init(condition)
-        if let problem = expression.problem { problems = [problem] }
+        guard let problem = expression.problem else { return }
+        problems = [problem.located(archive: (Result.self as? any Archivable.Type)?.archiveName, path: nil)]
     }
 }

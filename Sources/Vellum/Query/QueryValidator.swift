@@ -7,7 +7,12 @@ internal import VellumEngine
 /// archive.age(.greaterOrEqual(with: 18)).tags(.contains(all: ["a", "b"])).zip(.isNilOrEmpty())
 /// ```
 ///
-/// A property that is `nil` satisfies only the conditions for `nil`. It satisfies neither a comparison nor the opposite of one.
+/// `nil` is equal to `nil` alone, as in Swift: ``isNotEqual(with:)`` matches a property that is `nil`, unless its argument is `nil`, too. The
+/// conditions on order, strings and collections do not match `nil`, except `isNilOrEmpty()`. Add `isNotNil()` to leave `nil` out:
+///
+/// ```swift
+/// archive.fullName(.isNotEqual("basic")).fullName(.isNotNil())
+/// ```
 public struct QueryValidator<Result, Property> {
     let condition: (KeyPath<Result, Property>) -> Condition<Result>
     var problems: [VellumError] = []
@@ -62,7 +67,7 @@ extension QueryValidator where Property: Equatable {
         Self { value.map(PropertyTests($0).isEqual) ?? PropertyTests($0).isNil }
     }
 
-    /// Matches a value that is not equal to `value`. It never matches `nil`.
+    /// Matches a value that is not equal to `value`, as `!=` does: also `nil`, unless `value` is `nil`.
     public static func isNotEqual(with value: Property?) -> Self {
         Self { value.map(PropertyTests($0).isNotEqual) ?? PropertyTests($0).isNotNil }
     }
@@ -70,7 +75,7 @@ extension QueryValidator where Property: Equatable {
     /// Matches a value that is equal to `value`. If `value` is `nil`, it matches `nil`.
     public static func isEqual(_ value: Property?) -> Self { isEqual(with: value) }
 
-    /// Matches a value that is not equal to `value`. It never matches `nil`.
+    /// Matches a value that is not equal to `value`, as `!=` does: also `nil`, unless `value` is `nil`.
     public static func isNotEqual(_ value: Property?) -> Self { isNotEqual(with: value) }
 }
 

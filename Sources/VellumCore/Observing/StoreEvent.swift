@@ -4,7 +4,7 @@ public import Foundation
 public enum StoreEvent: Sendable {
     /// A value was recorded under the key.
     case recorded(key: String)
-    /// An entry was removed, with the reason.
+    /// An entry was removed, with the reason. Keys that a migration removes are counted by ``migrated(_:)`` instead.
     case removed(key: String, RemovalCause)
     /// Every entry was removed by one call.
     case removedAll
@@ -14,6 +14,8 @@ public enum StoreEvent: Sendable {
     case setAside(to: URL, salvaged: Int)
     /// The disk limit of the archive was lowered, and entries were evicted to keep it.
     case limitLowered(LimitChange)
+    /// A cache was opened with another version, which removed its entries.
+    case versionReplaced(VersionChange)
     /// The write-ahead log cannot be restarted and grows, because another process keeps reading an old snapshot. That process may be
     /// stopped, by a debugger or the system for example. `process` is its number, if the system reports it.
     case logHeldBack(process: Int32?, logSize: DataSize)
@@ -21,7 +23,7 @@ public enum StoreEvent: Sendable {
     case onNetwork
     /// An index that is being built from the stored entries has progressed.
     case indexed(IndexProgress)
-    /// The objects of an older version of their type are being migrated, or all of them are.
+    /// The objects of an older version of their type are being migrated, or all of them are: one event for each step, of at most 2048 objects.
     case migrated(MigrationProgress)
     /// Objects that version 1 of Vellum kept in files were taken over when the archive was opened.
     case tookOver(TakeOver)
@@ -48,6 +50,23 @@ public struct LimitChange: Hashable, Sendable {
     }
 }
 
+/// The replacement of one version of a cache by another, and what it removed.
+public struct VersionChange: Hashable, Sendable {
+    /// The version before; `nil` if the file no longer says which one it was.
+    public var from: String?
+    /// The version now.
+    public var to: String
+    /// The entries and bytes that were removed.
+    public var removed: StorageUsage
+
+    /// Creates a description of a replaced version.
+    public init(from: String?, to: String, removed: StorageUsage) {
+        self.from = from
+        self.to = to
+        self.removed = removed
+    }
+}
+
 extension StoreEvent: CustomStringConvertible {
     /// The event, without its key.
     public var description: String {
@@ -58,6 +77,7 @@ extension StoreEvent: CustomStringConvertible {
         case .damagedEntry(_, let error): "damaged entry (\(error.code))"
         case .setAside(_, let salvaged): "set aside, \(salvaged) entries salvaged"
         case .limitLowered(let change): "disk limit lowered from \(change.from) to \(change.to), \(change.removed.entries) entries removed"
+        case .versionReplaced(let change): "opened with another version, \(change.removed.entries) entries removed"
         case .logHeldBack(let process, let size):
             "the log, of \(size), is held back by \(process.map { "process \($0)" } ?? "another process")"
         case .onNetwork: "on a network file system"

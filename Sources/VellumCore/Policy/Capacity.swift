@@ -1,7 +1,8 @@
 /// A limit in bytes, and optionally in entries, of memory or the disk.
 ///
-/// Only the encoded bytes of live entries count, not keys and bookkeeping. The limits hold whenever a call returns. An entry larger than
-/// the limit of memory or the disk is not stored there and evicts nothing there.
+/// Only the encoded bytes of live entries count, not keys and bookkeeping. The limits hold whenever a call returns; that of memory, to within
+/// the entries that other threads are writing. An entry larger than the limit of memory or the disk is not stored there and evicts nothing
+/// there.
 @frozen
 public struct Capacity: Hashable, Sendable {
     /// The limit in bytes.

@@ -64,6 +64,20 @@ public struct Loaded<Value> {
         self.value = value
         self.source = source
     }
+
+    /// Whether the value has expired and was returned all the same: it is being reloaded, or its loader failed.
+    ///
+    /// ```swift
+    /// let prices = try await cache.load("prices", staleIfError: .seconds(600)) { try await download() }
+    /// label.isDimmed = prices.isStale
+    /// ```
+    @inlinable
+    public var isStale: Bool {
+        switch source {
+        case .cached, .loaded: false
+        case .staleWhileRevalidate, .staleIfError: true
+        }
+    }
 }
 
 extension Loaded: Sendable where Value: Sendable {}

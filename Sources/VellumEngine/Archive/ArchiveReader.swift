@@ -13,6 +13,8 @@ final class ArchiveReader {
     }
     /// The id up to which the archive was emptied, in this snapshot.
     private var cleared: Int64?
+    /// The version of the cache that the archive must hold; `nil` for any.
+    private var version: String?
     private var readCleared: Statement?
     private var readEntry: Statement?
     private var readLastUse: Statement?
@@ -76,9 +78,17 @@ final class ArchiveReader {
     @discardableResult
     func clearedThrough() throws(SQLiteError) -> Int64 {
         if let cleared { return cleared }
-        let found = try ArchiveTotals.readCleared(try prepared(&readCleared, ArchiveTotals.cleared(id)), ofArchive: id)
+        let found = try ArchiveTotals.readCleared(try prepared(&readCleared, ArchiveTotals.cleared(id)), ofArchive: id, version: version)
         cleared = found
         return found
+    }
+
+    /// Requires that the archive holds this version of a cache.
+    ///
+    /// - Throws: ``SQLiteError/versionReplaced`` if it holds another one in this snapshot.
+    func require(version: String) throws(SQLiteError) {
+        if self.version != version { (self.version, cleared) = (version, nil) }
+        try clearedThrough()
     }
 
     /// The entry's id and its last use in the file.

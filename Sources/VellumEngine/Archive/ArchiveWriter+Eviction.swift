@@ -10,20 +10,8 @@ internal import VellumCore
 // use that is not in the file.
 
 extension ArchiveWriter {
-    /// Another archive of the version group.
-    struct Sibling {
-        unowned let archive: ArchiveWriter
-    }
-
-    /// What the archive and its siblings hold, in the open transaction.
-    var held: StorageUsage {
-        var held = StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
-        for sibling in siblings {
-            held.entries += Int(sibling.archive.totals.entries)
-            held.bytes += Int(sibling.archive.totals.bytes)
-        }
-        return held
-    }
+    /// What the archive holds, in the open transaction.
+    var held: StorageUsage { StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes)) }
 
     /// Whether space is scarce: see ``LoadedArchives/areOnFullDisk``.
     var isOnFullDisk: Bool { loaded?.areOnFullDisk ?? false }
@@ -39,28 +27,14 @@ extension ArchiveWriter {
     /// Removes the least recently used entries until the archive is within its limit.
     ///
     /// - Parameter entry: An entry to make room for.
-    /// - Returns: The entries that were removed from this archive, and how many were removed from it and its siblings.
-    func evict(atMost limit: Int = .max, for entry: Entry? = nil) throws(SQLiteError) -> (removed: [RemovedEntry], count: Int) {
+    /// - Returns: The entries that were removed.
+    func evict(atMost limit: Int = .max, for entry: Entry? = nil) throws(SQLiteError) -> [RemovedEntry] {
         var removed: [RemovedEntry] = []
-        var count = 0
-        while isOverLimit(adding: entry), count < limit {
-            if try !evictFromSibling() {
-                guard let entry = try removeOldest(before: UseStamp(rawValue: .max)) else { break }
-                removed.append(entry)
-            }
-            count += 1
+        while removed.count < limit, isOverLimit(adding: entry), let oldest = try removeOldest(before: UseStamp(rawValue: .max)) {
+            removed.append(oldest)
         }
-        if count > 0, totals.limit.isGiven == 0 { hasEvictedByDefault = true }
-        return (removed, count)
-    }
-
-    /// Removes the least recently used entry of a sibling, if there is one.
-    private func evictFromSibling() throws(SQLiteError) -> Bool {
-        guard let sibling = siblings.first(where: { $0.archive.totals.entries > 0 })?.archive else { return false }
-        guard let removed = try sibling.removeOldest(before: UseStamp(rawValue: .max)) else { return false }
-        sibling.lostToSibling.append(removed)
-        CrashPoint.reached(.siblingEvicted)
-        return true
+        if !removed.isEmpty, totals.limit.isGiven == 0 { hasEvictedByDefault = true }
+        return removed
     }
 
     /// Removes the least recently used entry if its last use was before `bound`, and returns its key.

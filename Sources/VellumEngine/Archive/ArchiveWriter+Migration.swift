@@ -22,7 +22,7 @@ extension ArchiveWriter {
             }
             replaced.built.append(entry)
         }
-        replaced.evicted = try evict().removed
+        replaced.evicted = try evict()
         return replaced
     }
 
@@ -76,7 +76,7 @@ struct ReplacedEntries {
 }
 
 extension MigrationProgress {
-    init(_ progress: IndexProgress) {
-        self.init(examined: progress.indexed, total: progress.total, isComplete: progress.isComplete)
+    init(_ progress: IndexProgress, removedKeys: Int = 0) {
+        self.init(examined: progress.indexed, total: progress.total, removedKeys: removedKeys)
     }
 }

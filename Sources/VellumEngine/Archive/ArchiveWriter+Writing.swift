@@ -78,7 +78,7 @@ extension ArchiveWriter {
         }
         changed.insert(key)
         if isOnFullDisk {
-            outcome.evicted = try evict(for: entry).removed.map(\.key)
+            outcome.evicted = try evict(for: entry).map(\.key)
             present = try find(key)
         }
         if let present {
@@ -102,7 +102,7 @@ extension ArchiveWriter {
         if entry.validity.isOwn { totals.expiring = 1 }
         noteEnd(outcome.entryID, entry, lastUse: stamp)
         CrashPoint.reached(.entryIndexed)
-        outcome.evicted += try evict().removed.map(\.key)
+        outcome.evicted += try evict().map(\.key)
         CrashPoint.reached(.roomMade)
     }
 

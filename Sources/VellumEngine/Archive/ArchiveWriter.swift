@@ -39,22 +39,15 @@ final class ArchiveWriter {
     var sweepMap = SweepMap()
     /// The retention policies of this process.
     var policies: [RetentionPolicy] = []
-    /// Shared by archives that replace one another.
-    var versionGroup: String?
-    /// Whether the file must record every day that this process has the archive open.
-    var needsHeartbeat: Bool { openArchive != nil && (versionGroup != nil || !policies.isEmpty) }
-    /// When this process last recorded that, or found it recorded.
-    var heartbeatWritten = WallInstant(rawValue: .min)
-    /// When the archive was last open, if it is not open in this process.
-    var seen = WallInstant.never
-    /// The other archives of the version group. Their content counts toward the limit and is evicted first. Unowned, because two archives
-    /// may be siblings of each other; ``WriteConnection`` keeps the writers and updates this list.
-    var siblings: [Sibling] = []
-    /// Entries that the open transaction evicted to make room in a sibling: the owner learns of them when it ends.
-    var lostToSibling: [RemovedEntry] = []
+    /// Whether the policies must be written every day.
+    var hasPolicies: Bool { openArchive != nil && !policies.isEmpty }
+    /// When this process last wrote them, or found them written.
+    var policiesWritten = WallInstant(rawValue: .min)
 
     /// The archive that is open in this process, if it is.
     private(set) var openArchive: ObjectIdentifier?
+    /// The version of the cache for which it is open; `nil` if it is not one.
+    private var cacheVersion: String?
 
     private var mirror: LimitMirror?
     /// Where the archive is listed once it is loaded.
@@ -62,6 +55,7 @@ final class ArchiveWriter {
 
     func serve(_ diskArchive: DiskArchive) {
         openArchive = ObjectIdentifier(diskArchive)
+        cacheVersion = diskArchive.cacheVersion
         mirror = diskArchive.mirror
         entryLimit = diskArchive.mirror.capacity.entries
     }
@@ -147,13 +141,10 @@ final class ArchiveWriter {
 
     // MARK: Totals
 
-    /// Loads ``totals`` and those of the siblings, unless they are what the file holds.
+    /// Loads ``totals``, unless they are what the file holds.
+    ///
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
     func load() throws(SQLiteError) {
-        try loadOwn()
-        for sibling in siblings { try sibling.archive.loadOwn() }
-    }
-
-    private func loadOwn() throws(SQLiteError) {
         loaded?.add(self, wasValid: storedTotals != nil)
         guard storedTotals == nil else { return }
         try index.load()
@@ -162,6 +153,10 @@ final class ArchiveWriter {
         load.bind(id, at: 1)
         let knownLimit = totals.limit
         if try load.step() {
+            if let cacheVersion, !ArchiveTotals.isOf(version: cacheVersion, load) {
+                versionWasReplaced()
+                throw .versionReplaced
+            }
             storedRow = ArchiveTotals(load, ofArchive: id)
             totals = storedRow
             // Only of a possible row: the entries from `next` on may otherwise be all there are.
@@ -173,7 +168,6 @@ final class ArchiveWriter {
             hasChangedEntries = openArchive != nil && totals.limit == .unknown && knownLimit != .unknown
             if hasChangedEntries { totals.limit = knownLimit }
         } else {
-            // It was not open anywhere for weeks, and another process dropped it.
             guard openArchive == nil else { throw .closedArchive }
             totals = ArchiveTotals(ofArchive: id)
             storedRow = totals
@@ -206,7 +200,6 @@ final class ArchiveWriter {
         index.invalidate()
         changed = ChangedKeys()
         touchesInTransaction.removeAll()
-        lostToSibling.removeAll()
         hasEvictedByDefault = false
         isCleared = false
         unusedFiles.removeAll()
@@ -219,12 +212,9 @@ final class ArchiveWriter {
         mirror?.update(totals.limit)
     }
 
-    /// Marks the archive as closed. It may still be a sibling of an open one.
-    func retire(at now: WallInstant) {
-        openArchive = nil
-        mirror = nil
-        owner = nil
-        policies = []
-        seen = now
+    /// Makes the open archive refuse every call: it holds another version of the cache now.
+    func versionWasReplaced() {
+        mirror?.setReplaced()
+        owner?.archiveWasReplaced()
     }
 }

@@ -14,6 +14,8 @@ public import VellumCore
 
     let number: Int64
     let name: String
+    /// The version of the cache that the archive holds; `nil` if it is not one.
+    let cacheVersion: String?
     let checksum: Checksum
     let changes: ArchiveChanges
     private let shape = Locked<IndexShape?>(nil)
@@ -33,11 +35,15 @@ public import VellumCore
     /// Intercepts calls in tests.
     let interceptor: (any DiskArchiveInterceptor)?
 
-    init(file: DatabaseFile, number: Int64, name: String, entryLimit: Int, interceptor: (any DiskArchiveInterceptor)? = nil) {
+    init(
+        file: DatabaseFile, number: Int64, name: String, cacheVersion: String?, entryLimit: Int,
+        interceptor: (any DiskArchiveInterceptor)? = nil
+    ) {
         self.file = file
         self.interceptor = interceptor
         self.number = number
         self.name = name
+        self.cacheVersion = cacheVersion
         mirror = LimitMirror(entries: entryLimit)
         checksum = Checksum(archiveName: name)
         changes = ArchiveChanges(file.changesFile, archive: number)
@@ -124,12 +130,34 @@ public import VellumCore
         onlyCommitted: Bool = false, _ body: (ArchiveReader) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try checkOpen()
-        let result = try file.withUsableFile { () throws(SQLiteError) in
-            try file.read(archive: number, checksum, onlyCommitted: onlyCommitted, body)
+        let result = try file.withUsableFile { () throws(SQLiteError) -> Result? in
+            guard let cacheVersion else { return try file.read(archive: number, checksum, onlyCommitted: onlyCommitted, body) }
+            return try readIfHolding(cacheVersion, onlyCommitted: onlyCommitted, body)
         }
         guard let result else { throw .closed }
         return result
     }
+
+    private func readIfHolding<Result: Sendable>(
+        _ version: String, onlyCommitted: Bool, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result? {
+        guard !isReplaced else { throw .versionReplaced }
+        do throws(SQLiteError) {
+            return try file.read(archive: number, checksum, onlyCommitted: onlyCommitted) { (reader) throws(SQLiteError) in
+                try reader.require(version: version)
+                return try body(reader)
+            }
+        } catch {
+            if error.isVersionReplaced, !isReplaced {
+                mirror.setReplaced()
+                currentOwner?.archiveWasReplaced()
+            }
+            throw error
+        }
+    }
+
+    /// Whether the archive was opened with another version of its cache since. It then finds nothing and refuses every write, for good.
+    @usableFromInline package var isReplaced: Bool { mirror.isReplaced }
 
     /// The index that this process declared; `nil` if it declared none.
     var indexShape: IndexShape? { shape.withLock { $0 } }

@@ -33,12 +33,16 @@ public import VellumCore
     /// Reports that writes under ``Durability/relaxed`` were lost, so that the memory cache may differ from the file.
     func archiveDidLoseWrites(_ error: VellumError)
 
+    /// Reports that the archive holds another version of its cache now: memory must drop everything.
+    func archiveWasReplaced()
+
     /// Returns the entry's values for the index. Decodes the entry, so the archive calls it without holding a lock.
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome
 }
 
 extension DiskArchiveDelegate {
     @usableFromInline package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
+    @usableFromInline package func archiveWasReplaced() {}
     @usableFromInline package func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }
 }
 

@@ -39,26 +39,29 @@ struct StoredLimit: Equatable, Sendable {
 struct LimitOutcome {
     var before: StoredLimit
     var after: StoredLimit
-    /// The entries that were evicted from the archive itself.
+    /// The entries that were evicted, and their bytes.
     var removed: [RemovedEntry] = []
-    /// How much was evicted from the archive and its siblings.
-    var lost = StorageUsage()
+    var removedBytes = 0
     /// The state after each transaction, for maintenance outside every lock.
     var states: [DatabaseFile.WriteState] = []
 
     /// Whether less fits than before. A new archive counts as unlimited if something was evicted.
-    var isLowered: Bool { before == .unknown ? lost.entries > 0 : after.bytes < before.bytes }
+    var isLowered: Bool { before == .unknown ? !removed.isEmpty : after.bytes < before.bytes }
 
     var change: LimitChange {
-        LimitChange(from: before == .unknown ? .unlimited : before.size, to: after.size, removed: lost)
+        LimitChange(
+            from: before == .unknown ? .unlimited : before.size, to: after.size,
+            removed: StorageUsage(entries: removed.count, bytes: removedBytes))
     }
 }
 
-/// The disk limit as of the last transaction of this process, readable outside the writer's lock.
+/// What the last transaction of this process knew of an open archive, readable outside the writer's lock: its disk limit, and whether it
+/// holds another version of its cache now.
 final class LimitMirror: Sendable {
     private let bytes = Atomic(Int.max)
     private let given = Atomic(false)
     private let entries: Atomic<Int>
+    private let replaced = Atomic(false)
 
     init(entries: Int) { self.entries = Atomic(entries) }
 
@@ -71,6 +74,10 @@ final class LimitMirror: Sendable {
         bytes.store(Int(clamping: limit.bytes), ordering: .relaxed)
         given.store(limit.isGiven == 1, ordering: .relaxed)
     }
+
+    var isReplaced: Bool { replaced.load(ordering: .acquiring) }
+
+    func setReplaced() { replaced.store(true, ordering: .releasing) }
 
     func update(entries new: Int) { entries.store(new, ordering: .relaxed) }
 }

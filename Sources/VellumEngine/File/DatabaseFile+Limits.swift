@@ -21,9 +21,26 @@ extension DatabaseFile {
             refused = .openWithOtherLimits(name, path, open, store.durability, requested: requested, durability)
         }
         if let refused, options.policy == .refuse { throw refused }
+        _ = stores.giveSizes(to: store, memory: memory != nil && isMemoryGranted, disk: disk != nil && isDiskGranted)
         if let memory, isMemoryGranted { store.raise(memory: memory) }
         if let disk, isDiskGranted { try store.raise(disk: disk) }
         return refused
+    }
+
+    /// Applies the sizes that are the first to be given since the store was opened, and logs one notice if others are ignored.
+    func keepFirst<Value>(_ options: StoreOptions<Value>, of store: Store<Value>, _ name: String) throws(VellumError) {
+        let (isFirstOfMemory, isFirstOfDisk) = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
+        if isFirstOfMemory, let memory = options.memory { store.resize(memory: memory) }
+        if isFirstOfDisk, let disk = options.disk { try store.resize(disk: disk) }
+        let open = store.capacities
+        let requested = (memory: options.memory ?? open.memory, disk: options.disk ?? open.disk)
+        if store.durability != options.durability {
+            let refused = VellumError.openWithOtherLimits(name, path, open, store.durability, requested: requested, options.durability)
+            Log.notice("\(refused)")
+            store.report(refused)
+        } else if requested != open, stores.isFirstNotice(of: name) {
+            Log.sizesIgnored(name, open, requested: requested)
+        }
     }
 
     /// Logs a lowered limit and schedules maintenance. Called without a lock.
@@ -56,12 +73,11 @@ extension DatabaseFile {
                 outcome = step.outcome
             } else {
                 outcome?.removed += step.outcome.removed
-                outcome?.lost.entries += step.outcome.lost.entries
-                outcome?.lost.bytes += step.outcome.lost.bytes
+                outcome?.removedBytes += step.outcome.removedBytes
                 outcome?.states += step.outcome.states
             }
             // Nothing was left to evict, although the totals exceed the limit: they are damaged.
-            if step.isOver, step.outcome.lost.entries == 0 {
+            if step.isOver, step.outcome.removed.isEmpty {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.")
             }
             isOver = step.isOver
@@ -74,9 +90,8 @@ extension DatabaseFile {
         var outcome: LimitOutcome
         var isOver = false
 
-        /// Returns the step with the writer's state after the commit, and notifies owners of entries lost to siblings.
+        /// Returns the step with the writer's state after the commit.
         func afterCommit(of writer: WriteConnection) -> LimitStep {
-            writer.reportLosses()
             var step = self
             step.outcome.states = [WriteState(writer)]
             return step
@@ -99,8 +114,8 @@ extension DatabaseFile {
             outcome.after = newLimit(outcome.before, Int64(archive.held.bytes))
             archive.totals.limit = outcome.after
             let held = archive.held
-            outcome.removed = try archive.evict(atMost: archive.isOnFullDisk ? 16 : 512).removed
-            outcome.lost = StorageUsage(entries: held.entries - archive.held.entries, bytes: held.bytes - archive.held.bytes)
+            outcome.removed = try archive.evict(atMost: archive.isOnFullDisk ? 16 : 512)
+            outcome.removedBytes = held.bytes - archive.held.bytes
             return LimitStep(outcome: outcome, isOver: archive.isOverLimit)
         }.afterCommit(of: writer)
     }

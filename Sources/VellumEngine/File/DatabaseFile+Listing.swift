@@ -6,6 +6,8 @@ package import VellumCore
 /// An archive of a file.
 package struct ListedArchive: Sendable {
     package var name: String
+    /// The version of the cache that it holds; `nil` if it is not one.
+    package var cacheVersion: String?
     /// The version of the type that the newest object was recorded with.
     package var typeVersion: Int64
     package var usage: StorageUsage
@@ -105,7 +107,7 @@ extension WriteConnection {
         let archive = known ?? ArchiveWriter(id: id, name: name, connection: connection)
         // Listed while it changes, so that other processes are told.
         if known == nil { add(archive) }
-        defer { if known == nil { forget(archive) } }
+        defer { if known == nil { remove(id) } }
         try transaction { () throws(SQLiteError) in
             try archive.load()
             try archive.index.drop()
@@ -124,7 +126,8 @@ extension ArchiveReader {
         let hasHeld = try hasHeldEntries()
         let isUnused = usage.entries == 0 && (row.limit == .unknown || !hasHeld)
         return ListedArchive(
-            name: row.name ?? "", typeVersion: try connection.int(EntryTable.newestVersion(id)) ?? 0, usage: usage,
+            name: row.name ?? "", cacheVersion: row.cacheVersion, typeVersion: try connection.int(EntryTable.newestVersion(id)) ?? 0,
+            usage: usage,
             lastUsed: stamp > 0 ? UseStamp(rawValue: stamp).instant.date : nil, isUnused: isUnused)
     }
 

@@ -55,12 +55,17 @@ extension DatabaseFile {
             abandon()
             throw .vanished
         }
+        let isLogLost = seenLog.withLock { seen in
+            // A process that suspends the file may remove the log.
+            guard state != .suspended else { return false }
+            let log = FileIdentity(path: path + "-wal")
+            defer { seen = seen ?? log }
+            return seen != nil && seen != log
+        }
         if isLogLost {
             // The last process that closes removes the log, also this one: its writer is asked, because it is locked until the file is closed.
             // The next step reports that.
             if withWriter({ _ in true }) == nil { return }
-            // Or the file was just shared with a process that removed the log.
-            guard isLogLost else { return }
             // The processes that have the log open copy it into the database when they close.
             abandon(keepingLog: false)
             throw .vanished
@@ -69,17 +74,6 @@ extension DatabaseFile {
             try changesFile.remapIfReplaced()
         } catch {
             throw VellumError(.cannotOpen, "The changes file beside the archive cannot be opened.", cause: error)
-        }
-    }
-
-    /// Whether the log is not the one that was first seen.
-    private var isLogLost: Bool {
-        seenLog.withLock { seen in
-            // A process that suspends the file may remove the log.
-            guard state != .suspended else { return false }
-            let log = FileIdentity(path: path + "-wal")
-            defer { seen = seen ?? log }
-            return seen != nil && seen != log
         }
     }
 
@@ -100,7 +94,6 @@ extension DatabaseFile {
             if keepingLog { writer.connection.keepLog() }
             return writer.owners
         }
-        endKeptLock()
         FileRegistry.shared.remove(self, identity)
         for owner in owners ?? [] { owner.archiveDidLoseWrites(.vanished) }
     }

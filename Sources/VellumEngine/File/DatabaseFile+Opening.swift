@@ -3,15 +3,13 @@ internal import Synchronization
 package import VellumCore
 
 extension DatabaseFile {
-    /// What to do about a file that is not a database.
+    /// What to do about a file that is not a database, or a database of another program.
     package enum ForeignFilePolicy: Sendable {
-        /// Throw ``VellumError/Code/notADatabase`` and leave the file as it is.
+        /// Throw ``VellumError/Code/notADatabase`` or ``VellumError/Code/foreignFile``, and leave the file as it is.
         case refuse
-        /// Move it aside under a new name, report ``StoreEvent/setAside(to:salvaged:)`` and begin a new file.
+        /// Move it aside under a new name, report ``StoreEvent/setAside(to:salvaged:)`` and begin a new file: for data that can be
+        /// recreated. A file of a newer version of this package is still refused.
         case setAside
-        /// Like ``setAside``, and also for a database of another program: for data that can be recreated. A file of a newer version of this
-        /// package is still refused.
-        case setAsideAlways
     }
 
     /// Opens the archive file at `url`, or creates it and its folder. Handles on one file share the returned object.
@@ -24,19 +22,18 @@ extension DatabaseFile {
     ///   - kind: What the file holds.
     ///   - url: A file on a local disk. SQLite's locks are unreliable on a network file system: there a warning is logged, and
     ///     ``StoreEvent/onNetwork`` reported.
-    ///   - policy: What to do about a file that is not a database.
+    ///   - policy: What to do about a file that is not a database, or a database of another program.
     ///   - original: How to import the entries of a file of the original MiniCache, which is then kept aside and reported as
     ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` treats such a file as a database of another program.
-    ///   - lockingMode: Whether to keep the file locked while no other process has it open. The first handle on a file decides.
     ///   - clock: The source of instants. The first handle on a file decides.
     /// - Throws: ``VellumError`` if the file cannot be created or opened, or must not be changed: it is not a database, a
     ///   database of another program, or from a newer version of this package.
     /// - Complexity: O(archives in the file), independent of their size.
     package static func open(
         at url: URL, kind: FileKind = .archives, ifNotADatabase policy: ForeignFilePolicy = .refuse,
-        takingOver original: OriginalCache? = nil, lockingMode: LockingMode = .shared, clock: WallClock = .system
+        takingOver original: OriginalCache? = nil, clock: WallClock = .system
     ) throws(VellumError) -> DatabaseFile {
-        try open(at: url, Options(kind: kind, policy: policy, original: original, lockingMode: lockingMode, clock: clock), isHeld: false)
+        try open(at: url, Options(kind: kind, policy: policy, original: original, clock: clock), isHeld: false)
     }
 
     /// How a file is opened.
@@ -44,7 +41,6 @@ extension DatabaseFile {
         var kind: FileKind
         var policy: ForeignFilePolicy
         var original: OriginalCache?
-        var lockingMode: LockingMode
         var clock: WallClock
     }
 
@@ -87,6 +83,10 @@ extension DatabaseFile {
         case let error as FileError where error.isDiskFull:
             return VellumError(
                 .diskFull, "There is no space left to open the file. Free some space, then try again.", cause: error.underlying)
+        case let error as FileError where error.step == .opening && error.code == ENOENT:
+            return VellumError(
+                .cannotOpen, "\(error.path) is gone: it was removed or renamed while it was being opened. Try again.", path: error.path,
+                cause: error.underlying)
         case let error as FileError:
             let advice = OpeningProblem(path: error.path, error.underlying.code).advice
             return VellumError(.cannotOpen, "\(error.step.message). \(advice)", path: error.path, cause: error.underlying)
@@ -122,7 +122,7 @@ extension DatabaseFile {
             if let pendingEvents = try takeover?.run(try identity(of: path), at: clock.now()) {
                 return try open(path, options, pendingEvents: pendingEvents)
             }
-            guard policy == .setAsideAlways else { throw error }
+            guard policy == .setAside else { throw error }
             let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
             Log.warning("A database of another program was moved aside, and a new file was created.")
             return try open(path, options, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)])
@@ -133,8 +133,7 @@ extension DatabaseFile {
         // After the old file was set aside there is no file yet.
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
-        let connection = try connectFirst(path, options.lockingMode)
-        try prepare(connection, options.kind)
+        let connection = try connect(path, options.kind)
         var pendingEvents = pendingEvents
         if FileSystem.isOnNetwork(path) {
             Log.warning("An archive is on a network file system, where locks are unreliable. Move it to a local disk.")
@@ -146,7 +145,6 @@ extension DatabaseFile {
         let file = try DatabaseFile(
             path: path, kind: options.kind, identity: try identity(of: path), connection: connection, changesFile: changesFile,
             clock: options.clock)
-        file.awaitOtherProcesses()
         file.pendingEvents.withLock { $0 = pendingEvents }
         try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer) }
         file.scheduleReclaiming()
@@ -156,18 +154,13 @@ extension DatabaseFile {
 
     /// Opens a connection and checks or creates the schema.
     static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
-        let connection = try connectSharing(path)
-        try prepare(connection, kind)
-        return connection
-    }
-
-    /// Checks or creates the schema.
-    private static func prepare(_ connection: Connection, _ kind: FileKind) throws {
+        let connection = try Connection(path: path)
         CrashPoint.reached(.fileConnected)
         try Schema.prepare(connection, kind)
-        if connection.isReadOnly, FileSystem.isWritable(connection.path) {
+        if connection.isReadOnly, FileSystem.isWritable(path) {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
         }
+        return connection
     }
 
     /// Creates the folder and the file if missing, readable only by its owner, and returns the file's path without symbolic links.

@@ -11,6 +11,9 @@ extension DatabaseFile {
         case refuse
         /// Share it, grant what can be granted, and report the rest.
         case share
+        /// Share it. Of memory and disk each, the first size that anyone gives since the archive was opened applies; later ones are ignored, and
+        /// one notice is logged.
+        case keepFirst
     }
 
     /// The limits of an archive for which no size was ever given.
@@ -56,20 +59,22 @@ extension DatabaseFile {
         // Checked before taking locks, which another thread may have held at the fork.
         guard forkGuard.isThisProcess else { throw .forked }
         var isFirst = false
-        let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, (DiskArchive, LimitOutcome)?) in
+        let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, OpenedArchive?) in
             let key = EntryKey(name)
-            if let open = stores.open(key) {
+            if let open = stores.open(key), open.holds(version: options.cacheVersion) {
                 guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
                 if isHeld { isFirst = stores.hold(store) }
                 return (store, nil)
             }
-            let (diskArchive, outcome) = try openArchive(
-                named: name, inVersionGroup: options.versionGroup, disk: options.disk, otherwise: options.defaults.disk)
+            let opened = try openArchive(
+                named: name, version: options.cacheVersion, mayReplaceVersion: options.mayReplaceVersion, disk: options.disk,
+                otherwise: options.defaults.disk)
             let store = Store(
-                disk: diskArchive, codec: codec, memory: options.memory ?? options.defaults.memory, options, clock: clock)
-            stores.add(store, key, ObjectIdentifier(diskArchive))
+                disk: opened.archive, codec: codec, memory: options.memory ?? options.defaults.memory, options, clock: clock)
+            stores.add(store, key, ObjectIdentifier(opened.archive))
+            _ = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
             if isHeld { _ = stores.hold(store) }
-            return (store, (diskArchive, outcome))
+            return (store, opened)
         }
         do throws(VellumError) {
             try finishOpening(store, name, opened, options, isFirst: isFirst)
@@ -82,16 +87,24 @@ extension DatabaseFile {
 
     /// Completes an opening without holding a lock, because log handlers and the codec are user-supplied code.
     private func finishOpening<Value>(
-        _ store: Store<Value>, _ name: String, _ opened: (diskArchive: DiskArchive, outcome: LimitOutcome)?,
+        _ store: Store<Value>, _ name: String, _ opened: OpenedArchive?,
         _ options: StoreOptions<Value>, isFirst: Bool
     ) throws(VellumError) {
-        if let (diskArchive, outcome) = opened {
-            finish(outcome, of: diskArchive)
+        if let opened {
+            finish(opened.limits, of: opened.archive)
+            if let replaced = opened.replaced {
+                scheduleDeletingCleared()
+                Log.versionReplaced(name, replaced)
+                store.state.archiveDidReport(.versionReplaced(replaced.change))
+            }
             guard let catalog = options.indexing else { return }
-            try declareIndex(catalog.shape, of: diskArchive, for: store)
+            try declareIndex(catalog.shape, of: opened.archive, for: store)
             if !catalog.unusable.isEmpty { Log.unusableIndexes(name, catalog.unusable) }
         } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
+            _ = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
             try store.reconfigure(memory: options.memory ?? store.capacities.memory, disk: options.disk, caching: options.caching)
+        } else if options.policy == .keepFirst {
+            try keepFirst(options, of: store, name)
         } else if let refused = try grant(options, to: store, name) {
             Log.notice("\(refused)")
             store.report(refused)
@@ -122,45 +135,58 @@ extension DatabaseFile {
     ///
     /// - Important: Open at most one tier for a name at a time: an archive has one owner.
     package func archive(
-        named name: String, inVersionGroup versionGroup: String? = nil, capacity: Capacity,
-        interceptedBy interceptor: (any DiskArchiveInterceptor)? = nil
+        named name: String, version: String? = nil, capacity: Capacity, interceptedBy interceptor: (any DiskArchiveInterceptor)? = nil
     ) throws(VellumError) -> DiskArchive {
-        let (diskArchive, outcome) = try openArchive(
-            named: name, inVersionGroup: versionGroup, disk: capacity, otherwise: capacity, interceptor)
-        finish(outcome, of: diskArchive)
-        return diskArchive
+        let opened = try openArchive(
+            named: name, version: version, mayReplaceVersion: true, disk: capacity, otherwise: capacity, interceptor)
+        finish(opened.limits, of: opened.archive)
+        return opened.archive
+    }
+
+    /// An archive that was opened, and what that changed in the file.
+    private struct OpenedArchive {
+        var archive: DiskArchive
+        var limits: LimitOutcome
+        /// The version of the cache that it held before, if that was another one.
+        var replaced: ReplacedVersion?
     }
 
     private func openArchive(
-        named name: String, inVersionGroup versionGroup: String?, disk: Capacity?, otherwise fallback: Capacity,
+        named name: String, version: String?, mayReplaceVersion: Bool, disk: Capacity?, otherwise fallback: Capacity,
         _ interceptor: (any DiskArchiveInterceptor)? = nil
-    ) throws(VellumError) -> (DiskArchive, LimitOutcome) {
+    ) throws(VellumError) -> OpenedArchive {
         let normal = EntryKey(name).normalized
-        let diskArchive = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) -> DiskArchive? in
-                let versionGroup = versionGroup.map { EntryKey($0).normalized }
-                let number = try writer.archiveNumber(named: normal, inVersionGroup: versionGroup)
-                // An earlier writer of the archive may hold totals of uncommitted relaxed writes.
-                try writer.commitBatch()
-                CrashPoint.reached(.archiveCommitted)
-                let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
-                if let versionGroup { try writer.join(versionGroup, archive, at: clock.now()) }
-                try archive.prepareSweep()
-                if archive.versionGroup != nil || archive.sweepMap.hasUnread { scheduleSweep() }
-                // Created last, when nothing can fail any more: releasing a tier takes the writer's lock.
-                let diskArchive = DiskArchive(
-                    file: self, number: number, name: normal, entryLimit: (disk ?? fallback).entries, interceptor: interceptor)
-                archive.serve(diskArchive)
-                writer.add(archive)
-                return diskArchive
+        let version = version.map { EntryKey($0).normalized }
+        let opened = try withUsableFile { () throws(SQLiteError) in
+            try retryingWhenFull { () throws(SQLiteError) in
+                try withWriter { (writer) throws(SQLiteError) -> (DiskArchive, ReplacedVersion?)? in
+                    let number = try writer.archiveNumber(named: normal)
+                    // An earlier writer of the archive may hold totals of uncommitted relaxed writes.
+                    try writer.commitBatch()
+                    CrashPoint.reached(.archiveCommitted)
+                    let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
+                    var replaced: ReplacedVersion?
+                    if let version {
+                        replaced = try writer.setVersion(version, of: archive, mayReplace: mayReplaceVersion, at: clock.now())
+                    }
+                    try archive.prepareSweep()
+                    if archive.sweepMap.hasUnread { scheduleSweep() }
+                    // Created last, when nothing can fail any more: releasing a tier takes the writer's lock.
+                    let diskArchive = DiskArchive(
+                        file: self, number: number, name: normal, cacheVersion: version, entryLimit: (disk ?? fallback).entries,
+                        interceptor: interceptor)
+                    archive.serve(diskArchive)
+                    writer.add(archive)
+                    return (diskArchive, replaced)
+                }
             }
         }
-        guard let diskArchive else { throw .closed }
+        guard let (diskArchive, replaced) = opened else { throw .closed }
         let outcome = try withUsableFile { () throws(SQLiteError) in
             try setLimit(of: diskArchive) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
         }
         diskArchive.keep(outcome)
-        return (diskArchive, outcome)
+        return OpenedArchive(archive: diskArchive, limits: outcome, replaced: replaced)
     }
 
     /// Returns the names of the archives in the file, in the order of their creation.
@@ -222,7 +248,7 @@ extension DatabaseFile {
             } catch {
                 Log.error("Relaxed writes could not be committed when an archive was closed.", error)
             }
-            writer.remove(diskArchive.number, at: clock.now())
+            writer.remove(diskArchive.number)
         }
     }
 }
@@ -238,10 +264,17 @@ extension VellumError {
 /// A store of any type.
 protocol OpenableStore: AnyObject, Sendable {
     var valueType: Any.Type { get }
+
+    /// Whether the store is still of the archive's version, and of this one, if one is wanted.
+    func holds(version: String?) -> Bool
 }
 
 extension Store: OpenableStore {
     var valueType: Any.Type { Value.self }
+
+    func holds(version: String?) -> Bool {
+        !disk.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.cacheVersion)
+    }
 }
 
 /// The open stores by the names of their archives.
@@ -249,6 +282,8 @@ final class StoreTable: Sendable {
     /// Held while a store is opened, so that concurrent callers get the same one.
     let opening = Locked(())
     let table = Locked<[EntryKey: OpenStore]>([:])
+    /// The archives for which a notice about ignored sizes was logged.
+    private let noticed = Locked<Set<String>>([])
 
     // A class, because a weak existential in an optional struct is misread by the compiler of Swift 6.3.
     final class OpenStore {
@@ -259,6 +294,9 @@ final class StoreTable: Sendable {
         var holds = 0
         /// Whether a handle has ever held it.
         var wasHeld = false
+        /// Whether anyone gave a size since it was opened.
+        var isMemoryGiven = false
+        var isDiskGiven = false
 
         init(_ store: any OpenableStore, _ diskArchive: ObjectIdentifier) {
             self.store = store
@@ -275,6 +313,23 @@ final class StoreTable: Sendable {
         table.withLock { $0[name] = OpenStore(store, diskArchive) }
     }
 
+    /// Notes which sizes are given.
+    ///
+    /// - Returns: Which of them are the first since the store was opened.
+    func giveSizes(to store: any OpenableStore, memory: Bool, disk: Bool) -> (isFirstOfMemory: Bool, isFirstOfDisk: Bool) {
+        table.withLock { table in
+            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return (false, false) }
+            defer {
+                open.isMemoryGiven = open.isMemoryGiven || memory
+                open.isDiskGiven = open.isDiskGiven || disk
+            }
+            return (memory && !open.isMemoryGiven, disk && !open.isDiskGiven)
+        }
+    }
+
+    /// Whether nothing was logged yet about ignored sizes of the archive.
+    func isFirstNotice(of name: String) -> Bool { noticed.withLock { $0.insert(name).inserted } }
+
     func remove(_ diskArchive: ObjectIdentifier) {
         table.withLock { table in table = table.filter { $0.value.diskArchive != diskArchive } }
     }
@@ -283,18 +338,12 @@ final class StoreTable: Sendable {
 extension WriteConnection {
     /// Returns the number of an archive, and creates the archive if it is missing.
     ///
-    /// - Parameters:
-    ///   - versionGroup: The group of the archive. A new archive takes over the limit of the member that was opened last.
-    ///   - limit: The limit of a new archive otherwise.
-    func archiveNumber(
-        named name: String, inVersionGroup versionGroup: String? = nil, withLimit limit: StoredLimit = .unknown
-    ) throws(SQLiteError) -> Int64 {
+    /// - Parameter limit: The limit of a new archive.
+    func archiveNumber(named name: String, withLimit limit: StoredLimit = .unknown) throws(SQLiteError) -> Int64 {
         if let number = try ArchiveTable.find(name, on: connection) { return number }
         return try transaction { () throws(SQLiteError) in
             // Checked again, now that no other process can add it.
             if let number = try ArchiveTable.find(name, on: connection) { return number }
-            var limit = limit
-            if let versionGroup, let present = try self.limit(ofVersionGroup: versionGroup) { limit = present }
             guard let number = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
             CrashPoint.reached(.archiveAdded)
             return number

@@ -31,7 +31,6 @@ extension DatabaseFile {
                         try writer.commitBatch()
                         try writer.release()
                     }
-                    endKeptLock()
                 }
             }
             // The last connection that closes may have removed the log.

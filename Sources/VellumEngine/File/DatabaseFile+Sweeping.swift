@@ -76,21 +76,21 @@ extension DatabaseFile {
     private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
         let swept = try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             let now = clock.now()
-            if archive.needsHeartbeat, !archive.heartbeatWritten.isRecent(at: now) {
-                if try archive.hasRecentHeartbeat(at: now) {
-                    archive.heartbeatWritten = now
+            if archive.hasPolicies, !archive.policiesWritten.isRecent(at: now) {
+                if try archive.hasWrittenPolicies(at: now) {
+                    archive.policiesWritten = now
                 } else {
-                    try writer.transaction { () throws(SQLiteError) in try archive.writeHeartbeat(at: now) }
+                    try writer.transaction { () throws(SQLiteError) in try archive.writePolicies(at: now) }
                 }
             }
-            var more = try writer.sweepSiblings(of: archive, at: now, limit: Self.batch)
+            var more = false
             if archive.sweepMap.earliest <= now || archive.sweepMap.hasUnread {
                 // Other processes may have changed the retention policies since.
                 try archive.prepareSweep()
             }
             if let block = archive.sweepMap.takeDue(at: now) {
                 try sweep(block, of: archive, writer, at: now)
-                more = more || archive.sweepMap.hasUnread || archive.sweepMap.earliest <= now
+                more = archive.sweepMap.hasUnread || archive.sweepMap.earliest <= now
             }
             return (more, WriteState(writer))
         }
@@ -126,8 +126,8 @@ extension DatabaseFile {
             archive.policies.removeAll { setRetention.covers($0) }
             archive.policies.append(setRetention)
             try archive.prepareSweep()
-            if try !archive.hasRecentHeartbeat(at: now) {
-                try writer.transaction { () throws(SQLiteError) in try archive.writeHeartbeat(at: now) }
+            if try !archive.hasWrittenPolicies(at: now) {
+                try writer.transaction { () throws(SQLiteError) in try archive.writePolicies(at: now) }
             }
         }
     }

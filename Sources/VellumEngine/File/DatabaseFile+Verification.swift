@@ -37,9 +37,7 @@ extension DatabaseFile {
     ///
     /// - Complexity: O(size of the file).
     package func verify() throws(VellumError) -> VerificationReport {
-        // This takes long, and others may ask for the lock meanwhile.
-        try shareFile()
-        return try withUsableFile { () throws(SQLiteError) in
+        try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             let connection = try Connection(path: path)
             try connection.execute(SQL.readerSettings)

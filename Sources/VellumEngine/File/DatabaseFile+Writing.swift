@@ -43,7 +43,6 @@ extension DatabaseFile {
                         outcomes = new
                         committed(outcomes)
                         CrashPoint.reached(.relaxedWriteInMemory)
-                        writer.reportLosses()
                         writer.forgetTouchesInTransaction()
                         if writer.batch?.isFull ?? false { try writer.commitBatch() }
                     } else {
@@ -52,7 +51,6 @@ extension DatabaseFile {
                         outcomes = new
                         committed(outcomes)
                         CrashPoint.reached(.memoryUpdated)
-                        writer.reportLosses()
                         writer.forgetTouchesInTransaction()
                     }
                     return (WriteState(writer), outcomes)
@@ -75,6 +73,8 @@ extension DatabaseFile {
                 continue
             }
             guard let archive = writer.archive(write.archive.number) else { throw .closedArchive }
+            // It may have been opened with another version of its cache in this process.
+            guard !write.archive.isReplaced else { throw .versionReplaced }
             last = (write.archive, archive)
             archives.append(archive)
         }
@@ -140,12 +140,7 @@ extension DatabaseFile {
     }
 
     /// Whether another process has the file open.
-    package var isShared: Bool {
-        let page = changesFile.page
-        // The holder of the lock may just be opening its connections again.
-        if let holder = page.lockHolder, holder != changesFile.process { return true }
-        return heartbeat.hasOthers(openings: page.openings)
-    }
+    package var isShared: Bool { heartbeat.hasOthers(openings: changesFile.page.openings) }
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
     /// 2 seconds. Later relaxed writes of those processes commit before they return.

@@ -46,8 +46,6 @@ package final class DatabaseFile: Sendable {
     let maintenance = Maintenance()
     /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
-    /// The lock that this process keeps; `nil` if the file is shared.
-    let keptLock: Locked<KeptLock?> = Locked(nil)
     let syncing = Locked(LogSync())
     let syncQueue = Locked(SyncQueue())
     let checkpointing: Locked<Connection?> = Locked(nil)
@@ -82,7 +80,6 @@ package final class DatabaseFile: Sendable {
         } catch {
             Log.error("An archive file could not be closed cleanly.", error)
         }
-        if forkGuard.isThisProcess { endKeptLock() }
     }
 
     /// Flushes every archive and closes the file for all handles. Later calls throw ``VellumError/Code/closed``.
@@ -139,7 +136,6 @@ package final class DatabaseFile: Sendable {
                         readers.reopen()
                         throw error
                     }
-                    endKeptLock()
                 }
             }
             FileRegistry.shared.remove(self, identity)
@@ -192,8 +188,8 @@ extension DatabaseFile {
     /// Classifies an error: records damage, and releases a file that has vanished.
     func classify(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
-        if error.isDamage, FileIdentity(path: path) != identity || changesFile.page.isRetired {
-            // The damaged file is not the one at the path.
+        if error.isDamage || error.isOfDevice || error.isCannotOpen, FileIdentity(path: path) != identity || changesFile.page.isRetired {
+            // The file that failed is not the one at the path: it, or its folder, was removed or replaced.
             abandon()
             return .vanished
         }

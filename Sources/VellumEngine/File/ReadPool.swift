@@ -117,21 +117,6 @@ final class ReadPool: Sendable {
         release(keepingLog: keepingLog)
     }
 
-    /// Closes every connection, waiting for readers in use, and runs `body` while none is open. Other readers wait meanwhile.
-    func whileClosed<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) { try whileClosed(from: 0, body) }
-
-    private func whileClosed<Failure: Error>(from index: Int, _ body: () throws(Failure) -> Void) throws(Failure) {
-        guard index < slots.count else { return try body() }
-        try slots[index].reader.withLock { (reader: inout ReadConnection?) throws(Failure) in
-            reader = nil
-            slots[index].holdsLease.store(false, ordering: .releasing)
-            try whileClosed(from: index + 1, body)
-        }
-    }
-
-    /// Opens no connection until ``resume()``. All are closed.
-    func refuse() { isSuspended.store(true, ordering: .releasing) }
-
     /// Closes every connection and opens none until ``resume()``.
     func suspend() {
         isSuspended.store(true, ordering: .releasing)

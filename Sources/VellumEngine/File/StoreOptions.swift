@@ -9,10 +9,10 @@ package import VellumCore
 /// let users = try file.store(named: "User", codec: CodableCodec(), options)
 /// ```
 package struct StoreOptions<Value>: Sendable {
-    /// The group of archives that replace each other. The older ones count toward the disk limit, their entries are evicted first, and all
-    /// their entries are removed when they have not been opened for a week. A new archive takes over the limit of the one that was opened
-    /// last.
-    package var versionGroup: String?
+    /// The version of the cache that the archive holds. Opening an archive that holds another one empties it; `nil` opens whatever it holds.
+    package var cacheVersion: String?
+    /// Whether opening may empty an archive of another version; otherwise it fails.
+    package var mayReplaceVersion = true
     /// The memory limit; `nil` for the limit of the open store, or the default.
     package var memory: Capacity?
     /// The disk limit; `nil` for the one stored in the file, or the default for an archive without a given size.

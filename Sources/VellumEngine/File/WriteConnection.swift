@@ -28,9 +28,9 @@ final class WriteConnection {
     /// The file has so many bytes at least; 0 if that must be found out.
     var bytesWithRoom: Int64 = 0
     private var archives: [Int64: ArchiveWriter] = [:]
-    /// The numbers of the archives of each version group.
-    private var groups: [String: Set<Int64>] = [:]
     let loaded = LoadedArchives()
+    /// Archives of which a warning was logged, because two versions of a cache replaced each other.
+    var warnedOfVersions: Set<Int64> = []
     private var dataVersion: UInt32?
 
     /// The size of an open transaction of relaxed writes.
@@ -65,7 +65,7 @@ final class WriteConnection {
 
     /// Opens the file again after ``release()``.
     func reopen(path: String) throws(SQLiteError) {
-        let connection = try DatabaseFile.connectSharing(path)
+        let connection = try Connection(path: path)
         try connection.execute(SQL.writerSettings)
         try use(connection)
     }
@@ -87,43 +87,14 @@ final class WriteConnection {
 
     // MARK: Archives
 
-    /// Adds an open archive, or a sibling of one.
+    /// Adds an archive, in place of an earlier writer of the same one.
     func add(_ archive: ArchiveWriter) {
         archives[archive.id] = archive
         archive.loaded = loaded
-        if let group = archive.versionGroup { groups[group, default: []].insert(archive.id) }
-        updateSiblings(archive.versionGroup)
     }
 
-    /// Removes an archive that was closed, unless it is a sibling of an open one.
-    func remove(_ id: Int64, at now: WallInstant) {
-        guard let archive = archives[id] else { return }
-        archive.retire(at: now)
-        let members = archive.versionGroup.flatMap { groups[$0] } ?? [id]
-        guard members.allSatisfy({ archives[$0]?.openArchive == nil }) else { return updateSiblings(archive.versionGroup) }
-        for member in members { archives[member] = nil }
-        if let group = archive.versionGroup { groups[group] = nil }
-    }
-
-    /// Updates the siblings of every archive of a version group: closed archives before open ones, and within both the least recently opened
-    /// first.
-    private func updateSiblings(_ versionGroup: String?) {
-        guard let members = versionGroup.flatMap({ groups[$0] })?.compactMap({ archives[$0] }) else { return }
-        for archive in members {
-            let siblings = members.filter { $0 !== archive }.sorted {
-                ($0.openArchive == nil ? 0 : 1, $0.seen, $0.id) < ($1.openArchive == nil ? 0 : 1, $1.seen, $1.id)
-            }
-            archive.siblings = siblings.map(ArchiveWriter.Sibling.init)
-        }
-    }
-
-    /// Removes a deleted archive.
-    func forget(_ archive: ArchiveWriter) {
-        archives[archive.id] = nil
-        guard let group = archive.versionGroup else { return }
-        groups[group]?.remove(archive.id)
-        updateSiblings(group)
-    }
+    /// Removes an archive that was closed or deleted.
+    func remove(_ id: Int64) { archives[id] = nil }
 
     /// When the first known entry expires.
     var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
@@ -131,19 +102,10 @@ final class WriteConnection {
     /// When the first entry expires of those that the last transaction wrote.
     var earliestWrittenEnd: WallInstant { loaded.inTransaction.reduce(.never) { min($0, $1.sweepMap.earliest) } }
 
-    /// When the next sweep is due; `nil` if none is ever needed. An archive with a heartbeat needs a sweep at least once a day,
-    /// which also removes its abandoned siblings.
+    /// When the next sweep is due; `nil` if none is ever needed. An archive with policies needs one at least once a day, which writes them.
     var nextSweep: WallInstant? {
         let end = earliestEnd
-        return end != .never || archives.values.contains(where: \.needsHeartbeat) ? end : nil
-    }
-
-    /// Notifies owners of entries that were evicted to make room in a sibling.
-    func reportLosses() {
-        for archive in loaded.inTransaction where !archive.lostToSibling.isEmpty {
-            archive.owner?.archiveDidRemove(archive.lostToSibling, .evicted)
-            archive.lostToSibling.removeAll()
-        }
+        return end != .never || archives.values.contains(where: \.hasPolicies) ? end : nil
     }
 
     func archive(_ id: Int64) -> ArchiveWriter? { archives[id] }

@@ -16,9 +16,8 @@ extension DiskArchive {
             // Another program may have dropped the index since it was declared here.
             guard extent.isUsable else { return IndexProgress(indexed: 0, total: total, isComplete: false) }
             let unknown =
-                extent.unindexedRows > 0 ? try IndexTables.unindexed(.unknown, of: archive.id, limit: 1, on: archive.connection) : []
-            let isComplete = extent.through == .max && unknown.isEmpty
-            return IndexProgress(indexed: isComplete ? total : min(total, Int(extent.built)), total: total, isComplete: isComplete)
+                extent.unindexedRows > 0 ? try IndexTables.unindexedCount(.unknown, of: archive.id, on: archive.connection) : 0
+            return IndexProgress(built: extent.built, through: extent.through, unknown: unknown, of: total)
         }
     }
 

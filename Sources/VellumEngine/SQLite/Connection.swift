@@ -23,20 +23,18 @@ final class Connection {
 
     /// Opens an existing file for reading and writing. The connection never executes code from the file (triggers, views, functions).
     ///
-    /// - Parameters:
-    ///   - isDefensive: Whether SQL may not write to the schema.
-    ///   - keepsLocked: Whether to keep the file locked, if this is the first connection to it in this process. Later ones do as the first.
+    /// - Parameter isDefensive: Whether SQL may not write to the schema.
     /// - Throws: ``SQLiteError``, also if an unsafe file lies at the path.
-    init(path: String, isDefensive: Bool = true, keepsLocked: Bool = false) throws(SQLiteError) {
+    init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
         try FilePaths.check(path)
         self.path = path
         let identity = FileIdentity(path: path)
         self.identity = identity
-        let isLocked = identity.map { OpenDatabases.shared.add($0, keepsLocked: keepsLocked) } ?? false
+        if let identity { OpenDatabases.shared.add(identity) }
         var handle: OpaquePointer?
         // NOMUTEX: our own lock guards every use, so SQLite's mutex would only add cost.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, isLocked ? Self.lockingVFS : nil)
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard let handle, code == SQLITE_OK else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
             sqlite3_close_v2(handle)  // A failed open returns a handle, too.
@@ -75,37 +73,16 @@ final class Connection {
     }
 
     deinit {
-        // In a copy of the process, closing could remove the log of the original, whose locks SQLite believes to have.
+        // A copy of the process must not close a connection of the original, whose locks SQLite believes to have
+        // (sqlite.org/howtocorrupt.html, 2.6).
         guard forkGuard.isThisProcess else { return }
         sqlite3_close_v2(handle)
         if let identity { OpenDatabases.shared.remove(identity) }
         frames.deallocate()
     }
 
-    /// Whether SQLite can keep a file locked for all connections of a process.
-    static var canKeepLocked: Bool { sqlite3_vfs_find(lockingVFS) != nil }
-
-    /// The VFS that locks the file for this process until its last connection closes, and has the wal-index in its own memory
-    /// (sqlite.org/vfs.html, 2.1).
-    private static let lockingVFS = "unix-excl"
-
     /// How long to wait for another process at most, in milliseconds.
-    static let longestWait: Int64 = 10_000
-
-    /// Reads the file for the first time.
-    ///
-    /// - Parameter milliseconds: How long to wait at most for another process.
-    /// - Returns: Whether no other process keeps it locked. What else is wrong with the file is for the next call to find.
-    func isUnlocked(waiting milliseconds: Int64) -> Bool {
-        busyHandler.milliseconds = milliseconds
-        defer { busyHandler.milliseconds = Self.longestWait }
-        do throws(SQLiteError) {
-            _ = try int(SQL.tableCount)
-            return true
-        } catch {
-            return !error.isBusy
-        }
-    }
+    private static let longestWait: Int64 = 10_000
 
     func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         if let refusal { throw refusal }
@@ -261,9 +238,6 @@ final class Connection {
         var keeps: Int32 = 1
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
     }
-
-    /// Keeps SQLite from copying the log when the connection closes, which may take long.
-    func closeWithoutCheckpoint() { _ = vellum_sqlite_close_without_checkpoint(UnsafeMutableRawPointer(handle)) }
 
     /// Reads the file and its log from end to end and returns the error of the device, or `nil` if every read succeeds.
     ///

@@ -18,8 +18,6 @@ final class OpenDatabases: Sendable {
 
     private struct Database {
         var connections = 0
-        /// Whether its connections keep the database locked, so that no other process can open it.
-        var isLocked = false
         /// The descriptor of the wal-index file.
         var descriptor: Int32?
     }
@@ -27,18 +25,9 @@ final class OpenDatabases: Sendable {
     private let databases = Locked<[FileIdentity: Database]>([:])
 
     /// Counts a connection that is about to be opened.
-    ///
-    /// - Parameter keepsLocked: Whether the first connection, and so every other, keeps the database locked until the last one is closed.
-    /// - Returns: Whether this one must keep the database locked.
-    func add(_ identity: FileIdentity, keepsLocked: Bool) -> Bool {
-        databases.withLock { databases in
-            databases[identity, default: Database(isLocked: keepsLocked)].connections += 1
-            return databases[identity]?.isLocked ?? false
-        }
+    func add(_ identity: FileIdentity) {
+        databases.withLock { $0[identity, default: Database()].connections += 1 }
     }
-
-    /// Whether this process keeps the database locked.
-    func isLocked(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity]?.isLocked ?? false } }
 
     /// Removes a connection that was closed from the count.
     func remove(_ identity: FileIdentity) {
@@ -67,7 +56,6 @@ final class OpenDatabases: Sendable {
     func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
         databases.withLock { databases in
             guard var database = databases[identity] else { return .unknown }
-            if database.isLocked { return .unlocked }
             if database.descriptor == nil, FileIdentity(path: path) == identity {
                 let descriptor = open(path + "-shm", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                 if descriptor >= 0 { database.descriptor = descriptor }

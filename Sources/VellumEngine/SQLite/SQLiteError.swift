@@ -26,19 +26,6 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     static let busy = SQLiteError(code: SQLITE_BUSY, message: "Another process is opening the file.")
 
-    /// Our own code in the family of SQLITE_BUSY (SQLite defines none above 3 there).
-    static let keptLockedCode = SQLITE_BUSY | (200 << 8)
-
-    /// Another process keeps the file locked (``LockingMode/exclusive``) and does not react.
-    static func keptLocked(by process: Int32) -> SQLiteError {
-        SQLiteError(
-            code: keptLockedCode,
-            message: """
-                Process \(process) keeps the file locked (LockingMode.exclusive) and did not share it within two seconds. It may be stopped, \
-                by a debugger or by the system. Let it run or end it, then try again.
-                """)
-    }
-
     /// The open file is no longer at its path. (SQLITE_READONLY_DBMOVED, a macro that Swift does not import.)
     static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
 
@@ -54,6 +41,11 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// An entry is not as a transaction requires it. Our own code in the family of SQLITE_ABORT, which SQLite uses for suspended files here.
     static let otherRevision = SQLiteError(code: SQLITE_ABORT | (200 << 8), message: "Another process changed an entry meanwhile.")
 
+    /// The archive holds another version of its cache. Our own code in the family of SQLITE_ABORT.
+    static let versionReplaced = SQLiteError(code: SQLITE_ABORT | (201 << 8), message: "The cache was opened with another version.")
+
+    var isVersionReplaced: Bool { code == Self.versionReplaced.code }
+
     static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
 
     var isFull: Bool { primaryCode == SQLITE_FULL }
@@ -63,9 +55,6 @@ struct SQLiteError: Error, CustomStringConvertible {
     var primaryCode: Int32 { code & 0xFF }
 
     /// Whether the file could not be opened and SQLite does not report why.
-    /// Whether another connection has locked what is needed.
-    var isBusy: Bool { primaryCode == SQLITE_BUSY }
-
     var isCannotOpen: Bool { !isUnsafePath && [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH].contains(primaryCode) }
 
     /// Whether the file is damaged. This includes a short read (the file was truncated), a failed constraint (our statements never violate
@@ -93,7 +82,11 @@ struct SQLiteError: Error, CustomStringConvertible {
 
 extension VellumError {
     static let vanished = VellumError(
-        .vanished, "The file was deleted, replaced or renamed while it was open. Open the archive again: it uses what is at the path then.")
+        .vanished,
+        """
+        The file, or a folder above it, was deleted, replaced or renamed while it was open. Open the archive again: it uses what is at the \
+        path then.
+        """)
     static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
 
     /// Creates the public error for an SQLite error.
@@ -106,8 +99,13 @@ extension VellumError {
             self = .suspended
             return
         }
-        if error.code == SQLiteError.keptLockedCode {
-            self.init(.busy, error.message, sqliteCode: SQLITE_BUSY, cause: error)
+        if error.isVersionReplaced {
+            self.init(
+                .cacheVersionChanged,
+                """
+                The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing. Request \
+                the cache from its manager again, with the version that is used now.
+                """)
             return
         }
         if error.isUnsafePath {

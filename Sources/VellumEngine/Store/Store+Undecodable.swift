@@ -67,7 +67,7 @@ extension Store {
     package func migrationProgress() throws(VellumError) -> MigrationProgress {
         guard version > 0 else {
             let count = try count()
-            return MigrationProgress(examined: count, total: count, isComplete: true)
+            return MigrationProgress(examined: count, total: count)
         }
         return MigrationProgress(try disk.indexProgress())
     }

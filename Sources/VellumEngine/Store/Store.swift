@@ -84,6 +84,9 @@ public import VellumCore
     /// The name of the archive in its file.
     package var name: String { disk.name }
 
+    /// Whether the archive was opened with another version of its cache since.
+    package var isReplaced: Bool { disk.isReplaced }
+
     /// Returns the error with the names of this archive and its file.
     @usableFromInline
     package func located(_ error: VellumError) -> VellumError {
@@ -101,11 +104,15 @@ public import VellumCore
     /// - Parameter disk: The limit of the disk; `nil` leaves it unchanged.
     @usableFromInline package func reconfigure(memory: Capacity, disk: Capacity?, caching: CachePolicy<Value>) throws(VellumError) {
         if let disk { try resize(disk: disk) }
-        release(self.memory.setCapacity(memory))
+        resize(memory: memory)
         policy.withLock { $0 = caching }
     }
 
-    private func resize(disk capacity: Capacity) throws(VellumError) {
+    /// Changes the limit of memory, and evicts what exceeds it.
+    func resize(memory capacity: Capacity) { release(memory.setCapacity(capacity)) }
+
+    /// Changes the limit of the disk, and evicts what exceeds it.
+    func resize(disk capacity: Capacity) throws(VellumError) {
         let (before, held) = (disk.capacity, try disk.totals())
         let evicted = try disk.resize(to: capacity)
         let lost = memory.markMemoryOnly(evicted)

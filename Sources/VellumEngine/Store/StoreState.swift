@@ -57,7 +57,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         case .limitLowered(let change):
             counters.withLock { $0.removals[.limitLowered, default: 0] += change.removed.entries }
             events.keep(event)
-        case .setAside, .onNetwork, .tookOver:
+        case .setAside, .onNetwork, .tookOver, .versionReplaced:
             events.keep(event)  // Happens while a store opens, before there can be an observer.
         case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .logHeldBack:
             events.send(event)
@@ -76,7 +76,8 @@ final class StoreState<Value>: DiskArchiveDelegate {
         }
         guard !lost.isEmpty else { return }
         counters.withLock { $0.removals[cause, default: 0] += lost.count }
-        guard events.isObserved else { return }
+        // A migration may remove the key of every object: its progress has their number.
+        guard events.isObserved, cause != .migrated else { return }
         for key in lost { events.send(.removed(key: key.normalized, cause)) }
     }
 
@@ -86,6 +87,13 @@ final class StoreState<Value>: DiskArchiveDelegate {
         let effects = memory.removeAll()
         DispatchQueue.global().async { withExtendedLifetime(effects) {} }
         archiveDidReport(.failure(error))
+    }
+
+    @usableFromInline
+    func archiveWasReplaced() {
+        // Also fills that began before find that something was written meanwhile.
+        let effects = memory.removeAll(isWrite: true)
+        DispatchQueue.global().async { withExtendedLifetime(effects) {} }
     }
 
     /// Whether a query need not try to decode the entry again.

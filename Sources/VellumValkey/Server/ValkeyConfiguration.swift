@@ -1,115 +1,115 @@
+public import Foundation
+public import VellumCore
+internal import VellumRemote
+
+/// A Valkey or Redis server, and how this program uses it.
+///
+/// ```swift
+/// var configuration = try ValkeyConfiguration(url: "valkey://shop:secret@cache.internal:6379/0")
+/// configuration.readTimeout = .milliseconds(100)
+/// let server = ValkeyServer(configuration)
+/// ```
+///
+/// Its descriptions and the errors of a server contain no password.
+public struct ValkeyConfiguration: Sendable {
+    /// A name or an address.
+    public var host: String
+    /// The port of the server: 6379 unless set.
+    public var port: Int
+    /// The user of the server's access control list; `nil` for the default user.
+    public var user: String?
+    /// The password of the user; `nil` for none.
+    public var password: String?
+    /// The Sentinels that know where the server is, as `host:port`; none if it is always at ``host``. They are asked in this order.
+    public var sentinels: [String] = []
+    /// The name that the Sentinels give the server.
+    public var primaryName = ""
+    /// The password of the Sentinels, which may differ from that of the server.
+    public var sentinelPassword: String?
+    /// How connections are encrypted, also those to Sentinels; `nil` if they are not. Needs the trait `ValkeyTLS`.
+    public var tls: TLS?
+    /// The number of the database.
+    public var database = 0
+    /// What the keys of this program begin with on a server that several programs use.
+    public var keyPrefix = ""
+    /// How long a connection and its first commands may take.
+    public var connectTimeout: Duration = .seconds(2)
+    /// How long a call may take that reads.
+    public var readTimeout: Duration = .milliseconds(250)
+    /// How long a call may take that writes.
+    public var writeTimeout: Duration = .seconds(1)
+    /// For how long what is remembered may be returned when the server says nothing: 50 ms to 60 s; zero to ask the server each time.
+    public var trust: Duration = .seconds(1)
+    /// After how long a loader that no longer answers is replaced by that of another process.
+    public var lease: Duration = .seconds(2)
+    /// After how long a caller stops waiting for the loader of another process, and runs its own.
+    public var longestWait: Duration = .seconds(30)
+
+    /// Encryption by TLS: whom to trust, and who we are. Files are read when the first connection is made.
+    public struct TLS: Sendable {
+        /// A PEM file of the authorities to trust; `nil` for those of the system.
+        public var trustedCertificates: URL?
+        /// The name that the server's certificate must have; `nil` for the host.
+        public var serverName: String?
+        /// A PEM file of the certificate by which the server knows us, and of those above it; `nil` for none.
+        public var certificateChain: URL?
+        /// A PEM file of its private key.
+        public var privateKey: URL?
+
+        /// Trusts the authorities of the system, and presents no certificate.
+        public init() {}
+    }
+
+    /// - Parameter user: `nil` for the default user.
+    public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
+        (self.host, self.port, self.user, self.password) = (host, port, user, password)
+    }
+
+    /// A server whose place Sentinels know.
+    ///
+    /// - Parameters:
+    ///   - sentinels: As `host:port`, or `host` for the port 26379.
+    ///   - primaryName: The name that they give the server.
+    public init(sentinels: [String], primaryName: String, user: String? = nil, password: String? = nil) {
+        self.init(host: primaryName, user: user, password: password)
+        (self.sentinels, self.primaryName) = (sentinels, primaryName)
+    }
+
+    /// Reads a URL: `valkey://user:password@host:port/database`, or `valkeys` for TLS. `redis` and `rediss` are understood as well.
+    ///
+    /// - Throws: ``VellumError`` with the code `refused` if it is none.
+    public init(url: String) throws(VellumError) {
+        // No part of the URL is in an error: it contains the password.
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {
+            throw VellumError(.refused, "The URL of a server is like valkey://user:password@host:6379/0.")
+        }
+        var encrypts = false
+        switch parts.scheme {
+        case "valkey", "redis": break
+        case "valkeys", "rediss": encrypts = true
+        default: throw VellumError(.refused, "The URL of a server begins with valkey://, valkeys://, redis:// or rediss://.")
+        }
+        let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        self.init(host: name, port: parts.port ?? 6379, user: parts.user.flatMap { $0.isEmpty ? nil : $0 }, password: parts.password)
+        tls = encrypts ? TLS() : nil
+        let path = parts.path.drop { $0 == "/" }
+        guard let database = path.isEmpty ? 0 : Int(path), database >= 0 else {
+            throw VellumError(.refused, "The path of a server's URL is the number of a database, like /0.")
+        }
+        self.database = database
+    }
+}
+
+extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The host and the port, without the password.
+    public var description: String { "\(host):\(port)" }
+    /// The host and the port, without the password.
+    public var debugDescription: String { description }
+    /// The host, the port and the database, without the password.
+    public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "database": database]) }
+}
+
 #if Valkey
-    public import Foundation
-    public import VellumCore
-    internal import VellumRemote
-
-    /// A Valkey or Redis server, and how this program uses it.
-    ///
-    /// ```swift
-    /// var configuration = try ValkeyConfiguration(url: "valkey://shop:secret@cache.internal:6379/0")
-    /// configuration.readTimeout = .milliseconds(100)
-    /// let server = ValkeyServer(configuration)
-    /// ```
-    ///
-    /// Its descriptions and the errors of a server contain no password.
-    public struct ValkeyConfiguration: Sendable {
-        /// A name or an address.
-        public var host: String
-        /// The port of the server: 6379 unless set.
-        public var port: Int
-        /// The user of the server's access control list; `nil` for the default user.
-        public var user: String?
-        /// The password of the user; `nil` for none.
-        public var password: String?
-        /// The Sentinels that know where the server is, as `host:port`; none if it is always at ``host``. They are asked in this order.
-        public var sentinels: [String] = []
-        /// The name that the Sentinels give the server.
-        public var primaryName = ""
-        /// The password of the Sentinels, which may differ from that of the server.
-        public var sentinelPassword: String?
-        /// How connections are encrypted, also those to Sentinels; `nil` if they are not. Needs the trait `ValkeyTLS`.
-        public var tls: TLS?
-        /// The number of the database.
-        public var database = 0
-        /// What the keys of this program begin with on a server that several programs use.
-        public var keyPrefix = ""
-        /// How long a connection and its first commands may take.
-        public var connectTimeout: Duration = .seconds(2)
-        /// How long a call may take that reads.
-        public var readTimeout: Duration = .milliseconds(250)
-        /// How long a call may take that writes.
-        public var writeTimeout: Duration = .seconds(1)
-        /// For how long what is remembered may be returned when the server says nothing: 50 ms to 60 s; zero to ask the server each time.
-        public var trust: Duration = .seconds(1)
-        /// After how long a loader that no longer answers is replaced by that of another process.
-        public var lease: Duration = .seconds(2)
-        /// After how long a caller stops waiting for the loader of another process, and runs its own.
-        public var longestWait: Duration = .seconds(30)
-
-        /// Encryption by TLS: whom to trust, and who we are. Files are read when the first connection is made.
-        public struct TLS: Sendable {
-            /// A PEM file of the authorities to trust; `nil` for those of the system.
-            public var trustedCertificates: URL?
-            /// The name that the server's certificate must have; `nil` for the host.
-            public var serverName: String?
-            /// A PEM file of the certificate by which the server knows us, and of those above it; `nil` for none.
-            public var certificateChain: URL?
-            /// A PEM file of its private key.
-            public var privateKey: URL?
-
-            /// Trusts the authorities of the system, and presents no certificate.
-            public init() {}
-        }
-
-        /// - Parameter user: `nil` for the default user.
-        public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
-            (self.host, self.port, self.user, self.password) = (host, port, user, password)
-        }
-
-        /// A server whose place Sentinels know.
-        ///
-        /// - Parameters:
-        ///   - sentinels: As `host:port`, or `host` for the port 26379.
-        ///   - primaryName: The name that they give the server.
-        public init(sentinels: [String], primaryName: String, user: String? = nil, password: String? = nil) {
-            self.init(host: primaryName, user: user, password: password)
-            (self.sentinels, self.primaryName) = (sentinels, primaryName)
-        }
-
-        /// Reads a URL: `valkey://user:password@host:port/database`, or `valkeys` for TLS. `redis` and `rediss` are understood as well.
-        ///
-        /// - Throws: ``VellumError`` with the code `refused` if it is none.
-        public init(url: String) throws(VellumError) {
-            // No part of the URL is in an error: it contains the password.
-            guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {
-                throw VellumError(.refused, "The URL of a server is like valkey://user:password@host:6379/0.")
-            }
-            var encrypts = false
-            switch parts.scheme {
-            case "valkey", "redis": break
-            case "valkeys", "rediss": encrypts = true
-            default: throw VellumError(.refused, "The URL of a server begins with valkey://, valkeys://, redis:// or rediss://.")
-            }
-            let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-            self.init(host: name, port: parts.port ?? 6379, user: parts.user.flatMap { $0.isEmpty ? nil : $0 }, password: parts.password)
-            tls = encrypts ? TLS() : nil
-            let path = parts.path.drop { $0 == "/" }
-            guard let database = path.isEmpty ? 0 : Int(path), database >= 0 else {
-                throw VellumError(.refused, "The path of a server's URL is the number of a database, like /0.")
-            }
-            self.database = database
-        }
-    }
-
-    extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-        /// The host and the port, without the password.
-        public var description: String { "\(host):\(port)" }
-        /// The host and the port, without the password.
-        public var debugDescription: String { description }
-        /// The host, the port and the database, without the password.
-        public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "database": database]) }
-    }
-
     extension ValkeyConfiguration {
         var link: ServerConfiguration {
             var server = ServerConfiguration(host: host, port: port, user: user, password: password, database: database)

@@ -142,4 +142,29 @@
             } catch {}  // The trust ends by itself, and the link connects again.
         }
     }
+#else
+    package import VellumCore
+    package import VellumRemote
+
+    /// A Valkey or Redis server. Without the package trait `Valkey`, none can be made.
+    public final class ValkeyServer: Sendable {
+        /// Where the server is, and how it is used.
+        public let configuration: ValkeyConfiguration
+
+        /// Needs the package trait `Valkey`.
+        @available(
+            *, unavailable,
+            message: "Shared caches need the trait 'Valkey'. In Package.swift, add traits: [\"Valkey\"] to the .package line of Vellum."
+        )
+        public init(_ configuration: ValkeyConfiguration) { self.configuration = configuration }
+
+        /// Closes the connection for good.
+        public func close() {}
+
+        package func store<Value: Sendable>(
+            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding, lastGood: (any LastGood)? = nil
+        ) -> SharedStore<Value> {
+            preconditionFailure("Without the trait, no server can be made.")
+        }
+    }
 #endif

@@ -20,7 +20,6 @@ enum Probe {
         case "migration": try workspace.write(try MigrationTimes.measure(workspace), named: "6 migration")
         case "take-over": try workspace.write(try TakeOverTimes.measure(workspace), named: "7 take-over")
         case "trace-hits": try HitTimes.trace(workspace)
-        case "locking": try workspace.write(try LockingTimes.measure(workspace), named: "8 locking")
         case "journal": try workspace.write(try JournalTimes.measure(workspace), named: "9 journal")
         case "hits": try workspace.write(try HitTimes.measure(workspace), named: "8 hits")
         case "hits-of": try HitTimes.profile(workspace, Array(CommandLine.arguments.dropFirst(2)))
@@ -29,7 +28,7 @@ enum Probe {
         case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
             print(
-                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | take-over | hits | locking | journal"
+                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | take-over | hits | journal"
             )
             exit(2)
         }

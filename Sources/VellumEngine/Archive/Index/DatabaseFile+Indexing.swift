@@ -128,7 +128,8 @@ extension DatabaseFile {
     private func insertBuilt(
         _ built: [BuiltEntry], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any DiskArchiveDelegate
     ) throws(SQLiteError) {
-        let inserted = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (WriteState, IndexProgress?)? in
+        typealias Inserted = (state: WriteState, progress: IndexProgress?, removedKeys: Int)
+        let inserted = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> Inserted? in
             // The archive may have been closed meanwhile, and opened with another index, where these values have other columns.
             guard archive.index.shape == shape else { return nil }
             let replaced = try writer.transaction { () throws(SQLiteError) -> ReplacedEntries in
@@ -144,21 +145,30 @@ extension DatabaseFile {
             // Under the lock, so that no later write of the same keys comes between.
             if !replaced.removed.isEmpty { owner.archiveDidRemove(replaced.removed, .migrated) }
             if !replaced.evicted.isEmpty { owner.archiveDidRemove(replaced.evicted, .evicted) }
-            writer.reportLosses()
-            let hasUnknown = try archive.index.hasUnknownEntries()
+            let unknown = try archive.index.unknownEntries()
             let progress = archive.index.state.map { state in
-                let isComplete = state.through == .max && !hasUnknown
-                return IndexProgress(
-                    indexed: Int(isComplete ? archive.totals.entries : min(state.built, archive.totals.entries)),
-                    total: Int(archive.totals.entries), isComplete: isComplete)
+                IndexProgress(built: state.built, through: state.through, unknown: unknown, of: Int(archive.totals.entries))
             }
-            return (WriteState(writer), progress)
+            return (WriteState(writer), progress, replaced.removed.count)
         }
-        if let state = inserted?.0 { scheduleMaintenance(state) }
+        if let state = inserted?.state { scheduleMaintenance(state) }
         CrashPoint.reached(.indexBatchCommitted)
-        guard let progress = inserted?.1 else { return }
+        guard let inserted, let progress = inserted.progress else { return }
         if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
-        if shape.version > 0 { owner.archiveDidReport(.migrated(MigrationProgress(progress))) }
+        guard shape.version > 0 else { return }
+        owner.archiveDidReport(.migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys)))
+    }
+}
+
+extension IndexProgress {
+    /// - Parameters:
+    ///   - built: How many entries the builder has read.
+    ///   - through: The entry up to which it has; `Int64.max` at the end.
+    ///   - unknown: How many entries it has to read again, because other programs have written them.
+    init(built: Int64, through: Int64, unknown: Int, of total: Int) {
+        // Before the end, at least one entry may be left, however many were removed since.
+        let read = through == .max ? total : min(Int(clamping: built), max(0, total - 1))
+        self.init(indexed: max(0, read - unknown), total: total, isComplete: through == .max && unknown == 0)
     }
 }
 

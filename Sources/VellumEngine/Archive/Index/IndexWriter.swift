@@ -195,10 +195,10 @@ final class IndexWriter {
 
     // MARK: Building
 
-    /// Whether the builder has yet to read entries that other programs have written.
-    func hasUnknownEntries() throws(SQLiteError) -> Bool {
-        guard state?.unindexedRows ?? 0 > 0 else { return false }
-        return try !IndexTables.unindexed(.unknown, of: archive, limit: 1, on: connection).isEmpty
+    /// How many entries the builder has yet to read because other programs have written them.
+    func unknownEntries() throws(SQLiteError) -> Int {
+        guard state?.unindexedRows ?? 0 > 0 else { return 0 }
+        return try IndexTables.unindexedCount(.unknown, of: archive, on: connection)
     }
 
     /// Inserts what the builder decoded, except for entries that have changed since it read them.

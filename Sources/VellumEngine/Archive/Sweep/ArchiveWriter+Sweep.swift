@@ -36,24 +36,20 @@ extension ArchiveWriter {
         return found
     }
 
-    /// Whether the file has a recent record that this process has the archive open, and of its policies.
-    func hasRecentHeartbeat(at now: WallInstant) throws(SQLiteError) -> Bool {
+    /// Whether the file has the policies of this process, written within a day.
+    func hasWrittenPolicies(at now: WallInstant) throws(SQLiteError) -> Bool {
         let recent = try RetentionTable.policies(of: id, on: connection).filter { $0.seen.isRecent(at: now) }
-        let isWritten = policies.allSatisfy { policy in
+        return policies.allSatisfy { policy in
             recent.contains { ($0.age, $0.idle, $0.staleWindow) == (policy.age, policy.idle, policy.staleWindow) }
         }
-        guard isWritten else { return false }
-        guard let versionGroup else { return true }
-        return try ArchiveTable.lastSeen(id, in: versionGroup, on: connection)?.isRecent(at: now) ?? false
     }
 
-    /// Records that this process has the archive open, and its policies. In a transaction.
-    func writeHeartbeat(at now: WallInstant) throws(SQLiteError) {
+    /// Writes the policies of this process, and forgets those of programs that have not opened the archive for weeks. In a transaction.
+    func writePolicies(at now: WallInstant) throws(SQLiteError) {
         try RetentionTable.deleteOld(of: id, before: now.advanced(byMilliseconds: -2 * Retention.week), on: connection)
         try RetentionTable.write(policies, of: id, at: now, on: connection)
-        if let versionGroup { try ArchiveTable.writeHeartbeat(id, in: versionGroup, at: now, on: connection) }
-        heartbeatWritten = now
-        CrashPoint.reached(.heartbeatRecorded)
+        policiesWritten = now
+        CrashPoint.reached(.policiesWritten)
     }
 
     /// Whether any entry of the block may have expired. If none has, notes when the first will.
@@ -118,7 +114,7 @@ extension ArchiveWriter {
 }
 
 extension WallInstant {
-    /// Whether it lies within a day of now, so that a heartbeat of this moment need not be written again.
+    /// Whether it lies within a day of now, so that policies written then need not be written again.
     func isRecent(at now: WallInstant) -> Bool {
         let day: Int64 = 24 * 3600 * 1000
         return self > now.advanced(byMilliseconds: -day) && self < now.advanced(byMilliseconds: day)

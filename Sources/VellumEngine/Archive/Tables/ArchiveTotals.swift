@@ -9,7 +9,7 @@ internal import VellumCore
 ///   complement: a damaged number must not hide entries. `recency` is the number of records in the recency log. `expiring` is 1 once there was an entry with an age of its own.
 /// - `max_bytes` is the disk limit; `is_max_given` is 1 once a caller set it.
 /// - The format of the file stands here a second time, because one damaged byte of the header must not make it look newer.
-/// - `version_group` is shared by archives that replace one another; `seen` is when the archive was last open.
+/// - `cache_version` is the version of the cache whose values the archive holds, if it is one; `version_since` is when it got it.
 enum ArchiveTable {
     static let create = """
         CREATE TABLE archives( -- format \(Schema.formatVersion)
@@ -25,12 +25,10 @@ enum ArchiveTable {
             expiring INTEGER NOT NULL DEFAULT 0,
             max_bytes INTEGER NOT NULL,
             is_max_given INTEGER NOT NULL,
-            version_group TEXT,
-            seen INTEGER NOT NULL DEFAULT 0
+            cache_version TEXT,
+            version_since INTEGER NOT NULL DEFAULT 0
         )
         """
-
-    static let createIndex = "CREATE INDEX archives_by_version_group ON archives(version_group)"
 
     /// Text that the schema of every file of this package contains.
     static let beginningOfCreate = "CREATE TABLE archives("
@@ -63,7 +61,6 @@ enum ArchiveTable {
     }
 
     static let lastID = "SELECT max(id) FROM archives"
-    static let delete = "DELETE FROM archives WHERE id = ?1"
 
     private static let insertRow = "INSERT INTO archives(name, max_bytes, is_max_given) VALUES (?1, ?2, ?3) RETURNING id"
 
@@ -100,8 +97,8 @@ enum ArchiveTable {
 
     private static let intactCleared = "iif(cleared_check = -1 - cleared, cleared, 0)"
 
-    static let list = "SELECT id, name, version_group, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id"
-    static let listBackwards = "SELECT id, name, version_group, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id DESC"
+    static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id"
+    static let listBackwards = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id DESC"
     /// Reads the index on the names alone, which may be readable where the table is not.
     static let listByName = "SELECT id, name, NULL, NULL, NULL, 0 FROM archives ORDER BY name"
 
@@ -109,98 +106,45 @@ enum ArchiveTable {
     struct Listed {
         var id: Int64
         var name: String?
-        var versionGroup: String?
+        var cacheVersion: String?
         var limit: StoredLimit
         /// The number of the last entry that was there when the archive was emptied; 0 if it is damaged.
         var cleared: Int64
 
-        private enum Column: Int32 { case id, name, versionGroup, bytes, isGiven, cleared }
+        private enum Column: Int32 { case id, name, cacheVersion, bytes, isGiven, cleared }
 
         init(_ row: Statement) {
             id = row.int(Column.id)
             name = row.text(Column.name)
-            versionGroup = row.text(Column.versionGroup)
+            cacheVersion = row.text(Column.cacheVersion)
             limit = StoredLimit(bytes: row.int(Column.bytes), isGiven: row.int(Column.isGiven))
             cleared = row.int(Column.cleared)
         }
     }
 
-    // MARK: Version groups
+    // MARK: Versions
 
-    private static let selectHeartbeat = "SELECT version_group, seen FROM archives WHERE id = ?1"
-    private static let updateHeartbeat = "UPDATE archives SET version_group = ?2, seen = ?3 WHERE id = ?1"
+    private static let selectVersion = "SELECT cache_version, version_since FROM archives WHERE id = ?1"
+    private static let updateVersion = "UPDATE archives SET cache_version = ?2, version_since = ?3 WHERE id = ?1"
 
-    private enum HeartbeatColumn: Int32 { case versionGroup, seen }
+    private enum VersionColumn: Int32 { case version, since }
 
-    /// When the archive was last open as one of this version group; `nil` if it is not in the group.
-    static func lastSeen(_ id: Int64, in versionGroup: String, on connection: Connection) throws(SQLiteError) -> WallInstant? {
-        let read = try connection.prepare(selectHeartbeat)
+    /// The cache version of an archive, and since when it has it; `nil` if it has none.
+    static func version(of id: Int64, on connection: Connection) throws(SQLiteError) -> (version: String, since: WallInstant)? {
+        let read = try connection.prepare(selectVersion)
         read.bind(id, at: 1)
-        guard try read.step(), read.text(HeartbeatColumn.versionGroup) == versionGroup else { return nil }
-        return read.instant(HeartbeatColumn.seen)
+        guard try read.step(), let version = read.text(VersionColumn.version) else { return nil }
+        return (version, read.instant(VersionColumn.since))
     }
 
-    /// Makes the archive one of the version group, open at `now`.
-    static func writeHeartbeat(
-        _ id: Int64, in versionGroup: String, at now: WallInstant, on connection: Connection
+    static func setVersion(
+        _ version: String, since now: WallInstant, of id: Int64, on connection: Connection
     ) throws(SQLiteError) {
-        let store = try connection.prepare(updateHeartbeat)
+        let store = try connection.prepare(updateVersion)
         store.bind(id, at: 1)
-        store.bind(versionGroup, at: 2)
+        store.bind(version, at: 2)
         store.bind(now.rawValue, at: 3)
         try store.run()
-    }
-
-    private static let selectSiblings = """
-        SELECT id, name, entries, seen FROM archives WHERE version_group = ?1 AND id <> ?2 ORDER BY seen, id
-        """
-
-    /// Another archive of a version group.
-    struct Sibling {
-        var id: Int64
-        var name: String
-        var entries: Int64
-        /// When it was last open.
-        var seen: WallInstant
-
-        private enum Column: Int32 { case id, name, entries, seen }
-
-        init(_ row: Statement) {
-            id = row.int(Column.id)
-            name = row.text(Column.name) ?? ""
-            entries = row.int(Column.entries)
-            seen = row.instant(Column.seen)
-        }
-    }
-
-    /// The archives of the group but for one, the one that was open longest ago first.
-    static func siblings(of id: Int64, in versionGroup: String, on connection: Connection) throws(SQLiteError) -> [Sibling] {
-        let find = try connection.prepare(selectSiblings)
-        find.bind(versionGroup, at: 1)
-        find.bind(id, at: 2)
-        var found: [Sibling] = []
-        while try find.step() {
-            let sibling = Sibling(find)
-            guard 1...EntryID.lastArchive ~= sibling.id else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
-            }
-            found.append(sibling)
-        }
-        return found
-    }
-
-    private static let selectLimit = """
-        SELECT max_bytes, is_max_given FROM archives WHERE version_group = ?1 ORDER BY seen DESC, id DESC LIMIT 1
-        """
-
-    private enum LimitColumn: Int32 { case bytes, isGiven }
-
-    /// The limit of the archive of the version group that was open last.
-    static func limit(ofVersionGroup versionGroup: String, on connection: Connection) throws(SQLiteError) -> StoredLimit? {
-        let find = try connection.prepare(selectLimit)
-        find.bind(versionGroup, at: 1)
-        guard try find.step() else { return nil }
-        return StoredLimit(bytes: find.int(LimitColumn.bytes), isGiven: find.int(LimitColumn.isGiven))
     }
 }
 
@@ -244,12 +188,16 @@ struct ArchiveTotals: Equatable {
 
 extension ArchiveTotals {
     static let load = """
-        SELECT entries, bytes, next, low_water, cleared, cleared_check, recency, expiring, max_bytes, is_max_given FROM archives WHERE id = ?1
+        SELECT entries, bytes, next, low_water, cleared, cleared_check, recency, expiring, max_bytes, is_max_given, cache_version
+        FROM archives WHERE id = ?1
         """
 
     private enum Column: Int32 {
-        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven
+        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven, cacheVersion
     }
+
+    /// Whether the row is of an archive that holds this version of a cache.
+    static func isOf(version: String, _ row: Statement) -> Bool { row.isText(version, at: Column.cacheVersion) }
 
     /// Without the entries from `nextID` on, which ``EntryTable/add(_:to:)`` adds.
     init(_ row: Statement, ofArchive id: Int64) {
@@ -288,13 +236,17 @@ extension ArchiveTotals {
         try store.run()
     }
 
-    /// The id up to which the archive was emptied, alone.
-    static func cleared(_ id: Int64) -> String { "SELECT cleared, cleared_check FROM archives WHERE id = \(id)" }
+    /// The id up to which the archive was emptied, and the version of the cache that it holds.
+    static func cleared(_ id: Int64) -> String { "SELECT cleared, cleared_check, cache_version FROM archives WHERE id = \(id)" }
 
     /// Runs ``cleared(_:)``. Without such an archive there are no entries either.
-    static func readCleared(_ read: Statement, ofArchive id: Int64) throws(SQLiteError) -> Int64 {
+    static func readCleared(_ read: Statement, ofArchive id: Int64, version: String?) throws(SQLiteError) -> Int64 {
         defer { read.reset() }
-        guard try read.step() else { return .max }
+        guard try read.step() else {
+            if version != nil { throw .versionReplaced }
+            return .max
+        }
+        if let version, !read.isText(version, at: 2) { throw .versionReplaced }
         guard read.int(0) == ~read.int(1) else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "It is unknown which entries of an archive were removed.")
         }

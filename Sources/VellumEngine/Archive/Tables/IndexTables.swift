@@ -197,6 +197,15 @@ enum IndexTables {
         return ids
     }
 
+    private static func countUnindexedOfKind(_ n: Int64) -> String { "SELECT count(*) FROM unindexed_\(n) WHERE kind = ?1" }
+
+    static func unindexedCount(_ kind: UnindexedKind, of n: Int64, on connection: Connection) throws(SQLiteError) -> Int {
+        let count = try connection.prepare(countUnindexedOfKind(n))
+        count.bind(kind.rawValue, at: 1)
+        guard try count.step() else { return 0 }
+        return Int(count.int(0))
+    }
+
     // MARK: Statistics
 
     /// The tables that ANALYZE creates (sqlite.org/fileformat2.html, 2.6.3 and 2.6.5).

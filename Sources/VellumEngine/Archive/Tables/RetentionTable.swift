@@ -13,7 +13,13 @@ enum RetentionTable {
         ) WITHOUT ROWID
         """
 
-    static let deleteAll = "DELETE FROM retention WHERE archive = ?1"
+    private static let deleteOfArchive = "DELETE FROM retention WHERE archive = ?1"
+
+    static func deleteAll(of archive: Int64, on connection: Connection) throws(SQLiteError) {
+        let delete = try connection.prepare(deleteOfArchive)
+        delete.bind(archive, at: 1)
+        try delete.run()
+    }
 
     private static let select = "SELECT age, idle, stale_window, seen FROM retention WHERE archive = ?1"
 

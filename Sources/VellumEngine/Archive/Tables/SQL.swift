@@ -89,7 +89,6 @@ enum SQL {
     /// The indexes of every file.
     static let indexes: KeyValuePairs = [
         "entries_by_hash": EntryTable.createIndex, "entries_in_files": EntryTable.createIndexOfFiles,
-        "archives_by_version_group": ArchiveTable.createIndex,
     ]
 
     /// How many tables and indexes there are: reading it makes a connection open the log.

@@ -22,17 +22,17 @@ package struct OriginalCache: Sendable {
     package struct Placed: Sendable {
         /// The name of the archive.
         package var archive: String
-        /// What the archive has in common with other versions of the same cache.
-        package var versionGroup: String
+        /// The version of the cache.
+        package var version: String
         /// The key in the archive.
         package var key: EntryKey
         /// The encoded value.
         package var bytes: Data
 
         /// Creates an entry of an archive.
-        package init(archive: String, inVersionGroup versionGroup: String, key: EntryKey, bytes: Data) {
+        package init(archive: String, version: String, key: EntryKey, bytes: Data) {
             self.archive = archive
-            self.versionGroup = versionGroup
+            self.version = version
             self.key = key
             self.bytes = bytes
         }

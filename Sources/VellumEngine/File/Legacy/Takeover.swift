@@ -89,6 +89,7 @@ struct Takeover {
         try Schema.prepare(target, .caches)
         let writer = try WriteConnection(target)
         var archives: [String: ArchiveWriter] = [:]
+        var versions: [Int64: String] = [:]
         var outcome = Outcome()
         let rows = OriginalRows(try source.prepare(OriginalTable.entries))
         while let batch = rows.next(512) {
@@ -97,9 +98,7 @@ struct Takeover {
                 let number = try writer.archiveNumber(named: place.archive, withLimit: .unknown)
                 let archive = ArchiveWriter(id: number, name: place.archive, connection: target)
                 archive.isUnlimited = true
-                archive.versionGroup = EntryKey(place.versionGroup).normalized
                 writer.add(archive)
-                try writer.transaction { () throws(SQLiteError) in try archive.writeHeartbeat(at: now) }
                 archives[place.archive] = archive
             }
             try writer.transaction { () throws(SQLiteError) in
@@ -109,6 +108,13 @@ struct Takeover {
                         continue
                     }
                     try archive.load()
+                    // Of several versions the one that was written last stays. A cache that is opened with another one is emptied.
+                    let version = EntryKey(place.version).normalized
+                    if versions.updateValue(version, forKey: archive.id) != version {
+                        outcome.taken -= archive.held.entries
+                        try archive.removeAll()
+                        try ArchiveTable.setVersion(version, since: row.written, of: archive.id, on: target)
+                    }
                     try archive.salvage(Entry(bytes: place.bytes, written: row.written), place.key, at: now)
                     outcome.taken += 1
                 }

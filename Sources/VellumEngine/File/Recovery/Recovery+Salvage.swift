@@ -21,9 +21,8 @@ extension Recovery {
             let number = try writer.archiveNumber(named: archive.name, withLimit: found.limit ?? .unknown)
             let rows = ArchiveWriter(id: number, name: archive.name, connection: target)
             rows.isUnlimited = true
-            rows.versionGroup = found.versionGroup
-            try writer.transaction { () throws(SQLiteError) in try rows.writeHeartbeat(at: now) }
             writer.add(rows)
+            if let version = found.cacheVersion { _ = try writer.setVersion(version, of: rows, mayReplace: true, at: now) }
             let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
             while let found = entries.next(512) {
                 try writer.transaction { () throws(SQLiteError) in
@@ -124,7 +123,7 @@ extension Recovery {
     }
 
     private struct Description {
-        var versionGroup: String?
+        var cacheVersion: String?
         var limit: StoredLimit?
         var cleared: Int64 = 0
     }
@@ -141,7 +140,7 @@ extension Recovery {
                     guard let name = listed.name, 1...EntryID.lastArchive ~= listed.id else { continue }
                     let archive = Archive(number: listed.id, name: name)
                     var description = archives[archive] ?? Description()
-                    description.versionGroup = listed.versionGroup ?? description.versionGroup
+                    description.cacheVersion = listed.cacheVersion ?? description.cacheVersion
                     if 0..<Int64(1) << EntryID.bits ~= listed.cleared { description.cleared = max(description.cleared, listed.cleared) }
                     if listed.limit.isPossible { description.limit = listed.limit }
                     archives[archive] = description

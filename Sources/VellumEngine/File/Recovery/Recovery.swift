@@ -17,7 +17,7 @@ enum Recovery {
     /// The error of a device that fails to read some part of the file.
     static func readFailure(of path: String) -> SQLiteError? {
         do throws(SQLiteError) {
-            return try DatabaseFile.connectSharing(path).readFailure()
+            return try Connection(path: path).readFailure()
         } catch {
             return error.isDamage ? nil : error
         }

@@ -1,5 +1,3 @@
-internal import CSQLiteConfig
-internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
@@ -12,8 +10,6 @@ internal import VellumCore
 ///     40    the process that announces
 ///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
 ///     56    how often processes have opened the database
-///     64    how often processes have asked for the lock of the database
-///     72    the process that keeps the database locked; 0 if there is none
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
 ///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
 ///           generation, hash of the key, archive and author
@@ -78,7 +74,6 @@ struct ChangePage: @unchecked Sendable {
         finished.pointee.store(first, ordering: .relaxed)
         word(32).pointee.store(0, ordering: .relaxed)
         word(56).pointee.store(first, ordering: .relaxed)
-        word(72).pointee.store(0, ordering: .relaxed)
         word(8).pointee.store(UInt64(Self.capacity), ordering: .relaxed)
         word(0).pointee.store(Self.magic, ordering: .releasing)
     }
@@ -221,46 +216,6 @@ struct ChangePage: @unchecked Sendable {
 
     /// Announces that this process has opened the database. The process must already hold SQLite's shared lock.
     func announceOpening() { word(56).pointee.add(1, ordering: .sequentiallyConsistent) }
-
-    // MARK: Keeping the database locked
-
-    /// How often processes have asked for the lock.
-    var requests: UInt32 { UInt32(truncatingIfNeeded: word(64).pointee.load(ordering: .sequentiallyConsistent)) }
-
-    /// Asks the process that keeps the database locked to share it.
-    func requestLock() {
-        word(64).pointee.add(1, ordering: .sequentiallyConsistent)
-        wakeWaiters()
-    }
-
-    /// Wakes those who wait for a request.
-    func wakeWaiters() { vellum_wake_all(requestsWord) }
-
-    /// Blocks until the number of requests is another, or ``wakeWaiters()`` is called.
-    func waitForRequest(after requests: UInt32) { vellum_wait_while(requestsWord, requests) }
-
-    /// The half of the counter that changes with each request.
-    private var requestsWord: UnsafeMutablePointer<UInt32> {
-        #if _endian(little)
-            (start + 64).assumingMemoryBound(to: UInt32.self)
-        #else
-            (start + 68).assumingMemoryBound(to: UInt32.self)
-        #endif
-    }
-
-    /// The process that keeps the database locked, if there is one.
-    var lockHolder: Int32? {
-        let process = Int32(truncatingIfNeeded: word(72).pointee.load(ordering: .sequentiallyConsistent))
-        // One that was killed is still there.
-        return process > 0 && (kill(process, 0) == 0 || errno == EPERM) ? process : nil
-    }
-
-    func setLockHolder(_ process: Int32) { word(72).pointee.store(UInt64(process), ordering: .sequentiallyConsistent) }
-
-    /// Removes the process, unless another is the holder now.
-    func removeLockHolder(_ process: Int32) {
-        _ = word(72).pointee.compareExchange(expected: UInt64(process), desired: 0, ordering: .sequentiallyConsistent)
-    }
 
     // MARK: Setting aside
 

@@ -49,12 +49,7 @@ final class ChangesFile: Sendable {
             guard FileIdentity(path: path) != identity else { return }
             // The file was moved with its database: the next transaction or location check reports it.
             guard !page.isRetired else { return }
-            let old = page.requests
-            page.requestLock()
             identity = try Self.map(path, at: start.address)
-            // Nobody could ask for the lock in the old file, so it is shared.
-            while page.requests == old || page.requests == old &+ 1 { page.requestLock() }
-            page.wakeWaiters()
         }
     }
 

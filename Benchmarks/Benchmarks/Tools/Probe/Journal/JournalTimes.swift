@@ -2,7 +2,7 @@ import Foundation
 import Samples
 import Vellum
 
-/// The prototype of a journal beside the same store, which keeps its file locked: bursts, new keys, and records over old values.
+/// The prototype of a journal beside the same store: bursts, new keys, and records over old values.
 enum JournalTimes {
     static func measure(_ workspace: Workspace) throws -> [Figure] {
         var figures: [Figure] = []
@@ -46,7 +46,6 @@ enum JournalTimes {
         let folder = try workspace.folder("journal-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder)
-        factory.lockingMode = .exclusive
         let store = try factory.store(for: JournaledStore.Record.self, memoryLimit: 1.megaByte, diskLimit: 8.gigaBytes)
         for start in stride(from: 0, to: count, by: 10_000) {
             try store.record(contentsOf: (start..<start + 10_000).map { try record($0) })

@@ -1,0 +1,16 @@
+public import VellumCore
+
+// Calls that a reader tries first. They do not compile, and the message says what to write.
+
+extension ArchivesFactory {
+    /// The archive of a type, with the labels of ``store(for:memoryLimit:diskLimit:expiration:)``.
+    @_disfavoredOverload
+    @available(
+        *, unavailable, message: "Write trySetMaxMemorySize: and trySetMaxDiskSize:, or call store(for:memoryLimit:diskLimit:)"
+    )
+    public func archives<Archive: Archivable>(
+        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
+    ) throws -> ArchiveManager<Archive> {
+        preconditionFailure()
+    }
+}
