@@ -2,7 +2,12 @@
 
 SWIFT ?= swift
 
-.PHONY: demo demo-fleet bench-shared test test-shared fleet lint format bench measure docs tsan asan crash faults damage fuzz soak setup
+.PHONY: help demo demo-fleet bench-shared quick test test-shared server fleet lint format bench measure docs tsan asan crash faults damage \
+	fuzz soak setup
+
+# Prints the targets.
+help:
+	@awk '/^#/ { text = text " " substr($$0, 3); next } /^[a-z-]+:/ && text != "" { sub(/:.*/, ""); sub(/\. .*/, ".", text); printf "%-14s%s\n", $$0, text } { text = "" }' Makefile
 
 setup:
 	@sh Scripts/setup.sh
@@ -14,66 +19,68 @@ demo: setup
 	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS) .build/Airports
 
 # Four processes, one server that is killed and comes back, and a slow source.
-demo-fleet: setup
-	@sh Scripts/setup.sh redis-server redis-server redis
+demo-fleet: setup server
 	@$(SWIFT) build -c release --product Fleet --traits Valkey --scratch-path .build/shared
 	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/Fleet"
 
 # Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
-bench-shared: setup
-	@sh Scripts/setup.sh redis-server redis-server redis
+bench-shared: setup server
 	@sh Scripts/setup.sh hiredis libhiredis-dev hiredis-devel || true
 	@$(SWIFT) build -c release --product SharedBenchmark --traits Valkey --scratch-path .build/shared
 	@cc -O2 -o .build/shared/hiredis_get Benchmarks/hiredis_get.c -lhiredis || rm -f .build/shared/hiredis_get
 	@HIREDIS=.build/shared/hiredis_get \
 		"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/SharedBenchmark"
 
-# Runs all tests, Shallows first: tests that wait for threads would slow down tests that need the processor, and all have a time limit.
 # The user's cache folder is a temporary one: it may hold files of another version of this package.
-TEST = caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && XDG_CACHE_HOME="$$caches" $(SWIFT) test
-test: setup
-	$(SWIFT) build --build-tests
-ifeq ($(ARGUMENTS),)
-	$(TEST) --skip-build --parallel --filter Shallows
-	$(TEST) --skip-build --parallel --skip Shallows
-else
-	$(TEST) --skip-build --parallel $(ARGUMENTS)
-endif
+TEST = caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && XDG_CACHE_HOME="$$caches" $(SWIFT) test --skip-build --disable-xctest $(WIDTH)
+# Four tests at a time, or one where the toolchain cannot say so: all have a time limit, which ends while a test waits for a thread.
+WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width \
+	&& echo --experimental-maximum-parallelization-width 4 || echo --no-parallel)
+# VALKEY=1 builds with the trait `Valkey` and runs the tests of shared caches, too. Apart, because a trait changes what is built. TLS=1 does
+# it with the trait `ValkeyTLS`, whose library takes minutes to build.
+FLAVOR = $(if $(TLS),--traits ValkeyTLS --scratch-path .build/shared-tls,$(if $(VALKEY),--traits Valkey --scratch-path .build/shared))
+FOLDER = $(if $(TLS),.build/shared-tls,$(if $(VALKEY),.build/shared,.build))
 
-# Runs the tests of shared caches, which start servers of their own. Built apart, because a trait changes what is built. TLS=1 runs them
-# with the trait `ValkeyTLS`, whose library takes minutes to build.
-SHARED = --traits $(if $(TLS),ValkeyTLS --scratch-path .build/shared-tls,Valkey --scratch-path .build/shared)
-test-shared: setup
+# Builds and runs what most changes need: all but kills, damage, power loss, parity, shared caches on a server and random queries.
+quick: setup
+	VELLUM_QUICK=1 $(SWIFT) build --build-tests --scratch-path .build/quick
+	export VELLUM_QUICK=1; $(TEST) --scratch-path .build/quick $(ARGUMENTS)
+
+# Runs all tests, and checks programs that use the products.
+test: setup $(if $(VALKEY)$(TLS),server)
+	$(SWIFT) build --build-tests $(FLAVOR)
+	@sh Scripts/check-clients.sh $(FOLDER)/debug $(if $(VALKEY)$(TLS),--valkey)
+	$(TEST) $(FLAVOR) $(ARGUMENTS)
+
+# Runs the tests of shared caches, which start servers of their own. TLS=1 runs them with the trait `ValkeyTLS`.
+test-shared:
+	@sh Scripts/check-traits.sh
+	@$(MAKE) test VALKEY=1 ARGUMENTS="--filter ValkeyTests $(ARGUMENTS)"
+
+server:
 	@sh Scripts/setup.sh redis-server redis-server redis
-	@SWIFT="$(SWIFT)" sh Scripts/check-traits.sh
-	$(SWIFT) build --build-tests $(SHARED)
-	$(TEST) --skip-build --parallel $(SHARED) --filter ValkeyTests $(ARGUMENTS)
 
-# Eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
 SECONDS ?= 60
-fleet: setup
-	@sh Scripts/setup.sh redis-server redis-server redis
-	$(SWIFT) build --build-tests --traits Valkey --scratch-path .build/shared
-	VELLUM_FLEET=$(SECONDS) $(SWIFT) test --skip-build --traits Valkey --scratch-path .build/shared --filter FleetTests $(ARGUMENTS)
+# Runs eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
+fleet:
+	@VELLUM_FLEET=$(SECONDS) $(MAKE) test VALKEY=1 ARGUMENTS="--filter FleetTests $(ARGUMENTS)"
 
-# Run the tests under ThreadSanitizer or AddressSanitizer, except those that kill, fork or count the resources of a process.
+# Not those that kill, fork or count the resources of a process.
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack'
+# Runs the tests under ThreadSanitizer.
 tsan: setup
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan
-	$(TEST) --skip-build --sanitize=thread --scratch-path .build/tsan --filter Shallows
-	$(TEST) --skip-build --sanitize=thread --scratch-path .build/tsan --skip Shallows $(SANITIZED) $(ARGUMENTS)
+	$(TEST) --sanitize=thread --scratch-path .build/tsan $(SANITIZED) $(ARGUMENTS)
 
-# Leaks are not checked: XCTest and tests of storages that never reply have some.
+# Runs the tests under AddressSanitizer. Leaks are not checked: tests of storages that never reply have some.
 asan: setup
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build/asan
-	export ASAN_OPTIONS=detect_leaks=0; $(TEST) --skip-build --sanitize=address --scratch-path .build/asan --filter Shallows
-	export ASAN_OPTIONS=detect_leaks=0; $(TEST) --skip-build --sanitize=address --scratch-path .build/asan --skip Shallows \
-		$(SANITIZED) $(ARGUMENTS)
+	export ASAN_OPTIONS=detect_leaks=0; $(TEST) --sanitize=address --scratch-path .build/asan $(SANITIZED) $(ARGUMENTS)
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
 	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions' $(ARGUMENTS)
-	export VELLUM_KILLS=100; $(TEST) --skip-build --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
+	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.
 faults: setup
@@ -87,19 +94,21 @@ damage: setup
 soak: setup
 	VELLUM_SOAK=$(SECONDS) $(SWIFT) test --filter SoakTests $(ARGUMENTS)
 
-# Runs libFuzzer on readers of untrusted bytes, FUZZ_SECONDS each; then compares random queries with indexes, without, and on an array.
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor resp records
+# Runs libFuzzer on readers of untrusted bytes, FUZZ_SECONDS each; then compares random queries with indexes, without, and on an array.
 fuzz: setup
 	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
 
+# Checks the format of the sources.
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
 
+# Formats the sources.
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
 
 # Compares with alternative libraries, in one run. Takes several minutes.
 bench: setup
@@ -107,35 +116,11 @@ bench: setup
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # Builds the documentation of the products, and of what they export again from other modules, in one archive. Warnings are errors.
-# Compiles anew each time: the compiler does not write a symbol graph again if only comments in another module have changed.
-PRODUCTS = Vellum MiniCache Shallows ShallowsSQLite CBORCoding MiniCacheValkey ShallowsValkey
-DOCS = $(CURDIR)/.build/docs
 docs: setup
-	@rm -rf $(DOCS)/*-*-* $(DOCS)/symbols $(DOCS)/graphs $(DOCS)/archives .build/documentation; mkdir -p $(DOCS)/symbols $(DOCS)/archives .build/documentation
-	@set -e; for product in $(PRODUCTS); do \
-		$(SWIFT) build --target $$product --traits Valkey --scratch-path $(DOCS) \
-			-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(DOCS)/symbols; \
-		graphs=$(DOCS)/graphs/$$product; mkdir -p $$graphs; \
-		for graph in $(DOCS)/symbols/$$product@*.json; do if [ -e "$$graph" ]; then cp "$$graph" $$graphs; fi; done; \
-		cp $(DOCS)/symbols/$$product.symbols.json $$graphs; \
-		for module in VellumCore VellumRemote VellumValkey; do \
-			if [ -e $(DOCS)/symbols/$$module.symbols.json ]; then \
-				$(SWIFT) Scripts/reexported.swift $$graphs/$$product.symbols.json $(DOCS)/symbols/$$module.symbols.json \
-					$$graphs/$$product.symbols.json; \
-			fi; \
-		done; \
-		docc convert Sources/$$product/Documentation.docc --additional-symbol-graph-dir $$graphs --warnings-as-errors \
-			--fallback-display-name $$product --fallback-bundle-identifier $$product \
-			--output-path $(DOCS)/archives/$$product.doccarchive; \
-	done
-	@if docc merge --help >/dev/null 2>&1; then \
-		docc merge $(DOCS)/archives/*.doccarchive --synthesized-landing-page-name Vellum \
-			--output-path .build/documentation/Vellum.doccarchive; \
-	else \
-		mv $(DOCS)/archives/*.doccarchive .build/documentation; \
-	fi
+	$(SWIFT) build --traits Valkey --scratch-path .build/shared
+	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
 	@echo "The documentation is in .build/documentation."
 
-# Figures of the sources that are reported and not limited.
+# Prints figures of the sources: lines, files, parameters, and the files on the path of a value.
 measure:
 	@sh Scripts/measure.sh

@@ -14,7 +14,7 @@ let package = Package(
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "CBORCoding", targets: ["CBORCoding"]),
-        // With the trait `Valkey`; without it they are empty.
+        // With the trait `Valkey`; without it, making a `ValkeyServer` is an error that names the trait.
         .library(name: "MiniCacheValkey", targets: ["MiniCacheValkey"]),
         .library(name: "ShallowsValkey", targets: ["ShallowsValkey"]),
     ],
@@ -44,7 +44,7 @@ let package = Package(
             ]
         ),
         .target(name: "CChecksum"),
-        // Calls of SQLite's C API and of the system that Swift does not import.
+        // Calls of SQLite's C API that Swift does not import.
         .target(
             name: "CSQLiteConfig", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))],
             linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -96,7 +96,8 @@ let package = Package(
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
 
-        // Tests: one target for each of the sources, then the seeds as clients see them, then processes that are killed.
+        // Tests: one target for each of the sources, then queries against a model, shared caches, the seeds as clients see them, and
+        // processes that are killed. Those from `QueryModelTests` on are not part of `make quick`.
         .testTarget(name: "CBORCodingTests", dependencies: ["CBORCoding"]),
         .testTarget(name: "VellumCoreTests", dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
@@ -111,6 +112,8 @@ let package = Package(
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+        // Random queries with indexes, without, and on an array.
+        .testTarget(name: "QueryModelTests", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
@@ -152,12 +155,13 @@ let package = Package(
             path: "Tests/ScriptedDisk"),
         .target(name: "CrashScript", dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
         .executableTarget(
-            name: "CrashChild", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase"],
+            name: "CrashChild",
+            dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase"],
             path: "Tests/CrashChild"),
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "Vellum", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "CrashChild", "RawDatabase",
+                "Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "CrashChild", "RawDatabase",
             ]),
         .testTarget(
             name: "ReliabilityTests",
@@ -185,6 +189,16 @@ if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
             ],
             path: "Fuzzing",
             exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}
+
+/// `make quick` builds what most changes need: SwiftPM builds every test target that a package has.
+if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
+    let left: Set = [
+        "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
+        "ScriptedDisk", "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
+        "ExchangeRates", "Fleet", "SharedBenchmark",
+    ]
+    package.targets.removeAll { left.contains($0.name) }
 }
 
 /// One language for every target of ours. The parity tests are compiled as clients are, with no setting of ours.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A client without the trait `Valkey` must resolve nothing but swift-log, and with it swift-nio.
+# A client without the trait `Valkey` must resolve nothing but swift-log, and build; with it, it must resolve swift-nio.
 set -eu
 package="$(cd "$(dirname "$0")/.." && pwd)"
 folder="$(mktemp -d)"
@@ -24,8 +24,12 @@ EOF
 }
 
 without="$(resolved '')"
+(cd "$folder/Client" && ${SWIFT:-swift} build --disable-index-store >"$folder/log" 2>&1) || {
+    grep 'error:' "$folder/log" >&2 || tail -n 20 "$folder/log" >&2
+    exit 1
+}
 with="$(resolved ', traits: ["Valkey"]')"
-echo "A client without the trait resolves: $without"
+echo "A client without the trait builds, and resolves: $without"
 echo "A client with the trait resolves: $with"
 [ "$without" = "swift-log " ] || {
     echo "Without the trait, only swift-log may be resolved." >&2

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("CBORValue", .timeLimit(.minutes(60)))
+@Suite("CBORValue", .timeLimit(.minutes(1)))
 struct CBORValueTests {
     private let person: CBORValue = [
         "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, nil, true], 7: .bytes(Data([1, 2])),
@@ -18,6 +18,14 @@ struct CBORValueTests {
         #expect(person["scores"]?[0] == 1.5)
         #expect(person[7] == nil && person[CBORValue.integer(7)] == .bytes(Data([1, 2])))
         #expect(person["scores"]?[4] == nil && person["nobody"] == nil && person["name"]?["x"] == nil && person["name"]?[0] == nil)
+    }
+
+    @Test func anIntegerThatFitsHasAnIntValue() {
+        for number in [0, -1, 362_188_800, Int.min, .max] { #expect(CBORValue.integer(Int128(number)).intValue == number) }
+        let others: [CBORValue] = [
+            .integer(Int128(Int.max) + 1), .integer(Int128(Int.min) - 1), .integer(.max), 1.0, "1", true, nil, .tagged(1, 1), [1], [:],
+        ]
+        for value in others { #expect(value.intValue == nil) }
     }
 
     @Test func theDescriptionIsDiagnosticNotation() {

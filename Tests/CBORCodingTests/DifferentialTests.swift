@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A value that round-trips through JSON or property lists round-trips through CBOR.
-@Suite("CBOR, JSON and property lists", .timeLimit(.minutes(60)))
+@Suite("CBOR, JSON and property lists", .timeLimit(.minutes(1)))
 struct DifferentialTests {
     private protocol Random: Codable, Equatable {
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self

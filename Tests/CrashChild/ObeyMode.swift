@@ -6,7 +6,7 @@ import VellumEngine
 /// Carries out commands, one on each line, and answers.
 enum ObeyMode {
     static func run(_ arguments: [String]) throws {
-        let archives = try SharedArchives(in: arguments[2], arguments.count > 3 ? .exclusive : .shared)
+        let archives = try SharedArchives(in: arguments[2])
         while let line = readLine() {
             do {
                 say(try obey(line.split(separator: " ").map(String.init), archives))

@@ -11,6 +11,7 @@ import Vellum
 //     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that share one file for this time
 //     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and reports its memory and descriptors
 //     CrashChild versions FOLDER NUMBER VERSION MILLISECONDS  one of several programs of two versions of a type
+//     CrashChild cache FOLDER VERSION KEY VALUE          opens a cache with a version, prints how many values it has, and sets one
 //     CrashChild flood FOLDER MEGABYTES                  writes this amount to the same keys
 //     CrashChild fill FOLDER LENGTH                      records values until no space is left, prints their number, and waits
 //     CrashChild empty FOLDER each|all|evict             empties what was filled, prints how many entries there were and are
@@ -20,7 +21,7 @@ import Vellum
 //     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
 //     CrashChild who FOLDER                              prints which process has the file open, by SQLite's locks
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
-//     CrashChild obey FOLDER [exclusive]                 carries out commands, line by line, and keeps the file locked
+//     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
 //
@@ -71,6 +72,9 @@ do {
         exit(0)
     case "soak":
         try SoakMode.run(arguments)
+        exit(0)
+    case "cache":
+        try CacheMode.run(arguments)
         exit(0)
     case "flood":
         try FloodMode.run(arguments)

@@ -39,7 +39,7 @@ extension Model {
     /// The initial lines of a journal.
     package var lines: [String] {
         var lines = [
-            "state \(operations) \(now) \(tightLimit) \(catalog) \(version.rawValue) \(versionsSeen[.versionOne] ?? 0) \(versionsSeen[.versionTwo] ?? 0) \(typeVersion)"
+            "state \(operations) \(now) \(tightLimit) \(catalog) \(cacheVersion) \(typeVersion)"
         ]
         for archive in ScriptArchive.allCases {
             for (key, held) in items(on: archive).sorted(by: { $0.value.place < $1.value.place }) {
@@ -55,16 +55,13 @@ extension Model {
     /// - Returns: Whether it was one.
     mutating func take(_ words: [String]) -> Bool {
         switch words.first {
-        case "state" where words.count == 9:
+        case "state" where words.count == 7:
             operations = Int(words[1]) ?? 0
             now = Int64(words[2]) ?? 0
             tightLimit = Int(words[3]) ?? 0
             catalog = Int(words[4]) ?? 0
-            version = ScriptArchive(rawValue: words[5]) ?? .versionOne
-            for (archive, word) in zip([ScriptArchive.versionOne, .versionTwo], words[6...7]) where word != "0" {
-                versionsSeen[archive] = Int64(word)
-            }
-            typeVersion = Int64(words[8]) ?? 0
+            cacheVersion = Int(words[5]) ?? 0
+            typeVersion = Int64(words[6]) ?? 0
             return true
         case "entry" where words.count == 7:
             guard let archive = ScriptArchive(rawValue: words[1]) else { return false }

@@ -31,20 +31,19 @@ package final class Library {
         self.clock = clock
         file = try DatabaseFile.open(at: Self.url(in: folder), clock: clock.wallClock)
         file.largeValue = 450_000
-        for archive in ScriptArchive.allCases where !archive.isVersion { try open(archive, model) }
-        try open(model.version, model)
+        for archive in ScriptArchive.allCases { try open(archive, model) }
     }
 
     package func open(_ archive: ScriptArchive, _ model: Model) throws {
         let limit =
             switch archive {
             case .tight: try Capacity(DataSize(bytes: model.tightLimit))
-            case .versionOne, .versionTwo: try Capacity(DataSize(bytes: ScriptArchive.versionLimit))
+            case .cache: try Capacity(DataSize(bytes: ScriptArchive.cacheLimit))
             default: Capacity.unlimited
             }
         stores[archive] = try file.store(
             named: archive.rawValue, codec: ItemCodec(archive, version: archive == .safe ? model.typeVersion : 0),
-            inVersionGroup: archive.isVersion ? "versions" : nil,
+            cacheVersion: archive == .cache ? "\(model.cacheVersion)" : nil,
             memory: try Capacity(DataSize(bytes: archive == .bulky ? 400_000 : 2000)), disk: limit, caching: .values,
             indexing: archive == .safe ? Item.catalog(model.catalog, version: model.typeVersion) : nil, durability: archive.durability)
     }
@@ -60,8 +59,7 @@ package final class Library {
         guard let archive = ScriptArchive(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
         let item = Item(archive: archive, key: entry.key, version: version, filling: 20)
         return .init(
-            archive: archive.rawValue, inVersionGroup: "\(archive.rawValue) family", key: EntryKey(OriginalCache.keyPrefix + entry.key),
-            bytes: item.bytes)
+            archive: archive.rawValue, version: "1", key: EntryKey(OriginalCache.keyPrefix + entry.key), bytes: item.bytes)
     }
 
     /// Assigns keys to the migrated entries of an open archive.

@@ -18,9 +18,8 @@ package struct Model: Hashable, Sendable {
     package var catalog = 0
     /// The version of the type of the safe archive.
     package var typeVersion: Int64 = 0
-    /// The version that is open, and when each was last open.
-    package var version = ScriptArchive.versionOne
-    package var versionsSeen: [ScriptArchive: Int64] = [:]
+    /// The version of the cache.
+    package var cacheVersion = 1
     package var now: Int64 = 1_767_225_600_000
     /// The number of the last operation.
     package var operations = 0
@@ -65,17 +64,14 @@ package struct Model: Hashable, Sendable {
         case .index(let number):
             catalog = number
         case .drop:
-            archives[version.otherVersion] = nil
+            archives[.cache] = nil
         case .raise:
             typeVersion += 1
         case .replace:
-            version = version.otherVersion
-            versionsSeen[version] = now
+            cacheVersion += 1
+            archives[.cache] = nil
         case .wait(let days):
             now += Int64(days) * Self.day
-            let old = version.otherVersion
-            versionsSeen[version] = now
-            if now - (versionsSeen[old] ?? now) >= 7 * Self.day { removeColdest(of: old, atMost: removals) { _, _ in true } }
         case .starved, .query, .flush, .settle, .sweep, .reopen: break
         }
     }
@@ -84,7 +80,6 @@ package struct Model: Hashable, Sendable {
     package func shelfThatShrinks(during operation: Step) -> ScriptArchive? {
         switch operation {
         case .limit, .forget: .tight
-        case .wait: version.otherVersion
         default: nil
         }
     }
@@ -100,13 +95,7 @@ package struct Model: Hashable, Sendable {
                 let limit = tightLimit
                 removeColdest(of: .tight) { _, left in left > limit }
             }
-            if change.archive.isVersion {
-                // Entries of the replaced version first.
-                let (own, old) = (bytes(on: change.archive), change.archive.otherVersion)
-                removeColdest(of: old) { _, left in own + left > ScriptArchive.versionLimit }
-                let rest = bytes(on: old)
-                removeColdest(of: change.archive) { _, left in left + rest > ScriptArchive.versionLimit }
-            }
+            if change.archive == .cache { removeColdest(of: .cache) { _, left in left > ScriptArchive.cacheLimit } }
         case .delete: archives[change.archive]?[change.key] = nil
         case .clear: archives[change.archive] = nil
         }

@@ -50,19 +50,19 @@ package final class Performer {
             try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
         case .settle: library.file.waitForMaintenance()
         case .sweep: library.file.sweepEverything()
-        case .drop: _ = try library.file.dropArchive(named: model.version.otherVersion.rawValue)
+        case .drop:
+            try library.close(.cache)
+            _ = try library.file.dropArchive(named: ScriptArchive.cache.rawValue)
+            try library.open(.cache, model)
         case .reopen: try close()
         case .index, .raise, .replace, .wait: break
         }
-        let before = model
         model.apply(operation)
         switch operation {
         case .index, .raise:
             try library.close(.safe)
             try library.open(.safe, model)
-        case .replace:
-            try library.close(before.version)
-            try library.open(model.version, model)
+        case .replace: try library.open(.cache, model)
         case .wait:
             clock.now = model.now
             library.file.sweepEverything()

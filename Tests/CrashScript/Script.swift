@@ -12,7 +12,7 @@ package enum Script: String, CaseIterable, Sendable {
     case indexing
     /// Limits that shrink.
     case shrinking
-    /// Versions that replace one another.
+    /// A cache that is opened with other versions.
     case versions
     /// Opening and closing.
     case opening
@@ -25,7 +25,7 @@ package enum Script: String, CaseIterable, Sendable {
         switch self {
         case .indexing: (0..<5).map { part in put(250, on: .safe, from: part * 250, filling: 10) }
         case .shrinking: [.limit(100_000)] + (0..<5).map { part in put(260, on: .tight, from: part * 260, filling: 10) }
-        case .versions: [put(25, on: .versionOne, from: 0, filling: 100), .replace, put(5, on: .versionTwo, from: 0, filling: 100)]
+        case .versions: [put(25, on: .cache, from: 0, filling: 100)]
         case .opening: []
         case .mixed, .relaxed, .bulky: [put(20, on: .safe, from: 0, filling: 60), put(12, on: .tight, from: 0, filling: 300)]
         }
@@ -126,8 +126,8 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func versions(_ chance: Int, _ model: Model, _ random: inout SeededGenerator) -> Step {
         switch chance {
-        case ..<45: return .write([change(on: model.version, &random)])
-        case ..<60: return .read(model.version, key(&random))
+        case ..<45: return .write([change(on: .cache, &random)])
+        case ..<60: return .read(.cache, key(&random))
         case ..<70: return .replace
         case ..<76: return .drop
         case ..<82: return .wait(days: Bool.random(using: &random) ? 8 : 30)

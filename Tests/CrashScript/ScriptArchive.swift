@@ -15,8 +15,8 @@ package enum ScriptArchive: String, CaseIterable, Sendable {
     case fleeting
     /// Large objects.
     case bulky
-    /// A version of a cache and its replacement, which share a limit.
-    case versionOne, versionTwo
+    /// A cache, which is opened with one version and with another.
+    case cache
 
     package var durability: Durability {
         switch self {
@@ -26,12 +26,8 @@ package enum ScriptArchive: String, CaseIterable, Sendable {
         }
     }
 
-    package var isVersion: Bool { self == .versionOne || self == .versionTwo }
-
-    package var otherVersion: ScriptArchive { self == .versionOne ? .versionTwo : .versionOne }
-
-    /// The common limit of a version and its replacement.
-    package static let versionLimit = 4000
+    /// The limit of the cache.
+    package static let cacheLimit = 4000
     /// The default limit of the tight archive.
     package static let tightLimit = 6000
 }

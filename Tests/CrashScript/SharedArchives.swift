@@ -11,8 +11,8 @@ package final class SharedArchives {
     /// The disk limit of the archive.
     package static let tightLimit = 20_000
 
-    package init(in folder: String, _ mode: LockingMode = .shared) throws {
-        let file = try DatabaseFile.open(at: Library.url(in: folder), lockingMode: mode)
+    package init(in folder: String) throws {
+        let file = try DatabaseFile.open(at: Library.url(in: folder))
         var stores: [ScriptArchive: Store<Item>] = [:]
         for archive in [ScriptArchive.safe, .power, .relaxed, .tight, .fleeting] {
             stores[archive] = try file.store(

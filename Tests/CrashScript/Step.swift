@@ -21,9 +21,9 @@ package enum Step: Hashable, Sendable {
     /// Removes expired entries.
     case sweep
     case reopen
-    /// Opens the other version.
+    /// Opens the cache with another version.
     case replace
-    /// Drops the version that is not open.
+    /// Closes, drops and opens the cache.
     case drop
     /// Advances the clock by days.
     case wait(days: Int)

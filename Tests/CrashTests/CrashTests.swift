@@ -5,7 +5,7 @@ import VellumTestSupport
 import Vellum
 
 /// C6, and part of C10: processes that are killed, and several processes on one file.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct CrashTests {
     struct Item: ArchiveCodable, Equatable {
         static var archiveName: String { "crash item" }

@@ -51,7 +51,6 @@ struct Expectation {
         var partial = acknowledged
         partial.operations += 1
         partial.now = now
-        if case .wait = underWay { partial.now = acknowledged.now }
         let removed = acknowledged.visible(on: archive, at: now).count - (found[archive]?.count ?? 0)
         partial.apply(underWay, removingAtMost: max(0, removed))
         guard partial.contents(at: now) == found else { return nil }

@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C10: a process must not use a store that was open when it was forked. Attempts fail and do not affect the parent.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ForkTests {
     @Test func aStoreOfTheParentIsRejectedInTheChild() throws {
         let folder = try TemporaryDirectory()

@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 
 /// R2: a store that has filled its disk is emptied by another process.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .serialized)
 struct FullDiskProcessTests {
     @Test(arguments: [4, 16, 64], ["each", "all", "evict"])
     func aStoreWhoseProcessWasKilledOnAFullDiskIsEmptiedByTheNext(_ megabytes: Int, _ way: String) throws {

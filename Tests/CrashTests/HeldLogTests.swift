@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// A process stopped during a read prevents the log from restarting: it is identified, and writers continue.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .serialized)
 struct HeldLogTests {
     private final class ReceivedEvent: Sendable {
         let process = Locked<Int32??>(nil)

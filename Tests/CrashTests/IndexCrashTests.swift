@@ -5,7 +5,7 @@ import VellumTestSupport
 import Vellum
 
 /// An index agrees with its rows, even if their writer is killed at any time.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct IndexCrashTests {
     struct Item: ArchiveCodable, IndexedArchivable, Equatable {
         static var archiveName: String { "crash item" }

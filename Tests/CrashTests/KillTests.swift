@@ -8,7 +8,7 @@ import VellumTestSupport
 /// Processes killed at any time and between any two steps leave every acknowledged write intact.
 ///
 /// `VELLUM_KILLS` in the environment runs thousands of kills, with twenty at each point; `VELLUM_SEED` changes the random numbers.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct KillTests {
     private static var seed: UInt64 { ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 6 }
 
@@ -87,8 +87,5 @@ extension CrashPoint {
         .originalsRecorded, .originalsSynced, .originalFileMoved, .originalsKept,
     ]
 
-    /// The points that only a file passes that was kept locked, and the process that asks for it.
-    static let ofKeptLocks: [CrashPoint] = [.lockRequested, .lockEnds, .lockEnded, .fileShared]
-
-    static let ofScripts = allCases.filter { !(ofRecovery + ofTakeover + ofOriginals + ofKeptLocks).contains($0) }
+    static let ofScripts = allCases.filter { !(ofRecovery + ofTakeover + ofOriginals).contains($0) }
 }

@@ -3,7 +3,7 @@ import Testing
 import VellumTestSupport
 
 /// C2: the system log reports a change of a limit that people must know of, once.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LimitLogTests {
     private let folder: TemporaryDirectory
 
@@ -39,15 +39,14 @@ struct LimitLogTests {
         #expect(try lines("20480", 0, 0).logged == [])
     }
 
-    /// A file that is not an archive is moved aside as a whole, with one line in the log.
-    @Test func aFileThatIsNotADatabaseIsMovedAsideWithOneLogLine() throws {
+    @Test func aFileThatIsNotADatabaseIsRefusedAndLeftAsItIs() throws {
         let letter = Data(String(repeating: "This is a letter.\n", count: 1000).utf8)
         try letter.write(to: folder.file("Archives.sqlite"))
-        let (count, logged) = try lines("-", 0, 1)
-        #expect(count == "count 1")
-        #expect(logged.count == 1)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains("damaged") }
-        #expect(names.count == 1)
-        #expect(try Data(contentsOf: folder.file(names.first ?? "")) == letter)
+        let child = try Spawned(["limit", folder.url.path, "-", "0", "1"], logs: true)
+        let (end, lines) = child.end()
+        #expect(end == .exited(1))
+        #expect(lines.contains { $0.contains("notADatabase") })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Archives.sqlite"])
+        #expect(try Data(contentsOf: folder.file("Archives.sqlite")) == letter)
     }
 }

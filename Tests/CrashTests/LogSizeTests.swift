@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C2: the size of the log is bounded, whatever other processes do.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .serialized)
 struct LogSizeTests {
     private let folder: TemporaryDirectory
 

@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C10: several processes on one file.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct ManyProcessesTests {
     private let folder: TemporaryDirectory
 

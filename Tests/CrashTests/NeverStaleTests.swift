@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C10: this process reads what another has acknowledged, even if memory had an older value.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct NeverStaleTests {
     private let folder: TemporaryDirectory
     private let archives: SharedArchives

@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// A process without free file descriptors gets an error, and loses nothing.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct OpenFilesTests {
     @Test func tooManyOpenFilesAreATemporaryError() throws {
         let folder = try TemporaryDirectory()

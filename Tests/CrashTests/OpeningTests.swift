@@ -7,7 +7,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// The time to open a file after a process was killed does not depend on its size.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct OpeningTests {
     private let folder: TemporaryDirectory
     private let now: Int64 = 1_767_225_700_000

@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// A process that is killed while it takes over the objects of version 1, or several that do it at once, lose none and change none.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct OriginalsKillTests {
     struct Item: ArchiveCodable {
         static var archiveName: String { "crash item" }

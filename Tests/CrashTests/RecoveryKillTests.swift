@@ -8,7 +8,7 @@ import VellumTestSupport
 
 /// A process killed during the repair of a damaged file, or the migration of an original MiniCache file, leaves everything that the next
 /// process needs to finish: every readable entry survives, and all damaged files are kept.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct RecoveryKillTests {
     /// How a file is damaged.
     enum Damage: String, CaseIterable {

@@ -4,7 +4,7 @@ import VellumTestSupport
 import Vellum
 
 /// C2 and C3 when another process changes the limit of an open archive.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SharedLimitTests {
     private struct Item: ArchiveCodable, Equatable {
         static var archiveName: String { "crash item" }

@@ -26,8 +26,7 @@ final class Template: Sendable {
         root = try TemporaryDirectory()
         folder = root.file("template").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        var model = Model()
-        model.versionsSeen[.versionOne] = model.now
+        let model = Model()
         guard !script.preparation().isEmpty else {
             self.model = model
             return

@@ -5,7 +5,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C16: programs with two versions of a type share a file.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct TwoVersionsTests {
     /// As the last program knows it.
     struct Last: ArchiveCodable, VersionedArchive {

@@ -5,7 +5,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C14: whatever happens to the files, nothing crashes, no value is returned for another key, and everything readable is kept.
-@Suite(.timeLimit(.minutes(DamagePlan.isWhole || DamagePlan.sampled > 100 ? 120 : 60)))
+@Suite(.timeLimit(.minutes(DamagePlan.isWhole || DamagePlan.sampled > 100 ? 240 : 1)))
 struct DamageTests {
     static let sample = Result { try SampleStore(pageSize: 512, seed: 1) }
     static let another = Result { try SampleStore(pageSize: 512, seed: 2) }

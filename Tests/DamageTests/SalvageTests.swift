@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// What is salvaged of a damaged file, and which files are kept.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SalvageTests {
     private let folder: TemporaryDirectory
     private var url: URL { folder.file("Archives.sqlite") }

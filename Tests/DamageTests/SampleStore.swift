@@ -9,8 +9,8 @@ import VellumTestSupport
 /// Pages are small, so that few bytes contain every kind of page: roots, branches, leaves, overflow, pointer maps and free pages.
 struct SampleStore: Sendable {
     static let name = "Archives.sqlite"
-    /// The archives; "people" has an index, some entries of "expiring" expire, and the last two are a version group.
-    static let archives = ["plain", "people", "expiring", "cache 1", "cache 2"]
+    /// The archives; "people" has an index, some entries of "expiring" expire, and the last is a cache.
+    static let archives = ["plain", "people", "expiring", "cache"]
 
     /// The files by the suffix of the database's name.
     private(set) var files: [String: Data] = [:]
@@ -47,7 +47,7 @@ struct SampleStore: Sendable {
         for number in 0..<4 { try writer.record("plain", number * 5, version: 2) }
         for number in 0..<3 { try writer.record("people", number * 3, version: 2) }
         for number in [1, 7] { try writer.remove("plain", number) }
-        try writer.record("cache 2", 3, version: 2)
+        try writer.record("cache", 3, version: 2)
         files = try writer.filesOfKilledProcess(url)
         try writer.close()
         (history, present) = (writer.history, writer.present)
@@ -63,7 +63,7 @@ struct SampleStore: Sendable {
 
     static func open(_ name: String, in file: DatabaseFile) throws(VellumError) -> Store<Specimen> {
         try file.store(
-            named: name, codec: Specimen.Codec(), inVersionGroup: name.hasPrefix("cache") ? "cache" : nil, memory: Capacity(1.megaByte),
+            named: name, codec: Specimen.Codec(), cacheVersion: name == "cache" ? "1" : nil, memory: Capacity(1.megaByte),
             disk: Capacity(10.megaByte), caching: .values, indexing: name == "people" ? Specimen.catalog : nil)
     }
 }

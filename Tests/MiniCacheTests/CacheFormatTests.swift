@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 import VellumTestSupport
 
-@Suite("The format of stored values", .timeLimit(.minutes(60)))
+@Suite("The format of stored values", .timeLimit(.minutes(1)))
 struct CacheFormatTests {
     private struct Rate: Codable, Equatable {
         var name = "EUR"

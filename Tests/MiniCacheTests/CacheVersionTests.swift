@@ -1,10 +1,11 @@
 import Foundation
 import Testing
+import VellumCore
 
 @testable import MiniCache
 
 /// The version of a program without and with an `Info.plist`.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct CacheVersionTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CacheVersionTests-\(UUID().uuidString)")
 
@@ -41,10 +42,183 @@ struct CacheVersionTests {
         #expect(!CacheVersion.appVersion.text.isEmpty)
         #expect(CacheVersion.appVersion.text == CacheVersion.appVersion.text)
     }
+}
 
-    @Test(arguments: ["Counter", "", "\u{0}", "\u{1}", "\u{1}0", "a\u{0}b\u{1}1", "e\u{301}"], ["1", "", "\u{301}"])
-    func theNameOfACacheIsPartOfItsArchivesName(name: String, version: String) {
-        let archive = CacheLocation(name: name, version: version).archiveName
-        #expect(Array(CacheLocation.name(ofArchive: archive).unicodeScalars) == Array(name.unicodeScalars))
+/// A cache that is opened with another version is cleared, and handles of the former version find and store nothing.
+@Suite(.timeLimit(.minutes(1)))
+struct ReplacedVersionTests {
+    let folder = TemporaryCaches()
+
+    private func cache(_ version: String, _ manager: MiniCacheManager? = nil) -> MiniCache<String, Int> {
+        (manager ?? folder.manager).cache(cacheName: "Test", cacheVersion: .custom(version), maxAge: .days(7))
+    }
+
+    @Test func openingWithAnotherVersionClearsAndKeepsTheLimit() throws {
+        let first: MiniCache<String, Int> = folder.manager.cache(
+            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7), diskLimit: 5.megaByte)
+        for number in 0..<10 { first["\(number)"] = number }
+        try folder.manager.close()
+        let again = cache("1")
+        #expect(try again.count() == 10)
+        try folder.manager.close()
+        let second = cache("2")
+        #expect(try second.count() == 0)
+        #expect(try second.keys() == [])
+        #expect(second.limits.disk == 5.megaByte)
+        try folder.manager.close()
+        #expect(try cache("1").count() == 0)
+    }
+
+    @Test func aHandleOfTheFormerVersionReadsNothing() throws {
+        let old = cache("1")
+        old["foo"] = 1
+        let new = cache("2")
+        new["foo"] = 2
+        for _ in 0..<2 {
+            #expect(old["foo"] == nil)
+            #expect(try old.value(forKey: "foo") == nil)
+            #expect(try old.contains("foo") == false)
+            #expect(try old.metadata(forKey: "foo") == nil)
+            #expect(try old.keys() == [])
+            #expect(try old.count() == 0)
+        }
+        #expect(new["foo"] == 2)
+    }
+
+    @Test func aHandleOfTheFormerVersionStoresAndRemovesNothing() throws {
+        let old = cache("1")
+        old["foo"] = 1
+        let new = cache("2", folder.anotherManager())
+        new["foo"] = 2
+        #expect(code { try old.set(3, forKey: "bar") } == .cacheVersionChanged)
+        #expect(code { try old.removeValue(forKey: "foo") } == .cacheVersionChanged)
+        #expect(code { try old.removeAll() } == .cacheVersionChanged)
+        old["bar"] = 3
+        old["foo"] = nil
+        #expect(new["bar"] == nil)
+        #expect(new["foo"] == 2)
+        let error = #expect(throws: MiniCacheError.self) { try old.set(3, forKey: "bar") }
+        #expect(error?.description.contains("Test") == true)
+    }
+
+    @Test func requestingTheFormerVersionAgainClearsAgainAndItsOldHandlesStayEmpty() throws {
+        let old = cache("1")
+        old["foo"] = 1
+        cache("2")["foo"] = 2
+        let again = cache("1")
+        #expect(again["foo"] == nil)
+        again["foo"] = 3
+        #expect(again["foo"] == 3)
+        #expect(old["foo"] == nil)
+        #expect(code { try old.set(4, forKey: "foo") } == .cacheVersionChanged)
+        #expect(again["foo"] == 3)
+    }
+
+    @Test func clearingEverythingConcernsTheVersionThatIsThere() throws {
+        let old = cache("1")
+        old["foo"] = 1
+        let new = cache("2")
+        new["foo"] = 2
+        folder.manager.clearAll()
+        #expect(new["foo"] == nil)
+        new["foo"] = 3
+        #expect(new["foo"] == 3)
+        #expect(old["foo"] == nil)
+        try folder.manager.flush()
+        try folder.manager.close()
+        #expect(cache("2")["foo"] == 3)
+    }
+
+    @Test func theLoadersValueIsReturnedAndNotStored() async throws {
+        let old = cache("1")
+        let new = cache("2")
+        #expect(try await old.value(forKey: "foo") { 1 } == 1)
+        #expect(try await old.value(forKey: "foo", staleWhileRevalidate: .seconds(60)) { 2 } == 2)
+        #expect(try await old.load("foo") { 3 }.value == 3)
+        #expect(try await old.value(forKey: "foo") { nil as Int? } == nil)
+        #expect(new["foo"] == nil)
+    }
+
+    @Test func aLoadThatRunsWhenTheVersionIsReplacedIsReturnedAndNotStored() async throws {
+        let old = cache("1")
+        let folder = folder
+        let value = try await old.value(forKey: "foo") {
+            let new: MiniCache<String, Int> = folder.manager.cache(
+                cacheName: "Test", cacheVersion: .custom("2"), maxAge: .days(7))
+            new["bar"] = 5
+            return 1
+        }
+        #expect(value == 1)
+        #expect(old["foo"] == nil)
+        let new = cache("2")
+        #expect(new["foo"] == nil)
+        #expect(new["bar"] == 5)
+    }
+
+    @Test func theSubscriptReportsOnceForEachHandle() async throws {
+        let (first, second) = (cache("1"), cache("1"))
+        var failures = first.failures.makeAsyncIterator()
+        _ = cache("2")
+        for _ in 0..<5 {
+            first["foo"] = 1
+            _ = first["foo"]
+            _ = try await first.value(forKey: "foo") { 1 }
+            second["foo"] = 1
+        }
+        #expect(await failures.next(isolation: #isolation)?.code == .cacheVersionChanged)
+        #expect(await failures.next(isolation: #isolation)?.code == .cacheVersionChanged)
+        // Nothing else was reported: the next failure is of another kind.
+        first[String(repeating: "x", count: 100_000)] = 1
+        #expect(await failures.next(isolation: #isolation)?.code != .cacheVersionChanged)
+    }
+
+    @Test func theReplacementIsReportedToAnObserverOfTheNewVersion() async throws {
+        cache("1")["foo"] = 1
+        let new = cache("2")
+        var failures = new.failures.makeAsyncIterator()
+        let error = await failures.next(isolation: #isolation)
+        #expect(error?.code == .cacheVersionChanged)
+        #expect(error?.message.contains("1 values") == true)
+    }
+
+    /// A cleared cache runs no migration: the version of the cache is judged before that of the model.
+    @Test func anObjectOfAnotherVersionOfTheCacheIsNotMigrated() throws {
+        struct Old: Codable {
+            var rate = 1
+        }
+        struct New: Codable, Sendable, VersionedArchive {
+            static var archiveVersion: Int { 2 }
+            var rate: Int
+            static func migrate(_ old: StoredObject) throws -> Migrated<New> {
+                Issue.record("A value of another version of the cache was migrated.")
+                return .remove
+            }
+        }
+        let old: MiniCache<String, Old> = folder.manager.cache(cacheName: "Rates", cacheVersion: .custom("1"), maxAge: .days(7))
+        old["usd"] = Old()
+        try folder.manager.close()
+        let new: MiniCache<String, New> = folder.manager.cache(cacheName: "Rates", cacheVersion: .custom("2"), maxAge: .days(7))
+        #expect(new["usd"] == nil)
+        #expect(try new.keys() == [])
+    }
+
+    @Test func listingCachesClearsNothing() throws {
+        cache("1")["foo"] = 1
+        try folder.manager.close()
+        let other = folder.anotherManager()
+        #expect(try other.caches().map(\.version) == ["1"])
+        #expect(try other.caches().map(\.usage.entries) == [1])
+        try other.close()
+        #expect(cache("1")["foo"] == 1)
+    }
+
+    @Test func keysAreEmptyInEveryHandleWhateverItsAgeIs() throws {
+        let short: MiniCache<String, Int> = folder.manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .hours(1))
+        let long: MiniCache<String, Int> = folder.manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(30))
+        short["foo"] = 1
+        #expect(long["foo"] == 1)
+        _ = cache("2")
+        #expect(try short.keys() == [])
+        #expect(try long.keys() == [])
     }
 }

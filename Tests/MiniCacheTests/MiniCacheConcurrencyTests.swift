@@ -5,7 +5,7 @@ import Testing
 import VellumTestSupport
 
 /// Caches used from several threads.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheConcurrencyTests {
     let temporary = TemporaryCaches()
 

@@ -2,10 +2,11 @@ import Foundation
 import MiniCache
 import RawDatabase
 import Testing
+import VellumCore
 import VellumTestSupport
 
 /// Damaged and foreign files, and values of other types.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheDamageTests {
     let temporary = TemporaryCaches()
 
@@ -90,6 +91,55 @@ struct MiniCacheDamageTests {
         #expect(cache["foo"] == 2)
         #expect(try cache.value(forKey: "foo") == 2)
         #expect(temporary.cache()["foo"] == 2)
+    }
+
+    // MARK: The log
+
+    /// The lines that `body` logs.
+    private func linesLogged(by body: () throws -> Void) rethrows -> [String] {
+        let lines = Locked<[String]>([])
+        try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }, operation: body)
+        return lines.withLock { $0 }
+    }
+
+    @Test func aFileThatCannotBeOpenedIsLoggedOnceAndCounted() throws {
+        // There is a file at the folder's path.
+        try Data().write(to: temporary.directory)
+        let lines = try linesLogged {
+            let cache = temporary.cache()
+            for _ in 0..<1000 { #expect(cache["foo"] == nil) }
+            cache["foo"] = 1
+            try FileManager.default.removeItem(at: temporary.directory)
+            cache["foo"] = 2
+            #expect(cache["foo"] == 2)
+        }
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("cannotOpen: ") == true)
+        // A thousand gets, a set, and the making of the cache.
+        let end = "The file could be opened again; 1002 calls failed meanwhile with the code cannotOpen. (archive Test"
+        #expect(lines.last?.hasPrefix(end) == true)
+    }
+
+    @Test func everyFailureOfAFileIsSentToObservers() async throws {
+        try Data().write(to: temporary.directory)
+        let cache = temporary.cache()
+        let failures = cache.failures
+        for _ in 0..<20 { cache["foo"] = 1 }
+        var codes: [VellumError.Code] = []
+        for await failure in failures {
+            codes.append(failure.code)
+            if codes.count == 20 { break }
+        }
+        #expect(Set(codes) == [.cannotOpen])
+        try FileManager.default.removeItem(at: temporary.directory)
+    }
+
+    @Test func aValueThatIsTooLargeIsLoggedAtPowersOfTen() throws {
+        let cache: MiniCache<String, String> = temporary.manager.cache(
+            cacheName: "Small", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 10.byte, diskLimit: 10.byte)
+        let lines = linesLogged { for _ in 0..<150 { cache["foo"] = "a text of more than ten bytes" } }
+        #expect(lines.map { $0.hasSuffix("th time)") } == [false, true, true])
+        #expect(lines.last?.hasSuffix(" (the 100th time)") == true)
     }
 
     // MARK: Values

@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 
 /// Which keys are equal, which are invalid, and how they are listed.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheKeyTests {
     let temporary = TemporaryCaches()
 

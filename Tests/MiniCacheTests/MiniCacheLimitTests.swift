@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
 import Testing
+import VellumTestSupport
 
 /// The disk limit belongs to the cache, and handles are independent.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheLimitTests {
     let temporary = TemporaryCaches()
 
@@ -57,7 +58,7 @@ struct MiniCacheLimitTests {
         let next = cache(version: "2")
         #expect(next.limits.disk == 50.megaByte)
         try next.set(Data(count: 10), forKey: "new")
-        #expect(try cache().count() == 2500)
+        #expect(try next.count() == 1)
     }
 
     @Test func unlimitedKeepsEverything() throws {
@@ -75,6 +76,36 @@ struct MiniCacheLimitTests {
         try FileManager.default.removeItem(at: temporary.directory)
         #expect(code { try unopened.set(Data(), forKey: "a") } == .closed)
         try cache().set(Data(), forKey: "a")
+    }
+
+    @Test func closingAManagerKeepsItsSettingsAndThoseOfItsCaches() throws {
+        let manager = MiniCacheManager(
+            name: "Settings", directory: temporary.directory, durability: .powerSafe, format: .json, clock: temporary.clock.wallClock)
+        func numbers(_ memory: DataSize? = nil, _ disk: DataSize? = nil) -> MiniCache<String, [Int]> {
+            manager.cache(
+                cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .forever, memoryLimit: memory, diskLimit: disk)
+        }
+        let before = numbers(2.megaByte, 3.megaByte)
+        try before.set([1], forKey: "a")
+
+        try manager.close()
+
+        #expect(code { _ = try before.count() } == .closed)
+        #expect(before.name == "numbers")
+        #expect(before.limits == StorageLimits(memory: 2.megaByte, disk: 3.megaByte))
+        #expect(manager.name == "Settings" && manager.url == temporary.directory.appendingPathComponent("Settings.sqlite"))
+        #expect(manager.durability == .powerSafe && manager.format == .json)
+
+        temporary.clock.advance(by: .seconds(60))
+        let after = numbers()
+        // The disk limit belongs to the cache, the memory limit to the open cache.
+        #expect(after.limits == StorageLimits(memory: 1.megaByte, disk: 3.megaByte))
+        try after.set([1000, 2000, 3000], forKey: "b")
+        let metadata = try #require(try after.metadata(forKey: "b"))
+        #expect(metadata.size == DataSize(bytes: "[1000,2000,3000]".utf8.count))
+        #expect(metadata.written == temporary.clock.now.date)
+        #expect(try after.value(forKey: "a") == [1])
+        try manager.close()
     }
 
     @Test func closingAManagerLeavesTheCachesOfAnother() throws {

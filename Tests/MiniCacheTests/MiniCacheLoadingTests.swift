@@ -5,7 +5,7 @@ import Testing
 import VellumTestSupport
 
 /// `value(forKey:orLoad:)` on a cache.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheLoadingTests {
     let temporary = TemporaryCaches()
     let calls = Calls()

@@ -4,7 +4,7 @@ import Testing
 import VellumTestSupport
 
 /// The subscript and the throwing methods.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheTests {
     let temporary = TemporaryCaches()
 

@@ -5,7 +5,7 @@ import Testing
 import VellumTestSupport
 
 /// Values of many types, and their limits.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheValueTests {
     let temporary = TemporaryCaches()
 

@@ -8,7 +8,7 @@ import VellumTestSupport
 @testable import MiniCache
 
 /// Files of the original MiniCache, a Core Data store.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct OriginalFileTests {
     let temporary = TemporaryCaches()
 
@@ -39,7 +39,7 @@ struct OriginalFileTests {
         try temporary.makeDirectory()
         try RawDatabase(temporary.file).execute(
             Self.tables + insert("Test", "1", key: "\"foo\"", value: "1") + insert("Test", "1", key: "\"old\"", value: "2", age: 5000)
-                + insert("Test", "2", key: "\"foo\"", value: "3") + insert("Places", "1", key: "7", value: "\"seven\"")
+                + insert("Test", "2", key: "\"foo\"", value: "3", age: 6000) + insert("Places", "1", key: "7", value: "\"seven\"")
                 + insert("Places", "1", key: "{\"height\":-0,\"name\":\"e\u{301}\"}", value: "\"place\"")
                 + insert("Data", "1", key: "\"data\"", value: "\"AAH\\/\"") + more)
     }
@@ -56,8 +56,6 @@ struct OriginalFileTests {
         #expect(test["old"] == nil, "Its age is counted from when the original set it.")
         #expect(patient["old"] == 2)
         #expect(try test.metadata(forKey: "foo")?.written == temporary.clock.now.date)
-        let second: MiniCache<String, Int> = cache("Test", "2")
-        #expect(second["foo"] == 3)
         let numbers: MiniCache<Int, String> = cache("Places")
         #expect(numbers[7] == "seven")
         let places: MiniCache<Place, String> = cache("Places")
@@ -91,9 +89,19 @@ struct OriginalFileTests {
         let patient: MiniCache<String, Int> = temporary.cache(version: .custom("1"))
         let test: MiniCache<String, Int> = cache("Test")
         var failures = patient.failures.makeAsyncIterator()
-        #expect(await failures.next(isolation: #isolation)?.message.contains("6 entries") == true)
+        #expect(await failures.next(isolation: #isolation)?.message.contains("5 entries") == true)
         #expect(test["broken"] == nil)
         try expectEntries()
+    }
+
+    /// The original removes the entries of other versions when a cache is accessed.
+    @Test func onlyTheVersionThatWasWrittenLastIsTakenOverAndAnotherIsEmpty() throws {
+        try makeOriginal()
+        let second: MiniCache<String, Int> = cache("Test", "2")
+        #expect(second["foo"] == nil)
+        #expect(try second.count() == 0)
+        let places: MiniCache<Int, String> = cache("Places")
+        #expect(places[7] == "seven")
     }
 
     @Test func ofTwoEntriesWithOneKeyTheNewerStays() throws {
@@ -221,11 +229,10 @@ struct OriginalFileTests {
     @Test func keysThatWereDecodedInPartAreDecodedToTheEnd() throws {
         try makeOriginal((0..<600).map { insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: Double($0)) }.joined())
         let file = try FileHold.open(
-            at: temporary.file, kind: .caches, ifNotADatabase: .setAsideAlways, takingOver: .miniCache, clock: temporary.clock.wallClock)
-        let location = CacheLocation(name: "Many", version: "1")
-        let hold = try file.file.hold(named: location.archiveName, codec: CachedValueCodec(), inVersionGroup: "Many")
+            at: temporary.file, kind: .caches, ifNotADatabase: .setAside, takingOver: .miniCache, clock: temporary.clock.wallClock)
+        let hold = try file.file.hold(named: "Many", codec: CachedValueCodec(), cacheVersion: "1")
         var calls = 0
-        try file.file.renameEntries(ofArchive: location.archiveName) { key in
+        try file.file.renameEntries(ofArchive: "Many") { key in
             calls += 1
             return calls <= 300 ? CacheKey.decodingOriginal(key, as: String.self) : nil
         }

@@ -41,18 +41,15 @@ enum ScriptedDisk {
 
     typealias VFS = UnsafeMutablePointer<sqlite3_vfs>
 
-    /// Wraps the default VFS and that of files that are kept locked, once in a process. Open connections keep the system's VFS.
-    static let isInstalled: Bool = wrap(nil, named: "scripted") && wrap("unix-excl", named: "unix-excl")
-
-    /// Registers a VFS, which is found before the one that it wraps.
-    private static func wrap(_ wrapped: String?, named name: String) -> Bool {
-        guard let system = sqlite3_vfs_find(wrapped) else { return false }
+    /// Makes it the default, once in a process. Open connections keep the system's VFS.
+    static let isInstalled: Bool = {
+        guard let system = sqlite3_vfs_find(nil) else { return false }
         // All other functions are the system's: none of them uses the VFS that it is called with.
         let vfs = VFS.allocate(capacity: 1)
         vfs.initialize(to: system.pointee)
         vfs.pointee.pNext = nil
         vfs.pointee.pAppData = UnsafeMutableRawPointer(system)
-        vfs.pointee.zName = UnsafePointer(strdup(name))
+        vfs.pointee.zName = UnsafePointer(strdup("scripted"))
         vfs.pointee.szOsFile = Int32(ScriptedFile.offset) + system.pointee.szOsFile
         vfs.pointee.xOpen = { vfs, path, file, flags, outFlags in
             guard let file, let system = ScriptedDisk.wrapped(vfs) else { return SQLITE_MISUSE }
@@ -76,8 +73,8 @@ enum ScriptedDisk {
             if let (script, name) = ScriptedDisk.script(for: path), let (_, code) = script.nextFault(.access, name) { return code }
             return system.pointee.xAccess(system, path, flags, answer)
         }
-        return sqlite3_vfs_register(vfs, wrapped == nil ? 1 : 0) == SQLITE_OK
-    }
+        return sqlite3_vfs_register(vfs, 1) == SQLITE_OK
+    }()
 
     private static func wrapped(_ vfs: VFS?) -> VFS? { vfs?.pointee.pAppData.map { $0.assumingMemoryBound(to: sqlite3_vfs.self) } }
 }

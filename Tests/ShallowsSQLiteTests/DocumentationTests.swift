@@ -3,7 +3,7 @@ import ShallowsSQLite
 import Testing
 
 /// The code of the documentation, with `import ShallowsSQLite` alone.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct DocumentationTests {
     private struct Image {
         var bytes: Data

@@ -3,7 +3,7 @@ import ShallowsSQLite
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FolderImportTests {
     struct City: Codable, Equatable, Sendable {
         var name: String

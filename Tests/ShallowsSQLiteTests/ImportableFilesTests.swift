@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Importing a folder of files into a storage.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ImportableFilesTests {
     let temporary: TemporaryStorages
 

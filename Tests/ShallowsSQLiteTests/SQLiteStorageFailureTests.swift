@@ -4,7 +4,7 @@ import Testing
 import VellumTestSupport
 
 /// Files that are not what they should be, and storages that were closed.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SQLiteStorageFailureTests {
     let temporary: TemporaryStorages
 

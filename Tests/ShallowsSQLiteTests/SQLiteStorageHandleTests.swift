@@ -4,7 +4,7 @@ import Testing
 import VellumTestSupport
 
 /// The disk limit belongs to the file, and storages are independent handles on it.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SQLiteStorageHandleTests {
     private let folder: TemporaryDirectory
 

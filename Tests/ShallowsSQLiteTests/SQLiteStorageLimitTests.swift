@@ -4,7 +4,7 @@ import Testing
 import VellumTestSupport
 
 /// Limits and ages.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SQLiteStorageLimitTests {
     let temporary: TemporaryStorages
 

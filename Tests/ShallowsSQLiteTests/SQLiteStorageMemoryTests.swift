@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Values in memory are returned synchronously, unless an earlier call may change them.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SQLiteStorageMemoryTests {
     let temporary: TemporaryStorages
 

@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// What is asked for first is done first, on whatever thread.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SQLiteStorageOrderTests {
     let temporary: TemporaryStorages
 

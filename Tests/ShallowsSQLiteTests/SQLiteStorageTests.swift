@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SQLiteStorageTests {
     let temporary: TemporaryStorages
 
@@ -123,6 +123,37 @@ struct SQLiteStorageTests {
         #expect(try await cities.statistics().disk.bytes == CodableFormat.cbor.encode(City.kharkiv).count)
         try await cities.close()
         #expect(try await temporary.storage(of: Data.self).retrieve(forKey: "kharkiv") == CodableFormat.cbor.encode(City.kharkiv))
+    }
+
+    @Test func closingAStorageKeepsItsSettings() async throws {
+        let size = try CodableFormat.json.encode(City.kharkiv).count
+        var options = SQLiteStorageOptions()
+        options.memoryLimit = DataSize(bytes: 2 * size)
+        options.diskLimit = DataSize(bytes: 3 * size)
+        options.expiration = .after(.seconds(60))
+        options.durability = .powerSafe
+        options.format = .json
+        options.clock = temporary.clock.wallClock
+
+        // A closed storage stays closed: the second round opens the file with another one.
+        for _ in 0..<2 {
+            let cities = SQLiteStorage<City>(fileURL: temporary.file, options: options)
+            for number in 0..<5 { try await cities.set(.kharkiv, forKey: Filename(rawValue: "\(number)")) }
+            let statistics = try await cities.statistics()
+            #expect(statistics.memory.bytes <= 2 * size && statistics.disk.bytes == 3 * size)
+            let crashSafe = SQLiteStorage<City>(fileURL: temporary.file)
+            #expect(await code { try await crashSafe.open() } == .contradiction)
+
+            try await cities.close()
+
+            #expect(await code { try await cities.open() } == .closed)
+            #expect(cities.storageName == "sqlite-storage" && cities.underlyingStorage.storageName == "sqlite-storage")
+            #expect(cities.fileURL == temporary.file)
+            #expect(cities.expiration == .after(.seconds(60)))
+        }
+
+        temporary.clock.advance(by: .seconds(60))
+        #expect(try await SQLiteStorage<City>(fileURL: temporary.file, options: options).keys() == [])
     }
 
     @Test func genericCodeMakesTheSameFile() async throws {
@@ -246,7 +277,7 @@ struct SQLiteStorageTests {
 }
 
 /// Apart from the others, and one after another, because it counts for all.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(1)), .serialized)
 struct SQLiteStorageWorkTests {
     let temporary: TemporaryStorages
 

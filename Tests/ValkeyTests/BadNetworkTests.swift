@@ -4,7 +4,7 @@
     import VellumRemote
     import VellumValkey
 
-    @Suite(.timeLimit(.minutes(60)))
+    @Suite(.timeLimit(.minutes(1)))
     struct BadNetworkTests {
         @Test func aNetworkWithoutFaultsPassesEverything() async throws {
             let redis = try RedisServer()

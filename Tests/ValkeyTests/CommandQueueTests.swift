@@ -3,7 +3,7 @@ import VellumTestSupport
 
 @testable import VellumValkey
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct CommandQueueTests {
     @Test func repliesGoToTheCallersInTheOrderOfTheCommands() {
         var queue = CommandQueue<Int>()

@@ -24,7 +24,7 @@
     }
 
     /// redis-py beside us, which knows only the documented bytes (`RemoteRecord`, `RemoteKeys`).
-    @Suite(.timeLimit(.minutes(10)), .enabled(if: Python.hasRedis, "redis-py is not installed: pip install redis"))
+    @Suite(.timeLimit(.minutes(1)), .enabled(if: Python.hasRedis, "redis-py is not installed: pip install redis"))
     struct IndependentClientTests {
         private let redis: RedisServer
         private let cache: SharedCache<String, String>

@@ -8,7 +8,7 @@
     @testable import VellumValkey
 
     /// The link to a real server.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct LinkTests {
         /// What a link told its observer.
         final class Record: Sendable {

@@ -10,7 +10,7 @@
     @testable import VellumValkey
 
     /// What is remembered of a real server while others write: an old value may be returned for a moment, and never stays.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct NearRaceTests {
         /// A process as the server sees it: a connection, and what is remembered of one cache.
         private final class Client: Sendable {

@@ -8,7 +8,7 @@
     @testable import VellumValkey
 
     /// Real Sentinels with a real failover: a second or two.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct SentinelTests {
         @Test func aFailoverIsFollowed() async throws {
             let group = try await RedisGroup()

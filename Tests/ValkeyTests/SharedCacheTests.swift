@@ -10,7 +10,7 @@
     @testable import VellumValkey
 
     /// Shared caches as callers see them, on a real server. Each `Program` has a connection of its own, like a machine.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct SharedCacheTests {
         private struct SourceDown: Error {}
 

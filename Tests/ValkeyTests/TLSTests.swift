@@ -4,7 +4,7 @@
     import MiniCacheValkey
     import Testing
 
-    @Suite(.timeLimit(.minutes(60)))
+    @Suite(.timeLimit(.minutes(1)))
     struct TLSTests {
         private func cache(_ port: Int, _ tls: ValkeyConfiguration.TLS) throws -> SharedCache<String, Int> {
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: port)

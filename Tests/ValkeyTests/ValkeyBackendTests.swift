@@ -8,7 +8,7 @@
     @testable import VellumValkey
 
     /// Entries and leases on a real server. Its clock is that of the machine.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct ValkeyBackendTests {
         private let server: RedisServer
         private let link: Link

@@ -4,7 +4,7 @@
     import VellumRemote
     import VellumValkey
 
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct ValkeyConfigurationTests {
         @Test func aURLNamesServerUserPasswordAndDatabase() throws {
             let configuration = try ValkeyConfiguration(url: "valkey://shop:s%40cret@cache.internal:7000/3")

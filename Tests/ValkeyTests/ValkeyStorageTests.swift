@@ -4,7 +4,7 @@
     import ShallowsValkey
     import Testing
 
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(1)))
     struct ValkeyStorageTests {
         private let redis: RedisServer
 

@@ -3,7 +3,7 @@ import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LockedConcurrencyTests {
     /// Fails under ThreadSanitizer, and by its count, if `withLock` does not lock.
     @Test func incrementsOfManyThreadsAddUp() async {

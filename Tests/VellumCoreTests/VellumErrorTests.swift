@@ -3,7 +3,7 @@ import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StoreErrorTests {
     /// C11: a cause may contain personal data, so only the debug description contains it.
     @Test func theCauseAppearsOnlyInTheDebugDescription() {

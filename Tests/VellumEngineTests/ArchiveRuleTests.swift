@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveRuleTests {
     @Test(arguments: ArchiveRule.all)
     func archivesFollowTheRule(_ rule: ArchiveRule) throws {

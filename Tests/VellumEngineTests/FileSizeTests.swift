@@ -6,7 +6,7 @@ import VellumCore
 import VellumTestSupport
 
 /// C2: the size of the files is bounded.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FileSizeTests {
     private let setup: Setup
 

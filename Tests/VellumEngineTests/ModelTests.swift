@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// P8: contents and totals match a dictionary, also after reopening.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StoreModelTests {
     @Test(arguments: UInt64(1)...10, [Durability.relaxed, .crashSafe, .powerSafe])
     func randomOperationsMatchADictionary(_ seed: UInt64, _ durability: Durability) throws {

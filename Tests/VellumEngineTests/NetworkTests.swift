@@ -4,7 +4,7 @@ import Testing
 import VellumCore
 
 /// Network file systems are recognized by the mount table.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NetworkTests {
     private static let mounts = """
         /dev/vda / ext4 rw 0 0

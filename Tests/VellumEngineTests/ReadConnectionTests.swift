@@ -5,7 +5,7 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ReadConnectionTests {
     private let setup: Setup
 

@@ -5,7 +5,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C4: the order of use, in memory and on disk.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RecencyModelTests {
     private let setup: Setup
 
@@ -127,7 +127,7 @@ struct RecencyModelTests {
 }
 
 /// C12: the clock may go back between two openings.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ClockTests {
     @Test func anEntryRecordedAfterTheClockWentBackIsTheNewest() throws {
         let setup = try Setup()

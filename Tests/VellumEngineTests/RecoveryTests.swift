@@ -6,7 +6,7 @@ import VellumCore
 import VellumTestSupport
 
 /// C14: damage is detected and reported, and hides no other entry.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RecoveryTests {
     private let setup: Setup
 

@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StoreTests {
     /// A store with access to its parts.
     private struct Setup {

@@ -8,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P42: iOS kills an app that is suspended while it holds a file lock.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SuspendingTests {
     private let setup: Setup
 

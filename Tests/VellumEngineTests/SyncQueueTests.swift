@@ -3,7 +3,7 @@ import Testing
 @testable import VellumEngine
 
 /// Which caller syncs, which waits, and which needs neither.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SyncQueueTests {
     private var queue = SyncQueue()
 

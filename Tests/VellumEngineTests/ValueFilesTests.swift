@@ -6,7 +6,7 @@ import VellumCore
 import VellumTestSupport
 
 /// A large value has a file of its own, which comes and goes with its entry.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ValueFilesTests {
     private let setup: Setup
     private static let large = 10_000

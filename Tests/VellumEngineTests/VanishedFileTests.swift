@@ -8,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P7: files that disappear while they are open.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct VanishedFileTests {
     private let setup: Setup
 
@@ -75,6 +75,26 @@ struct VanishedFileTests {
         withExtendedLifetime(store) {}
         #expect(try new.value(forKey: "a") == Data("new".utf8))
         #expect(try setup.open().verify().isIntact)
+    }
+
+    /// Such an error says nothing of the disk.
+    @Test(arguments: [SQLiteError.lostTransaction.code, SQLiteError.cannotOpenCode, SQLiteError.corrupt])
+    func anErrorOfTheSystemAfterTheFolderWasRemovedMeansThatTheFileVanished(_ number: Int32) throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        func fail() throws(VellumError) {
+            try file.mappingErrors { () throws(SQLiteError) in throw SQLiteError(code: number, message: "It failed.") }
+        }
+        if number != SQLiteError.corrupt {
+            let error = #expect(throws: VellumError.self) { try fail() }
+            #expect(error?.code != .vanished)
+        }
+        try FileManager.default.removeItem(at: setup.folder.url)
+        let error = #expect(throws: VellumError.self) { try fail() }
+        #expect(error?.code == .vanished)
+        #expect(error?.message.contains("a folder above it") == true)
+        #expect(store.isClosed)
     }
 
     @Test func entriesOfALogThatWasDeletedWhileOpenAreKept() throws {

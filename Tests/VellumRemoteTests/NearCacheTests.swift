@@ -5,7 +5,7 @@ import VellumEngine
 import VellumRemote
 
 /// What a process may answer without asking the server.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NearCacheTests {
     private let time: ManualTime
     private let trust: Trust

@@ -3,7 +3,7 @@ import VellumCore
 
 @testable import VellumRemote
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct PendingRemovalsTests {
     @Test func aRemovalConcernsItsKeyUntilItWasExecuted() {
         var removals = PendingRemovals()

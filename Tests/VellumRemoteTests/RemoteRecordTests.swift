@@ -4,7 +4,7 @@ import VellumCore
 import VellumRemote
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RemoteRecordTests {
     private static let records = [
         RemoteRecord(value: Data("value".utf8), typeVersion: 0, written: WallInstant(rawValue: 1_800_000_000_000), expires: .never),

@@ -6,7 +6,7 @@ import VellumEngine
 @testable import VellumRemote
 
 /// The rules of loading and removing on a server in memory, with a clock that the test sets.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SharedStoreTests {
     private struct SourceDown: Error {}
 

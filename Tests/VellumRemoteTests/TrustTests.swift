@@ -2,7 +2,7 @@ import Testing
 import VellumCore
 import VellumRemote
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct TrustTests {
     private let now = ManualTime()
 

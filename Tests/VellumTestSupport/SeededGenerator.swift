@@ -18,3 +18,15 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return element
     }
 }
+
+extension Array {
+    package func random(_ generator: inout SeededGenerator) -> Element { self[Int.random(in: 0..<count, using: &generator)] }
+
+    package func randomOrNil(_ generator: inout SeededGenerator) -> Element? {
+        Int.random(in: 0..<4, using: &generator) == 0 ? nil : random(&generator)
+    }
+
+    package func randomSome(_ generator: inout SeededGenerator) -> [Element] {
+        (0..<Int.random(in: 0..<4, using: &generator)).map { _ in random(&generator) }
+    }
+}

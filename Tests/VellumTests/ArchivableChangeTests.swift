@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Types that have changed since their objects were recorded. (P44)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchivableChangeTests {
     enum Yesterday {
         struct Account: ArchiveCodable {

@@ -11,7 +11,7 @@ struct Wrapper<Content: Codable & Sendable>: ArchiveCodable {
     var content: Content
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchivableTests {
     struct Nothing: Archivable {
         var primaryKey = "nothing"

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-@Suite("What Codable archivables are stored as", .timeLimit(.minutes(60)))
+@Suite("What Codable archivables are stored as", .timeLimit(.minutes(1)))
 struct ArchiveFormatTests {
     private struct Note: ArchiveCodable, Equatable {
         static let archiveName = "Note"

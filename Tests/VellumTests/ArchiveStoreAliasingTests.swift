@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Changing a recorded or accessed object does not change the archive. (C13)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreAliasingTests {
     let temporary = TemporaryArchives()
 

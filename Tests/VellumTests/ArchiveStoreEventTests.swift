@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Events and statistics.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreEventTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Parcel>
@@ -26,6 +26,7 @@ struct ArchiveStoreEventTests {
             case .damagedEntry(let key, let error): received.append("\(error.code) \(key)")
             case .setAside: received.append("set aside")
             case .limitLowered(let change): received.append("limit lowered to \(change.to)")
+            case .versionReplaced: received.append("version replaced")
             case .logHeldBack: received.append("log held back")
             case .onNetwork: received.append("on network")
             case .indexed(let progress): received.append("indexed \(progress.indexed)")

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Expiration of objects. (C12)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreExpirationTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Parcel>

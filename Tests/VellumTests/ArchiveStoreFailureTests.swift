@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 import Vellum
+import VellumCore
 
 /// A failing disk never appears as an empty archive. (C5)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreFailureTests {
     let temporary = TemporaryArchives()
 
@@ -82,6 +83,71 @@ struct ArchiveStoreFailureTests {
             #expect(failure.code == .damagedEntry)
             break
         }
+    }
+
+    // MARK: The log
+
+    /// The lines that `body` logs.
+    private func linesLogged(by body: () throws -> Void) rethrows -> [String] {
+        let lines = Locked<[String]>([])
+        try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }, operation: body)
+        return lines.withLock { $0 }
+    }
+
+    @Test func aFileThatCannotBeWrittenIsLoggedOnceAndCounted() throws {
+        struct Stamp: ArchiveCodable {
+            static var archiveName: String { "Stamps" }
+            var primaryKey: String
+        }
+        let stamps = try temporary.factory.archives(for: Stamp.self)
+        let lines = try linesLogged {
+            stamps.record(Stamp(primaryKey: "a"))
+            try temporary.factory.suspend()
+            for _ in 0..<1000 { stamps.record(Stamp(primaryKey: "b")) }
+            stamps.deleteAll()
+            try temporary.factory.resume()
+            stamps.record(Stamp(primaryKey: "c"))
+            stamps.record(Stamp(primaryKey: "d"))
+        }
+
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("suspended: ") == true)
+        let end = "The file could be written again; 1001 calls failed meanwhile with the code suspended. (archive Stamps, file "
+        #expect(lines.last?.hasPrefix(end) == true)
+        #expect(Set(try stamps.store.keys()) == ["a", "c", "d"])
+    }
+
+    @Test func aPropertyWhoseFileCannotBeOpenedIsLoggedOnceAndCounted() throws {
+        struct Letter: ArchiveCodable {
+            static var archiveName: String { "Letters" }
+            var primaryKey = "letter"
+        }
+        try temporary.put(Data(String(repeating: "no database ", count: 1000).utf8))
+        let letter = Archived<Letter>(initialPrimaryKey: "letter", in: temporary.factory)
+        let lines = try linesLogged {
+            for _ in 0..<1000 { #expect(letter.wrappedValue == nil) }
+            try FileManager.default.removeItem(at: temporary.file)
+            #expect(letter.wrappedValue == nil)
+        }
+
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("An archive cannot be opened. notADatabase: ") == true)
+        let end = "The file could be opened again; 1000 calls failed meanwhile with the code notADatabase. (archive Letters, file "
+        #expect(lines.last?.hasPrefix(end) == true)
+    }
+
+    @Test func anObjectThatCannotBeEncodedIsLoggedAtPowersOfTen() throws {
+        struct Refusing: Archivable {
+            static var archiveName: String { "Refusing" }
+            var primaryKey: String { "refusing" }
+            func archive() throws -> Data { throw Refusal(words: "secret") }
+            static func deArchive(fromData data: Data) throws -> any Archivable { Refusing() }
+        }
+        let archives = try temporary.factory.archives(for: Refusing.self)
+        let lines = linesLogged { for _ in 0..<150 { archives.record(Refusing()) } }
+
+        #expect(lines.map { $0.hasSuffix("th time)") } == [false, true, true])
+        #expect(lines.allSatisfy { !$0.contains("secret") })
     }
 
     @Test func anObjectOfAnotherTypeIsAnError() throws {

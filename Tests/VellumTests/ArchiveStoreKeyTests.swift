@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Keys of archives. (C9)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreKeyTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String

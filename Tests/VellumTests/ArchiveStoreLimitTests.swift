@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Limits hold when a call returns, and objects that are too large evict nothing. (C2, C3)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreLimitTests {
     let temporary = TemporaryArchives()
 

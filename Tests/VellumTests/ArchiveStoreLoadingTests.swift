@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Loading of missing objects.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreLoadingTests {
     let temporary = TemporaryArchives()
     let users: ArchiveStore<User>

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Work on a thread that may block.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStorePerformTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Note>

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Which operations affect the eviction order. (C4, P15)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreRecencyTests {
     let temporary = TemporaryArchives()
 

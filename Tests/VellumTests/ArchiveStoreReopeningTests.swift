@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The contents of an archive after it was closed or released.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreReopeningTests {
     let temporary = TemporaryArchives()
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Each write encodes once, and each hit decodes at most once. (C1)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreWorkTests {
     let temporary = TemporaryArchives()
     let key = UUID().uuidString

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchivedTests {
     struct Settings {
         @Archived var user: User?

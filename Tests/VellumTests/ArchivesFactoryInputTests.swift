@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Invalid limits, folders and files.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchivesFactoryInputTests {
     let temporary = TemporaryArchives()
 
@@ -65,34 +65,63 @@ struct ArchivesFactoryInputTests {
 
     private let letter = Data(String(repeating: "Dear Ann, this is a letter and no database. ", count: 100).utf8)
 
-    @Test func openingAStoreDoesNotReplaceAFileThatIsNotADatabase() throws {
+    /// It is somebody else's: neither interface changes it, nor begins a file beside it.
+    @Test func aFileThatIsNotADatabaseIsRefusedAndKept() throws {
         try temporary.put(letter)
+        let factory = temporary.factory
 
-        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: User.self) }
-
-        #expect(error?.code == .notADatabase)
+        let attempts: [() throws -> Void] = [
+            { _ = try factory.store(for: User.self) }, { _ = try factory.archives(for: User.self) },
+            { _ = try factory.store(for: Note.self) }, { _ = try factory.archives(for: Note.self) }, { _ = try factory.archives().count },
+        ]
+        for attempt in attempts {
+            let error = #expect(throws: VellumError.self) { try attempt() }
+            #expect(error?.code == .notADatabase)
+        }
         #expect(try Data(contentsOf: temporary.file) == letter)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.factory.directory.path) == ["Archives.sqlite"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: factory.directory.path) == ["Archives.sqlite"])
     }
 
-    @Test func openingAManagerRenamesAFileThatIsNotADatabase() throws {
+    @Test func aPropertyWhoseFileIsNotADatabaseReadsNilAndKeepsIt() throws {
         try temporary.put(letter)
+        let user = Archived<User>(initialPrimaryKey: "ann", in: temporary.factory)
 
-        let users = try temporary.factory.archives(for: User.self)
-        users.record(User(name: "ann"))
+        user.wrappedValue = User(name: "ann")
 
-        #expect(users.access(archiveWithKey: "ann") == User(name: "ann"))
-        let names = try FileManager.default.contentsOfDirectory(atPath: temporary.factory.directory.path)
-        let aside = try #require(names.filter { $0.contains(".damaged-") }.min { $0.count < $1.count })
-        #expect(try Data(contentsOf: temporary.factory.directory.appendingPathComponent(aside)) == letter)
+        #expect(Archived<User>(initialPrimaryKey: "ann", in: temporary.factory).wrappedValue == nil)
+        #expect(try Data(contentsOf: temporary.file) == letter)
+    }
+
+    /// A file of ours is recognized by its header, of which up to eight bytes may be wrong.
+    private func damageHeader() throws {
+        try temporary.factory.store(for: User.self).record(User(name: "ann"))
+        try temporary.factory.close()
+        var bytes = try Data(contentsOf: temporary.file)
+        for offset in 0..<8 { bytes[offset] ^= 0xFF }
+        try temporary.put(bytes)
+    }
+
+    @Test(arguments: [false, true])
+    func aDamagedFileIsRenamedAndSalvagedByBothInterfaces(throwing: Bool) async throws {
+        try damageHeader()
+
+        let factory = temporary.factory
+        let users = try throwing ? factory.store(for: User.self) : factory.archives(for: User.self).store
+        let events = users.events
+        #expect(try users.access(archiveWithKey: "ann") == User(name: "ann"))
+        try users.close()
+
+        var salvaged: [Int] = []
+        for await case .setAside(_, let count) in events { salvaged.append(count) }
+        #expect(salvaged == [1])
     }
 
     @Test func renamingAFileIsReported() async throws {
-        try temporary.put(letter)
+        try damageHeader()
 
         let users = try temporary.factory.archives(for: User.self)
         let failures = users.failures
-        users.record(User(name: "ann"))
+        users.record(User(name: "bob"))
         try users.store.close()
 
         var codes: [VellumError.Code] = []

@@ -4,7 +4,7 @@ import Testing
 import Vellum
 
 /// Handles are independent: closing one does not affect others. (C10)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct HandleTests {
     let temporary = TemporaryArchives()
 

@@ -7,7 +7,9 @@ import Vellum
 import VellumCore
 
 /// The messages after a mistake of the user: each says which archive and which file, what is wrong, and what to do.
-@Suite(.timeLimit(.minutes(60)))
+///
+/// What the compiler says to a mistake is checked by `Scripts/check-clients.sh`.
+@Suite(.timeLimit(.minutes(1)))
 struct MistakeTests {
     struct Note: ArchiveCodable {
         var primaryKey: String { "note" }
@@ -276,13 +278,26 @@ extension MistakeTests.Mistake {
         .init(
             "a file that was deleted while it was open",
             """
-            vanished: The file was deleted, replaced or renamed while it was open. Open the archive again: it uses what \
-            is at the path then. (archive Notes, file FOLDER/Archives.sqlite)
+            vanished: The file, or a folder above it, was deleted, replaced or renamed while it was open. Open the archive \
+            again: it uses what is at the path then. (archive Notes, file FOLDER/Archives.sqlite)
             """
         ) {
             let notes = try Tests.notes($0)
             try FileManager.default.removeItem(at: $0.appendingPathComponent("Archives.sqlite"))
             // The file is looked at again within 20 ms.
+            let end = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < end { try notes.record(Note()) }
+        },
+        .init(
+            "a folder that was deleted while its file was open",
+            """
+            vanished: The file, or a folder above it, was deleted, replaced or renamed while it was open. Open the archive \
+            again: it uses what is at the path then. (archive Notes, file FOLDER/archives/Archives.sqlite)
+            """
+        ) {
+            let folder = $0.appendingPathComponent("archives")
+            let notes = try Tests.notes(folder)
+            try FileManager.default.removeItem(at: folder)
             let end = ContinuousClock.now + .seconds(60)
             while ContinuousClock.now < end { try notes.record(Note()) }
         },

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Classes that reference objects and each other.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NestedClassTests {
     class Node: Archivable {
         let primaryKey: String

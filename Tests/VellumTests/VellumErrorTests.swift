@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Errors say what to do, and contain no keys and values in their descriptions. (C11)
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct VellumErrorTests {
     struct Diary: ArchiveCodable {
         var primaryKey: String { "my secret key" }
@@ -47,6 +47,14 @@ struct VellumErrorTests {
             #expect(error.description.hasPrefix("\(error.code): \(error.message) (archive "))
             #expect(error.description.contains("Archives.sqlite"))
             #expect(error.message.hasSuffix("."))
+        }
+    }
+
+    /// People read it: the code is in the description only.
+    @Test func theLocalizedDescriptionBeginsWithWhatHappened() throws {
+        for error in try errors() {
+            #expect(error.localizedDescription.hasPrefix(error.message))
+            #expect(error.description == "\(error.code): \(error.localizedDescription)")
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Makes container calls in any order; the decoded result must match a model of plain objects.
-@Suite("Container calls compared with a model", .timeLimit(.minutes(60)))
+@Suite("Container calls compared with a model", .timeLimit(.minutes(1)))
 struct ContainerModelTests {
     /// Stops at the first seed that fails.
     private func check(_ seeds: Range<UInt64>, _ options: ContainerScript.Options) {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A value throws while it is encoded; the caller catches the error and continues.
-@Suite("Values that fail to encode", .timeLimit(.minutes(60)))
+@Suite("Values that fail to encode", .timeLimit(.minutes(1)))
 struct FailingValueTests {
     private final class Kept {
         var map: KeyedEncodingContainer<TextKey>?

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Decoding errors", .timeLimit(.minutes(60)))
+@Suite("Decoding errors", .timeLimit(.minutes(1)))
 struct DecodingErrorTests {
     private struct Inner: Codable { var secret: Int }
     private struct Outer: Codable { var list: [Inner]; var map: [String: [Inner]] }

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Keyed decoding", .timeLimit(.minutes(60)))
+@Suite("Keyed decoding", .timeLimit(.minutes(1)))
 struct KeyedDecodingTests {
     private struct Missing: Decodable {
         var one: Int?

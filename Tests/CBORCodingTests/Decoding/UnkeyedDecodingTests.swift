@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Unkeyed decoding", .timeLimit(.minutes(60)))
+@Suite("Unkeyed decoding", .timeLimit(.minutes(1)))
 struct UnkeyedDecodingTests {
     /// Calls the function with an unkeyed container from each source of decoders.
     private func withArray(_ hex: String, _ body: @escaping (inout any UnkeyedDecodingContainer) throws -> Void) throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Decoding any bytes returns a value or throws a `DecodingError`.
-@Suite("Mutated and random bytes", .timeLimit(.minutes(60)))
+@Suite("Mutated and random bytes", .timeLimit(.minutes(1)))
 struct MutationTests {
     /// Decodes the data as all types, or as a selected seventh of them.
     private func checkAll(_ data: Data, _ note: @autoclosure () -> String, types: Int? = nil) {

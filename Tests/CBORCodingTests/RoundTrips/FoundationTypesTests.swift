@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Foundation types", .timeLimit(.minutes(60)))
+@Suite("Foundation types", .timeLimit(.minutes(1)))
 struct FoundationTypesTests {
     private static let dates = [
         Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: -1),

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Numbers", .timeLimit(.minutes(60)))
+@Suite("Numbers", .timeLimit(.minutes(1)))
 struct NumberTests {
     /// The limits of each head and integer width, and their neighbors.
     private static let edges: [Int128] = {

@@ -2,7 +2,7 @@ import CBORCoding
 import Foundation
 import Testing
 
-@Suite("Types", .timeLimit(.minutes(60)))
+@Suite("Types", .timeLimit(.minutes(1)))
 struct TypesTests {
     private func check<Value: Codable & Equatable>(_ value: Value, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try roundTrip(value) == value, sourceLocation: sourceLocation)

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// What only clients in Swift 5 mode have.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsSwift5Tests {
     let memory = MemoryStorage<Filename, Data>()
 

@@ -97,7 +97,7 @@ extension Storage where Key == Void {
     }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsUnchangedTests {
     /// "Usage"
     @Test func theFirstBlockOfTheDocument() async {

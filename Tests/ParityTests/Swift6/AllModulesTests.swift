@@ -20,7 +20,7 @@ private nonisolated final class Folder: Sendable {
 }
 
 /// All modules are imported in one file, and their main types are used by name: no two modules declare the same name.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct AllModulesTests {
     private let folder = Folder()
     private let bern = City(name: "Bern", people: 134_591)

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The code blocks and the list of methods in "ArchiveManager".
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveManagerTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }
@@ -58,16 +58,18 @@ struct ArchiveManagerTests {
         #expect(temporary.factory.defaultMaxDiskSize == 2.megaByte)
     }
 
-    @Test func sizesOfAnOpenArchiveCanOnlyBeRaised() throws {
+    /// "The size will only apply on the first creation of the `ArchiveManager`. If it is already created, the memory size and disk size are
+    /// ignored."
+    @Test func laterSizesAreIgnored() throws {
         let factory = temporary.factory
         let first = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 10.kiloByte, trySetMaxDiskSize: 20.kiloByte)
 
         let second = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 5.megaByte, trySetMaxDiskSize: 5.megaByte)
 
-        #expect(first.maxSize == 10.megaByte)
-        #expect(second.maxSize == 10.megaByte)
+        #expect(first.maxSize == 30.kiloByte)
+        #expect(second.maxSize == 30.kiloByte)
         let third = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 1.kiloByte)
-        #expect(third.maxSize == 10.megaByte)
+        #expect(third.maxSize == 30.kiloByte)
     }
 
     @Test func aManagerCanBeCreatedWithoutAFactory() throws {

@@ -12,7 +12,7 @@ private struct PinnedSecret: ArchiveCodable, Equatable {
 }
 
 /// The row "Archivable": names of archives.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveNameTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String { name }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The row "Archivist": bulk methods of the manager and of a user-defined archivist.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchivistTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { name }

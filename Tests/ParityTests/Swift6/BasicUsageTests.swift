@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The code blocks of "Basic Usage", "Archivable" and "ArchiveCodable".
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct BasicUsageTests {
     struct MyArchivable: Archivable, Codable, Equatable {
         var primaryKey: String { key }

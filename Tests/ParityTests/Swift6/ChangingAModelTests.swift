@@ -141,7 +141,7 @@ private nonisolated struct OldNote: Archivable {
 }
 
 /// The cases of the guide "Changing a model", in every mode of a client.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ChangingAModelTests {
     private let temporary = TemporaryArchives()
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The row "DataSize".
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct DataSizeTests {
     @Test(
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Failures of the methods that do not throw, where the document is silent: nothing is lost, and every failure is reported.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FailureTests {
     struct Number: Archivable, Equatable {
         var primaryKey: String { "number" }

@@ -6,7 +6,7 @@ import Testing
 import Vellum
 
 /// Files of format 1, which every later version opens (`Documentation/Format.md`).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FormatTests {
     private let folder: URL
     private static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }

@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 
 /// Names of the shipped code of MiniCache that have a better one now. `Names.md` lists them all.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheReturnedNameTests {
     @available(*, deprecated)
     @Test func aManagerMayHaveAnOwner() throws {

@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 
 /// What a client's own types and isolation ask of MiniCache, in each mode.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MiniCacheTypeTests {
     let temporary = TemporaryCaches()
 

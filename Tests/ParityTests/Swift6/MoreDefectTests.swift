@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Defects V9 to V13 of the original library, which this package does not have.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MoreDefectTests {
     class Note: Archivable {
         var primaryKey: String { title }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The row "nested archivables": properties of recorded objects.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NestedArchivableTests {
     struct Part: ArchiveCodable, Equatable {
         var primaryKey = "key"

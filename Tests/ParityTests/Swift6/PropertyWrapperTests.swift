@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The code blocks of "Property Wrapper".
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct PropertyWrapperTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

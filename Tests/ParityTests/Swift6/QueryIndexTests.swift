@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Indexes that clients declare.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryIndexTests {
     enum Kind: String, Codable { case small, large }
 

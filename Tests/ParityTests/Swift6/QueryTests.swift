@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The code blocks of "Query".
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

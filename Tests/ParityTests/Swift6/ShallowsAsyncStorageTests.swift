@@ -22,7 +22,7 @@ private struct Lengths: AsyncReadOnlyStorageProtocol {
     func retrieve(forKey key: String) async throws -> Int { key.count }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsAsyncStorageTests {
     @Test func aStorageIsTwoAsynchronousFunctions() async throws {
         let server = Server()

@@ -8,7 +8,7 @@ private nonisolated struct City: Codable, Equatable, Sendable {
 }
 
 /// "There are several convenience methods defined on Storage with value of Data"
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsCodingTests {
     private let data = MemoryStorage<Filename, Data>()
     private let kharkiv = City(name: "Kharkiv", foundationYear: 1654)

@@ -4,7 +4,7 @@ import Testing
 
 /// The blocks of the document that keep values in files. Their folders bear the names of the document's and a number, because the
 /// tests of three modes run at the same time.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsDiskTests {
     nonisolated struct City: Codable {
         let name: String
@@ -143,7 +143,7 @@ struct ShallowsDiskTests {
 }
 
 /// Names that the shipped code has for files.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsFolderTests {
     private let own = OwnFolder("folder")
 

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// The blocks of the document of Shallows, and what its text says. Those that need a disk are in a file of their own.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsDocumentTests {
     enum ImageKeys: String {
         case kitten, puppy, fish

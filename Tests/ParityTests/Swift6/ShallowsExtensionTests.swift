@@ -124,7 +124,7 @@ private func store(_ city: City, in storage: Storage<Filename, City>) async thro
     try await storage.set(city, forKey: Filename(rawValue: city.name))
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsExtensionTests {
     private let kharkiv = City(name: "Kharkiv", foundationYear: 1654)
 

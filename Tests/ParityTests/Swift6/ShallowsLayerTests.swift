@@ -38,7 +38,7 @@ private final class RemoteStorage: StorageProtocol {
 }
 
 /// "3-layer composition?": what users asked for, in one expression, of storages of every sort.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsLayerTests {
     private let remote = RemoteStorage()
     private let disk = MemoryStorage<Filename, Data>()

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// What lives in memory beside `MemoryStorage`: `NSCache`, and storages with limits and ages.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsMemoryTests {
     /// "Using NSCacheStorage"
     @Test func anNSCacheIsAStorageOfSwiftTypes() async throws {

@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// Names that the shipped code of Shallows has beyond its document.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsNameTests {
     private enum Size: Int, Sendable {
         case small = 1

@@ -78,7 +78,7 @@ private struct Constant<Element: Sendable>: ReadOnlyStorageProtocol {
 }
 
 /// "Making your own storage"
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsOwnStorageTests {
     @Test func aStorageOfTwoMethodsIsAStorage() async throws {
         let storage = MyStorage().asStorage()

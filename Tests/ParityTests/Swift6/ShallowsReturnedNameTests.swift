@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// Names of the shipped code of Shallows that have a better one now. `Names.md` lists them all.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsReturnedNameTests {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("Parity-\(UUID().uuidString)", isDirectory: true)
 

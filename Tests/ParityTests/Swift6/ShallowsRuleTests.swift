@@ -9,7 +9,7 @@ private enum KeychainError: Error, StorageMiss {
 }
 
 /// What a composition makes of errors: the table of the article "Memory, disk and server".
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsRuleTests {
     private let server = MemoryStorage<String, Int>(storage: ["a": 1])
     private let reports = Answers<StorageReport>()

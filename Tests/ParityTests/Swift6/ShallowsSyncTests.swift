@@ -3,7 +3,7 @@ import Shallows
 import Testing
 
 /// "Synchronous storage": every test here is a synchronous function, but for the one of tasks.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ShallowsSyncTests {
     @Test func everyKindHasASynchronousForm() throws {
         let memory = MemoryStorage<String, Int>()

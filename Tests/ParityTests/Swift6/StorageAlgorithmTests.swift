@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// The steps of "Storage Algorithm", which has no code block.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StorageAlgorithmTests {
     let temporary = TemporaryArchives()
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Names and habits of Vellum 1.x that its documents do not show. `Names.md` lists them all.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct VellumReturnedNameTests {
     struct User: ArchiveCodable, Equatable {
         var primaryKey: String { userName }

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Types written for version 1, which have only `archiveData()` and `decode(archive:)`.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct VersionOneTests {
     struct Song: Archivable, Equatable {
         var primaryKey: String { title }

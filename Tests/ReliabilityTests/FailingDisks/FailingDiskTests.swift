@@ -7,7 +7,7 @@ import VellumEngine
 /// C5: whatever call fails, the caller gets a clear error, and no acknowledged write is lost.
 ///
 /// `VELLUM_FAULTS=all` makes every call fail in every way; a number makes that many calls fail in each way.
-@Suite(.timeLimit(.minutes(60)), .serialized)
+@Suite(.timeLimit(.minutes(Amount.minutes("VELLUM_FAULTS"))), .serialized)
 struct FailingDiskTests {
     struct Way: CustomTestStringConvertible, Sendable {
         var fault: DiskFault

@@ -8,7 +8,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// P33: a real file system without a free block.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FullDiskTests {
     private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> Store<Data> {
         try DatabaseFile.open(at: volume.file("Archives.sqlite"))
@@ -53,6 +53,33 @@ struct FullDiskTests {
         #expect(try file.verify().isIntact)
         try file.close()
         #expect(try open(volume).count() == count - count / 2 + count / 4)
+    }
+
+    /// A cache that fills its disk is cleared by the next version, which goes on.
+    @Test func aCacheThatFilledItsDiskIsClearedByAnotherVersion() throws {
+        guard let volume = try SmallVolume(megabytes: 9) else { return }
+        func cache(_ version: String, _ manager: MiniCacheManager) -> MiniCache<String, Data> {
+            manager.cache(cacheName: "Data", cacheVersion: .custom(version), maxAge: .days(1), diskLimit: .unlimited)
+        }
+        let manager = MiniCacheManager(name: "Caches", directory: volume.url)
+        let old = cache("1", manager)
+        var count = 0
+        do {
+            while count < 100_000 {
+                try old.set(value(count, 3000), forKey: "\(count)")
+                count += 1
+            }
+            Issue.record("The volume is never full.")
+        } catch let error as MiniCacheError {
+            #expect(error.code == .diskFull)
+        }
+        let new = cache("2", manager)
+        #expect(try new.count() == 0)
+        #expect(try new.value(forKey: "0") == nil)
+        #expect(try old.value(forKey: "0") == nil)
+        try new.set(value(1, 3000), forKey: "1")
+        #expect(try new.value(forKey: "1") == value(1, 3000))
+        try manager.close()
     }
 
     /// How a store that has filled its disk is emptied.

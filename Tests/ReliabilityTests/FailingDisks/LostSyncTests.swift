@@ -7,7 +7,7 @@ import VellumTestSupport
 
 /// C6: a system reports a failed write-back once, and the next sync may succeed although data is missing. So no sync is trusted after a
 /// failed one.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LostSyncTests {
     private let folder: FastFolder
     private let script: DiskScript

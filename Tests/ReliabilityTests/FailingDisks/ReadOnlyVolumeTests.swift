@@ -1,11 +1,12 @@
 import Foundation
+import MiniCache
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// C11: permissions do not prevent root from writing, but a read-only volume does.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ReadOnlyVolumeTests {
     private func open(_ volume: SmallVolume) throws -> Store<Data> {
         try DatabaseFile.open(at: volume.file("Archives.sqlite"))
@@ -35,6 +36,31 @@ struct ReadOnlyVolumeTests {
         #expect(try store.count() == 50)
         try store.record(Data(count: 10), forKey: "x")
         #expect(try store.value(forKey: "x") == Data(count: 10))
+    }
+
+    /// A cache that cannot be cleared is not read.
+    @Test func noValueOfAnotherVersionIsReadFromAReadOnlyVolume() throws {
+        guard let volume = try SmallVolume(megabytes: 4) else { return }
+        func cache(_ version: String) -> MiniCache<String, Int> {
+            MiniCacheManager(name: "Caches", directory: volume.url)
+                .cache(cacheName: "Numbers", cacheVersion: .custom(version), maxAge: .days(1))
+        }
+        do {
+            let manager = MiniCacheManager(name: "Caches", directory: volume.url)
+            let old: MiniCache<String, Int> = manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(1))
+            try old.set(1, forKey: "a")
+            try manager.close()
+        }
+        #expect(volume.allowWriting(false, megabytes: 4))
+        let new = cache("2")
+        #expect(new["a"] == nil)
+        #expect(throws: MiniCacheError.self) { try new.value(forKey: "a") }
+        #expect(throws: MiniCacheError.self) { try new.count() }
+        #expect(throws: MiniCacheError.self) { try new.set(2, forKey: "a") }
+        #expect(volume.allowWriting(true, megabytes: 4))
+        #expect(try new.value(forKey: "a") == nil)
+        try new.set(2, forKey: "a")
+        #expect(cache("2")["a"] == 2)
     }
 
     @Test func aNewArchiveOnAReadOnlyVolumeIsAnError() throws {

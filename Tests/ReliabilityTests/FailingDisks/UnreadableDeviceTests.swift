@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// C5: SQLite reports a failed read of the device as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), but the file is not damaged.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct UnreadableDeviceTests {
     private let folder: FastFolder
     private let script: DiskScript

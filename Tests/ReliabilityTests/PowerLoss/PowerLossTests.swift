@@ -9,11 +9,10 @@ import VellumTestSupport
 /// not earlier than the last guaranteed one.
 ///
 /// `VELLUM_IMAGES=all` opens every disk image; a number opens that many.
-@Suite(.timeLimit(.minutes(120)))
+@Suite(.timeLimit(.minutes(Amount.minutes("VELLUM_IMAGES"))))
 struct PowerLossTests {
-    @Test(arguments: [LockingMode.shared, .exclusive])
-    func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost(_ mode: LockingMode) throws {
-        let day = try RecordedDay(mode)
+    @Test func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost() throws {
+        let day = try RecordedDay()
         let cuts = Self.cuts(of: day)
         let chosen = Amount("VELLUM_IMAGES", usually: 200).sample(below: cuts.count)
         var moment = DiskMoment()

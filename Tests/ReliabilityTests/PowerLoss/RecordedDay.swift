@@ -1,6 +1,5 @@
 import Foundation
 import ScriptedDisk
-import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
@@ -32,7 +31,6 @@ final class RecordedDay {
     }
 
     private let folder: FastFolder
-    private let lockingMode: LockingMode
     private let script: DiskScript
     private let clock = ManualClock()
     private var file: DatabaseFile?
@@ -40,9 +38,8 @@ final class RecordedDay {
     private var values: Contents = [:]
     private var number = 0
 
-    init(_ lockingMode: LockingMode) throws {
+    init() throws {
         folder = try FastFolder()
-        self.lockingMode = lockingMode
         script = DiskScript(folder: folder.url, recording: true)
         promise(oldest: 0, newest: 0)
         try run()
@@ -105,8 +102,7 @@ final class RecordedDay {
     }
 
     private func open() throws {
-        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"), lockingMode: lockingMode, clock: clock.wallClock)
-        #expect(file.isKeptLocked == (lockingMode == .exclusive))
+        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
         file.largeValue = Self.largeValue
         for name in Name.allCases { stores[name] = try Self.open(name, in: file) }
         self.file = file

@@ -3,7 +3,7 @@ import VellumTestSupport
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FIFOQueueTests {
     @Test(arguments: UInt64(0)..<20)
     func elementsAreRemovedInTheOrderOfInsertion(_ seed: UInt64) {

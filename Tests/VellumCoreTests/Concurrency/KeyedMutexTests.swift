@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumCore
 
 /// Which caller holds a key, and which acquires it next.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct KeyedMutexTests {
     private let mutex = KeyedMutex()
     private let got = Log()

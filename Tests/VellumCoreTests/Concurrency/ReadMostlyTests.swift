@@ -2,7 +2,7 @@ import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ReadMostlyTests {
     /// Fails under ThreadSanitizer, or by a value that is half changed, if readers and writers do not exclude each other.
     @Test func aReaderSeesTheValueBeforeAWriteOrAfterIt() {

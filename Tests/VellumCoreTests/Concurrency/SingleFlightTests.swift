@@ -3,7 +3,7 @@ import VellumTestSupport
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SingleFlightTests {
     typealias Loads = SingleFlight<String>
 
@@ -105,7 +105,7 @@ struct SingleFlightTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct WaitGraphTests {
     @Test func aLoadThatWaitsForItselfIsDetected() {
         var graph = WaitGraph()

@@ -1,7 +1,7 @@
 import Testing
 import VellumCore
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct WeakTableTests {
     private final class Object: Sendable {}
 

@@ -4,7 +4,7 @@ import VellumTestSupport
 @testable import VellumCore
 
 /// Whether a value that was read may still be cached.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct WriteVersionsTests {
     private var versions = WriteVersions<String>()
 

@@ -2,7 +2,7 @@ import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LRUListTests {
     private typealias List = LRUList<String, Int, Void>
 

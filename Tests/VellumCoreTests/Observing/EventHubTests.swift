@@ -2,7 +2,7 @@ import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct EventHubTests {
     @Test func everyObserverReceivesAllEventsSentWhileItListens() async {
         let hub = EventHub<Int>()

@@ -3,7 +3,7 @@ import Testing
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct PolicyTests {
     /// P9: a limit of zero is an error; it does not disable the limit.
     @Test(arguments: [0, -1, Int.min])
@@ -34,6 +34,12 @@ struct PolicyTests {
             #expect(code { () throws(VellumError) in try Expiration(validating: .seconds(1), jitter: jitter) } == .invalidDuration)
             #expect(code { () throws(VellumError) in try Expiration(validatingSeconds: 1, jitter: jitter) } == .invalidDuration)
         }
+    }
+
+    @Test(arguments: [(LoadSource.cached, false), (.loaded, false), (.staleWhileRevalidate, true), (.staleIfError, true)])
+    func aLoadedValueIsStaleIfItHadExpired(_ source: LoadSource, isStale: Bool) {
+        #expect(Loaded(1, source).isStale == isStale)
+        #expect(Loaded(Int?.none, source).isStale == isStale)
     }
 
     @Test func validatedExpirationsEqualThoseOfTheFactories() throws {

@@ -3,7 +3,7 @@ import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct FileSystemPathsTests {
     private let folder: TemporaryDirectory
     private var path: String { folder.url.path }

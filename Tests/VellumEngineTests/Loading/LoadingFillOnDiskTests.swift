@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// A loaded value is written to the file only if the key was not written or removed during the load.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingFillOnDiskTests {
     let setup: Setup
 
@@ -95,7 +95,7 @@ struct LoadingFillOnDiskTests {
 }
 
 /// The same from many tasks.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingFillConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
     func aRemovedValueStaysRemovedWhileManyTasksLoadIt(_ durability: Durability) async throws {

@@ -7,7 +7,7 @@ import VellumTestSupport
 
 /// A loaded value is recorded only if the key was not written or removed during the load (P18). An entry that expires or is evicted does
 /// not stop it (P24).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingFillTests {
     let setup: LoadingSetup
     let source = Source()

@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingModelTests {
     @Test(arguments: UInt64(0)..<60)
     func aRandomScheduleMatchesTheModel(_ seed: UInt64) async throws {

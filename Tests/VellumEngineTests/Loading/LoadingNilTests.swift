@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P43 and P46: a loaded `nil` is a result, and differs from a stored `nil` and from an empty value.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingNilTests {
     let setup: LoadingSetup
     let counter = Counter()

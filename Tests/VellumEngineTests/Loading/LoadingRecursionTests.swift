@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P46: a loader that calls its own store.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingRecursionTests {
     let store: Store<String>
     let other: Store<String>

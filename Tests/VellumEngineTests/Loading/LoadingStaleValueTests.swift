@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Stale values: served while they are refreshed, or if that fails.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingStaleValueTests {
     let setup: LoadingSetup
     let source = Source()

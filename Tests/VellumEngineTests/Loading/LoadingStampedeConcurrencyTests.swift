@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Many concurrent tasks on a few threads (P25).
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingStampedeConcurrencyTests {
     let setup: LoadingSetup
     let counter = Counter()

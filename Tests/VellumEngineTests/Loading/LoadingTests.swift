@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// One loader per key: shared results, failures and cancellation.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct LoadingTests {
     let setup: LoadingSetup
     let source = Source()

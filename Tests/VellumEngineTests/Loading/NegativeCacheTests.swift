@@ -4,7 +4,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NegativeCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 

@@ -36,7 +36,7 @@ private final class OtherProcess: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct InvalidationTests {
     private let others: OtherProcess
     private let cache: MemoryCache<Int>

@@ -3,7 +3,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MemoryTierConcurrencyTests {
     /// Fails under ThreadSanitizer, or by its invariants, if the lock is removed.
     @Test func theListStaysConsistentUnderManyThreads() async throws {

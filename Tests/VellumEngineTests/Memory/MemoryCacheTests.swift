@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MemoryCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 

@@ -6,7 +6,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct IndexBuildingTests {
     let setup: Setup
     let people = Person.crowd(2000)

@@ -8,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Regression tests for defects found in review.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct IndexDefectTests {
     let setup: Setup
 

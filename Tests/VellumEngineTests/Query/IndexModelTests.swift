@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// The index agrees with the rows after any operations.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct IndexModelTests {
     static let durabilities: [Durability] = [.relaxed, .crashSafe]
 
@@ -68,7 +68,7 @@ struct IndexModelTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryVisibilityTests {
     let setup: Setup
 

@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Queries on some threads while others write and the log is restarted all the time.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryConcurrencyTests {
     private static let padding = [String(repeating: "x", count: 6000)]
 

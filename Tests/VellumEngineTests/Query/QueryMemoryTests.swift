@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryMemoryTests {
     @Test func aFinishedQueryReleasesItsMemory() throws {
         let setup = try Setup()

@@ -4,7 +4,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryPipelineTests {
     private final class Numbers {
         var left: ArraySlice<Int>

@@ -4,7 +4,7 @@ import Testing
 @testable import VellumEngine
 
 /// The planner works without a database.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryPlannerTests {
     struct Item {
         var a = 0

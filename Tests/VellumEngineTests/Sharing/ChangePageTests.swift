@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// The page on which processes announce changes. Garbage on it makes a reader drop its cache, and nothing worse.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 final class ChangePageTests {
     private let memory: UnsafeMutableRawPointer
     private let page: ChangePage

@@ -6,20 +6,14 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Regression tests for ages, retention policies and version groups.
-@Suite(.timeLimit(.minutes(60)))
+/// Regression tests for ages and retention policies.
+@Suite(.timeLimit(.minutes(1)))
 struct SweepDefectTests {
     let setup: Setup
 
     init() throws { setup = try Setup() }
 
     static let day = 86_400
-
-    func store(_ version: String, disk: DataSize = 1000.bytes) throws -> Store<Data> {
-        try setup.open().store(
-            named: "cache \(version)", codec: IdentityCodec(), inVersionGroup: "cache", memory: Capacity(1.megaByte), disk: Capacity(disk),
-            caching: .values)
-    }
 
     func fill(_ store: Store<Data>, _ count: Int) throws {
         for number in 0..<count { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
@@ -121,27 +115,16 @@ struct SweepDefectTests {
     }
 
     @Test func aLongRunningProcessRenewsItsPolicyEveryDay() async throws {
-        let store = try store("1")
+        let store = try setup.store()
         try store.setRetention(.never)
         for _ in 0..<3 {
             setup.clock.advance(by: .seconds(3 * Self.day))
             let now = Int(setup.clock.now.rawValue)
             // A write notices that the time of the next check has passed.
-            while try find("SELECT min(seen) FROM (SELECT seen FROM archives UNION ALL SELECT seen FROM retention)") < now {
+            while try find("SELECT min(seen) FROM retention") < now {
                 try fill(store, 1)
                 await Task.yield()
             }
-        }
-    }
-
-    @Test func aLongRunningProcessRemovesOldVersions() async throws {
-        try fill(try store("1"), 5)
-        try setup.close()
-        let new = try store("2")
-        setup.clock.advance(by: .seconds(8 * Self.day))
-        while try find("SELECT entries FROM archives WHERE id = 1") > 0 {
-            try fill(new, 1)
-            await Task.yield()
         }
     }
 
@@ -153,67 +136,5 @@ struct SweepDefectTests {
         for _ in 0..<3 { try sweep() }
         #expect(try stores[1].count() == 0)
         #expect(try stores[2].count() == 0)
-    }
-
-    // MARK: Version groups
-
-    @Test func openingAVersionAgainAndAgainCountsItOnce() throws {
-        let first = try store("1")
-        try fill(first, 4)
-        for _ in 0..<3 {
-            let second = try store("2")
-            if try second.count() == 0 { try fill(second, 3) }
-            try second.close()
-        }
-        let second = try store("2")
-        try first.record(Data(9, count: 100), forKey: "9")
-        #expect(try second.count() == 3)
-        #expect(try first.count() == 5)
-    }
-
-    @Test func aVersionThatAnotherProcessRemovedIsNotReportedAsDamage() throws {
-        try fill(try store("1"), 1)
-        try setup.close()
-        let new = try store("2")
-        try fill(new, 1)
-        try RawDatabase(setup.url).execute(
-            "BEGIN IMMEDIATE; DELETE FROM archives WHERE id = 1; DELETE FROM entries; DELETE FROM touches; DELETE FROM recency; COMMIT")
-        try new.record(Data(1, count: 10), forKey: "x")
-        try sweep()
-        #expect(!FileManager.default.fileExists(atPath: setup.url.path + "-damaged"))
-        #expect(try new.count() == 2)
-    }
-
-    @Test func archiveNumbersAreNotReusedAndAnIndexIsRemovedWithItsArchive() throws {
-        func people(_ version: String) throws -> Store<Person> {
-            try setup.open().store(
-                named: "people \(version)", codec: JSONCodec<Person>(), inVersionGroup: "people", memory: Capacity(1.bytes),
-                disk: Capacity(1.megaByte), caching: .values, indexing: Person.catalog)
-        }
-        try people("0").record(Person("zoe", age: 1), forKey: "zoe")
-        let one = try people("1")
-        try people("2").record(Person.crowd(10))
-        setup.clock.advance(by: .seconds(29 * Self.day))
-        try sweep()
-        // The last row stays, emptied, so that its id is not reused.
-        #expect(try setup.open().archiveNames() == ["people 1", "people 2"])
-        #expect(try find("SELECT count(*) FROM indexes") == 2)
-        #expect(try find("SELECT count(*) FROM sqlite_schema WHERE name LIKE '%\\_1' ESCAPE '\\' AND type = 'table'") == 0)
-        let three = try people("3")
-        try three.record(Person("ann", age: 3), forKey: "ann")
-        #expect(try three.fetch(QueryDescription([.filter(Question.age(3))])).count == 1)
-        #expect(try one.count() == 0)
-        #expect(try setup.open().verify().isIntact)
-    }
-
-    @Test func aTransactionOverTwoVersionsSeesTheDisk() throws {
-        let (first, second) = (try store("1"), try store("2"))
-        try second.record(Data(1, count: 600), forKey: "k")
-        var transaction = StoreTransaction()
-        try transaction.record(Data(2, count: 600), forKey: "x", in: first)
-        try transaction.record(Data(3, count: 100), forKey: "k", in: second)
-        try transaction.commit()
-        #expect(try second.count() == 1)
-        #expect(try second.keys() == ["k"])
     }
 }

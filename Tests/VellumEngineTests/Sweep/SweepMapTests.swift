@@ -4,7 +4,7 @@ import VellumEngine
 @testable import VellumEngine
 
 /// Where and when entries of an archive expire for every reader.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SweepMapTests {
     func moment(_ milliseconds: Int64) -> WallInstant { WallInstant(rawValue: milliseconds) }
 
@@ -45,7 +45,7 @@ struct SweepMapTests {
 }
 
 /// Until when an entry must be retained.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RetentionTests {
     let written = WallInstant(rawValue: 1_000_000_000_000)
 

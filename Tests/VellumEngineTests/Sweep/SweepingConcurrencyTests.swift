@@ -5,7 +5,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Reclaiming expired entries while writers, readers and the clock are active.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SweepingConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
     func sweepingDuringReadsAndWritesKeepsValidEntries(_ durability: Durability) async throws {

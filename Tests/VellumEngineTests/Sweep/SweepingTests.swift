@@ -6,7 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Expired entries are reclaimed in the background, even if they are never read.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SweepingTests {
     let setup: Setup
     let store: Store<Data>
@@ -218,6 +218,25 @@ struct SweepingTests {
         #expect(try store.value(forKey: "1", under: .after(.seconds(3600))) != nil)
         setup.clock.advance(by: .seconds(86_400 * 365))
         try sweep()
+        #expect(try store.count() == 0)
+    }
+
+    /// What was not reclaimed is valid again if the clock is set back; what was reclaimed stays gone.
+    @Test(arguments: [1.megaByte, 1.bytes])
+    func aClockThatIsSetBackRevivesWhatWasNotReclaimed(memory: DataSize) throws {
+        let setup = try Setup()
+        let store = try setup.store(memory: memory)
+        // Nothing is reclaimed in the background before the end of the stale window.
+        try store.setRetention(.after(.seconds(60)), staleWindow: .seconds(30))
+        try store.record(Data(1, count: 10), forKey: "a", expiration: .after(.seconds(60)))
+        setup.clock.advance(by: .seconds(60))
+        #expect(try store.value(forKey: "a") == nil)
+        setup.clock.advance(by: .seconds(-30))
+        #expect(try store.value(forKey: "a") != nil)
+        setup.clock.advance(by: .seconds(60))
+        try setup.open().sweepEverything()
+        setup.clock.advance(by: .seconds(-60))
+        #expect(try store.value(forKey: "a") == nil)
         #expect(try store.count() == 0)
     }
 

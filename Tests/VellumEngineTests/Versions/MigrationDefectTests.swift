@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What a reader of the first migration found.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MigrationDefectTests {
     let setup: Setup
 
@@ -142,10 +142,49 @@ struct MigrationDefectTests {
         var shape = IndexShape()
         shape.version = 1
         store.disk.setIndexShape(shape)
+        #expect(try store.migrationProgress() == MigrationProgress(examined: 0, total: 1))
         #expect(try store.migrationProgress().isComplete == false)
         try setup.close()
         let again = try setup.people(version: 1, indexed: false)
         try again.waitForIndex()
+        #expect(try again.migrationProgress() == MigrationProgress(examined: 1, total: 1))
         #expect(try again.migrationProgress().isComplete)
+    }
+
+    /// The numbers say the same as the flag.
+    @Test(
+        arguments: [
+            (10, Int64.max, 0, 10, true), (7, .max, 0, 10, true), (10, .max, 3, 7, false), (10, .max, 12, 0, false), (4, 99, 0, 4, false),
+            (4, 99, 1, 3, false), (10, 99, 0, 9, false), (15, 99, 0, 9, false), (15, 99, 2, 7, false),
+        ] as [(Int64, Int64, Int, Int, Bool)])
+    func theProgressIsCompleteIfEveryEntryWasExamined(
+        _ built: Int64, _ through: Int64, _ unknown: Int, _ examined: Int, _ isComplete: Bool
+    ) {
+        let progress = IndexProgress(built: built, through: through, unknown: unknown, of: 10)
+        #expect(progress == IndexProgress(indexed: examined, total: 10, isComplete: isComplete))
+        #expect(MigrationProgress(progress).isComplete == isComplete)
+    }
+
+    @Test func keysThatAMigrationRemovesAreCountedInOneEventForEachStep() async throws {
+        try setup.people(version: 0).record(Person.crowd(2000))
+        try setup.close()
+        let store = try setup.people(version: 3, builds: false)
+        let events = store.events.events()
+        var catalog = Person.catalog
+        catalog.version = 3
+        try store.disk.declareIndex(catalog.shape)
+        try store.waitForIndex()
+        let removals = try store.statistics().removals[.migrated]
+        try store.close()
+        var (steps, removed) = (0, 0)
+        for await event in events {
+            switch event {
+            case .migrated(let progress): (steps, removed) = (steps + 1, removed + progress.removedKeys)
+            case .removed: Issue.record("An event for one key.")
+            default: break
+            }
+        }
+        #expect(removed == 2000 && removed == removals)
+        #expect(steps < 1000)
     }
 }

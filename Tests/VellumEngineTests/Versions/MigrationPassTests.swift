@@ -5,7 +5,7 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MigrationPassTests {
     let setup: Setup
 
@@ -42,7 +42,7 @@ struct MigrationPassTests {
         try store.waitForIndex()
         #expect(try Set(store.versions()) == [1])
         #expect(try store.fetch(QueryDescription([])) == people)
-        #expect(try store.migrationProgress() == MigrationProgress(examined: 600, total: 600, isComplete: true))
+        #expect(try store.migrationProgress() == MigrationProgress(examined: 600, total: 600))
         if indexed { #expect(try store.indexDefects() == []) }
         #expect(try setup.open().verify().isIntact)
         try setup.close()

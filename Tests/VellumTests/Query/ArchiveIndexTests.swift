@@ -5,7 +5,7 @@ import VellumEngine
 
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveIndexTests {
     class Note: Archivable {
         var primaryKey = ""

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreQueryTests {
     let archives = TemporaryArchives()
     let store: ArchiveStore<City>

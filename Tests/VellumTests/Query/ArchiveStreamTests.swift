@@ -5,7 +5,7 @@ import Testing
 @testable import VellumEngine
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveStreamTests {
     let archives = TemporaryArchives()
     let store: ArchiveStore<City>

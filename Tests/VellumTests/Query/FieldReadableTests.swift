@@ -4,7 +4,7 @@ import VellumCore
 import VellumEngine
 import Vellum
 
-@Suite("FieldReadable", .timeLimit(.minutes(60)))
+@Suite("FieldReadable", .timeLimit(.minutes(1)))
 struct FieldReadableTests {
     private struct Guest: ArchiveCodable, FieldReadable, Equatable {
         static let archiveName = "Guest"

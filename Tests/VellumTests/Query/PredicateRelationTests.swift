@@ -6,7 +6,7 @@ import VellumEngine
 @testable import Vellum
 
 /// Which conditions of a predicate are pushed down.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct PredicateRelationTests {
     typealias Sample = QuerySample
 

@@ -6,7 +6,7 @@ import VellumEngine
 @testable import Vellum
 
 /// A compiled predicate returns the same and throws the same as Foundation.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct PredicateTests {
     typealias Sample = QuerySample
 

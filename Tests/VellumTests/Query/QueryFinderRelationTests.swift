@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import Vellum
 
 /// Which conditions of a finder are pushed down, and how steps are executed without an index.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct QueryFinderRelationTests {
     typealias Sample = QuerySample
 

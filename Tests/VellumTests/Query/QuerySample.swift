@@ -98,15 +98,3 @@ extension QuerySample {
         return sample
     }
 }
-
-extension Array {
-    func random(_ generator: inout SeededGenerator) -> Element { self[Int.random(in: 0..<count, using: &generator)] }
-
-    func randomOrNil(_ generator: inout SeededGenerator) -> Element? {
-        Int.random(in: 0..<4, using: &generator) == 0 ? nil : random(&generator)
-    }
-
-    func randomSome(_ generator: inout SeededGenerator) -> [Element] {
-        (0..<Int.random(in: 0..<4, using: &generator)).map { _ in random(&generator) }
-    }
-}

@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import Vellum
 
 /// An index and the test of an object return the same.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct RelationTests {
     typealias Sample = QuerySample
 

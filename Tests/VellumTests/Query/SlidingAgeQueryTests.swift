@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// Queries and sliding expirations: no path returns an expired object.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SlidingAgeQueryTests {
     let temporary = TemporaryArchives()
 

@@ -6,7 +6,7 @@ import VellumEngine
 @testable import Vellum
 
 /// Finders on strings that are not ASCII.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct StringFinderTests {
     @Test(arguments: QuerySample.names + ["Swift is fun", "abcabd", "aab"])
     func substringsAreFoundAsInSwift(string: String) {
@@ -99,9 +99,26 @@ struct StringFinderTests {
         #expect(try !condition.matches(QuerySample(name: "secret(")))
     }
 
-    @Test func anEmptyRegularExpressionMatchesNothing() {
+    @Test(arguments: [
+        ("secret(", 7), ("(a)(b", 4), ("a{2,1}", 2), ("[z-a]", 1), ("\u{E9}\\", 2), (String(repeating: "a", count: 300) + "(", 201),
+    ])
+    func theErrorOfAnInvalidExpressionSaysWhereItIsInvalid(pattern: String, position: Int) throws {
+        let problem = try #require(Query<QuerySample>.findWhere { $0.name(.matches(regex: pattern)) }.problems.first)
+
+        #expect(
+            problem.message
+                == "A regular expression in a query is invalid from character \(position) on, and matches nothing. Correct the expression.")
+    }
+
+    @Test func theErrorOfAnInvalidExpressionNamesTheArchive() throws {
+        let queries = [Query<Song>.findWhere { $0.artist(.matches(regex: "[")) }, .findWhere { $0.album(.matches(regex: "[")) }]
+
+        for query in queries { #expect(try #require(query.problems.first).description.hasSuffix("(archive Song)")) }
+    }
+
+    @Test func anEmptyRegularExpressionMatchesNothing() throws {
         #expect(!RegularExpression("").matches("bc"))
-        #expect(RegularExpression("").problem != nil)
+        #expect(try #require(RegularExpression("").problem).message.contains("is empty"))
     }
 
     @Test func aRegularExpressionIsCompiledOnce() throws {

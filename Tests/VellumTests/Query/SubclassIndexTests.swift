@@ -4,7 +4,7 @@ import Testing
 @testable import Vellum
 
 /// Indexes that a class declares do not change results of its subclasses.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct SubclassIndexTests {
     class Beast: IndexedArchivable {
         class var archiveName: String { "beasts" }

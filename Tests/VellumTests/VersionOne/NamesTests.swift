@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The table of the originals' names is true: each name that is still there is used in the test that the table names.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct NamesTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../ParityTests").standardizedFileURL

@@ -3,7 +3,7 @@ import Testing
 @testable import Vellum
 
 /// The names that version 1 gave to folders. Those here are what its function returned.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct OriginalNameTests {
     @Test(arguments: [
         ("User", "vellum_user"),

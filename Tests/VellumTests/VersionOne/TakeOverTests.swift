@@ -5,7 +5,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Objects that version 1 kept in files are taken over when the archive of their type is first opened.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct TakeOverTests {
     let originals: Originals
 

@@ -3,7 +3,7 @@ import Testing
 import Vellum
 
 /// T5: an archive whose type was renamed is found.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct ArchiveListTests {
     struct Tree: ArchiveCodable {
         static var archiveName: String { "Forest.Tree" }

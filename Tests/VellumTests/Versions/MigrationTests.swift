@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(1)))
 struct MigrationTests {
     let temporary = TemporaryArchives()
 
@@ -43,7 +43,7 @@ struct MigrationTests {
         try recordOld(3000)
         let invoices = try temporary.factory.store(for: Program1.Invoice.self)
         try await invoices.waitForMigration()
-        #expect(try invoices.migrationProgress() == MigrationProgress(examined: 3000, total: 3000, isComplete: true))
+        #expect(try invoices.migrationProgress() == MigrationProgress(examined: 3000, total: 3000))
         #expect(try temporary.factory.archives().map(\.version) == [1])
         #expect(try invoices.cborValue(forKey: "77")?["client"] == "client 0")
         try temporary.factory.close()

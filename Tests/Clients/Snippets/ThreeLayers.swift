@@ -17,12 +17,14 @@ let cities = MemoryStorage<Filename, City>()
     .combined(with: DiskStorage.main.folder("cities", in: .cachesDirectory).mapJSONObject(City.self))
     .combined(with: CityServer())  // Storage<Filename, City>
 
-cities.set(City(name: "Kharkiv", foundationYear: 1654), forKey: "kharkiv")
-let kharkiv = try await cities.retrieve(forKey: "kharkiv")
-let nowhere = try await cities.retrieveIfPresent(forKey: "atlantis")  // nil: a miss is no failure.
+func useCities() async throws {
+    try await cities.set(City(name: "Kharkiv", foundationYear: 1654), forKey: "kharkiv")
+    print(try await cities.retrieve(forKey: "kharkiv"))
+    print(try await cities.retrieveIfPresent(forKey: "atlantis") as Any)  // nil: a miss is no failure.
+}
 // snippet.hide
 
-print(kharkiv.foundationYear, nowhere?.name ?? "nowhere")
+try await useCities()
 
 func download(_ key: Filename) async throws -> City {
     switch try await request("GET", "/cities/\(key.rawValue)") {
@@ -47,7 +49,9 @@ struct ServerError: Error, StorageMiss {
 }
 
 // Stands for the network.
-func request(_ method: String, _ path: String, _ body: Data = Data()) async throws -> (status: Int, body: Data) { (404, Data()) }
+func request(_ method: String, _ path: String, _ body: Data = Data()) async throws -> (status: Int, body: Data) {
+    (method == "GET" ? 404 : 200, Data())
+}
 
 // What each layer is called, and what went wrong in which.
 
@@ -88,7 +92,7 @@ try await cache.layers[1].remove(forKey: "kyiv")  // From the disk alone.
 let careful = memory.asRemovableStorage()
     .combined(with: folder.asRemovableStorage().mapJSONObject(City.self), undoingPartialSets: true)
     .combined(with: CityServer(), undoingPartialSets: true)
-careful.set(City(name: "Lviv", foundationYear: 1256), forKey: "lviv")
+print(careful.storageName)
 
 // A server that is only read.
 

@@ -25,8 +25,13 @@ struct NoSetting: Error, StorageMiss {}
 let settings = SettingsStorage()
     .mapString(withEncoding: .utf8)
     .singleKey("language")  // Storage<Void, String>
-settings.set("uk")
-print(try await settings.retrieve())
+
+func chooseLanguage() async throws {
+    try await settings.set("uk")
+    print(try await settings.retrieve())
+}
+
+try await chooseLanguage()
 
 // Asynchronous functions.
 
@@ -38,7 +43,12 @@ actor Counters: AsyncStorageProtocol {
 }
 
 let visits = Counters().defaulting(to: 0)
-visits.update(forKey: "home", { $0 += 1 })
+
+func visitHome() async throws -> Int {
+    try await visits.update(forKey: "home") { $0 += 1 }
+}
+
+print(try await visitHome())
 
 // One function, or none.
 

@@ -241,9 +241,7 @@ struct RandomTest {
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("nick(.isNotEqual \(x.debugDescription))", { $0.nick(.isNotEqual(with: x)) }) {
-                    $0.nick.map { $0 != x } ?? false
-                }
+                return .init("nick(.isNotEqual \(x.debugDescription))", { $0.nick(.isNotEqual(with: x)) }) { $0.nick != x }
             },
             {
                 let x = pick(Nasty.strings, &$0)
@@ -295,7 +293,7 @@ struct RandomTest {
             },
             {
                 let x = pick(Specimen.Level.allCases, &$0)
-                return .init("level(.isNotEqual \(x))", { $0.level(.isNotEqual(with: x)) }) { $0.level.map { $0 != x } ?? false }
+                return .init("level(.isNotEqual \(x))", { $0.level(.isNotEqual(with: x)) }) { $0.level != x }
             },
             {
                 let (x, y) = (pick(Nasty.strings, &$0), pick(Nasty.integers, &$0))

@@ -11,7 +11,3 @@ cache["foo"] = 1
 Task {
     for await failure in cache.failures { print(failure) }
 }
-
-for old in try manager.caches() where old.name == "Counter" && old.version != "2.0-17" {
-    try manager.drop(cacheNamed: old.name, version: old.version)
-}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# check-clients.sh BUILD_FOLDER [--valkey]: checks programs that use the products, against the modules that were built in BUILD_FOLDER
+# (.build/debug). In Swift 5, in Swift 6 and in a module that is isolated to the main actor:
+# - the examples of README and of the guides (Tests/Clients/Snippets) and of the pages (Tests/Clients), compile without a warning;
+# - mistakes (Tests/Clients/Mistakes) get the diagnostics that they name, and no others;
+# - without the trait `Valkey`, each `ValkeyServer` gets the message that names it, and nothing else does.
+# With --valkey, BUILD_FOLDER was built with the trait, and clients of shared caches compile, too.
+set -eu
+package="$(cd "$(dirname "$0")/.." && pwd)"
+[ $# -ge 1 ] || { echo "usage: check-clients.sh BUILD_FOLDER [--valkey]" >&2; exit 2; }
+build="${1%/}" && build="${build%/Modules}"
+trait="${2:-}"
+[ -d "$build/Modules" ] || { echo "$build/Modules does not exist: run swift build first." >&2; exit 2; }
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+
+# The modules of C: those that SwiftPM described, those of packages that describe their own, and SQLite.
+maps="$package/Sources/CSQLite/module.modulemap $(ls "$build"/*.build/module.modulemap)"
+for checkouts in "$(dirname "$build")/checkouts" "$build/../../checkouts"; do
+    [ -d "$checkouts" ] || continue
+    maps="$maps $(find "$checkouts" -path '*/Sources/*/include/module.modulemap')"
+    break
+done
+for map in $maps; do printf -- '-Xcc\n"-fmodule-map-file=%s"\n' "$map"; done >"$folder/flags"
+failures=0
+
+fails() {
+    echo "$1"
+    failures=$((failures + 1))
+}
+
+# check NAME FILE [FLAGS]: compiles a main file in each mode. Each diagnostic that the file does not expect is an error.
+check() {
+    name="$1" file="$2"
+    for mode in 5 6 main-actor; do
+        case $mode in
+        # As the documentation says, the types of a module that is isolated to the main actor are declared `nonisolated`.
+        main-actor) options="-swift-version 6 -default-isolation MainActor" prefix=swift6- edit='s/^(struct|final class|enum) /nonisolated &/' ;;
+        *) options="-swift-version $mode" prefix="swift$mode-" edit= ;;
+        esac
+        sed -E "$edit" "$file" >"$folder/main.swift"
+        # shellcheck disable=SC2086
+        ${SWIFTC:-swiftc} -emit-sil -o "$folder/main.sil" $options -I "$build/Modules" "@$folder/flags" -module-name Client \
+            -Xfrontend -verify -Xfrontend -verify-ignore-unrelated -Xfrontend -verify-additional-prefix -Xfrontend "$prefix" \
+            "$folder/main.swift" >"$folder/log" 2>&1 ||
+            fails "$name ($mode): $( (grep -m 1 'error:' "$folder/log" || head -n 1 "$folder/log") | sed 's|.*main\.swift:|line |')"
+    done
+}
+
+# shows PAGE CLIENT: each paragraph of the page's Swift examples must be in the client, whatever its indentation.
+shows() {
+    awk '
+        function trimmed(line) { gsub(/^[ \t]+|[ \t\r]+$/, "", line); return line }
+        function ends() {
+            if (part != "" && part !~ /^\/\/ Package\.swift/ && !index(client, part)) { print part; exit 1 }
+            part = ""
+        }
+        FNR == NR { client = client "\n" trimmed($0); next }
+        /^ *```swift/ { inside = 1; next }
+        inside && /^ *```/ { ends(); inside = 0; next }
+        inside && trimmed($0) == "" { ends(); next }
+        inside { part = (part == "" ? "" : part "\n") trimmed($0); examples++ }
+        END { if (!examples) { print "no example"; exit 1 } }
+    ' "$package/Tests/Clients/$2.swift" "$package/$1" >"$folder/missing" ||
+        fails "$1: not in Tests/Clients/$2.swift: $(head -n 1 "$folder/missing")"
+}
+
+for product in Vellum MiniCache ShallowsSQLite CBORCoding MiniCacheValkey ShallowsValkey; do
+    shows "Sources/$product/Documentation.docc/$product.md" $product
+done
+shows Documentation/SharedCaches.md MiniCacheValkey
+
+for file in "$package"/Tests/Clients/Snippets/*.swift "$package"/Tests/Clients/*.swift "$package"/Tests/Clients/Mistakes/*.swift; do
+    name="${file#"$package"/}"
+    case "$trait $name" in
+    " "*/*Valkey.swift)
+        sed 's|ValkeyServer(.*|& // expected-error {{Shared caches need the trait '"'Valkey'"'.}}|' "$file" >"$folder/client"
+        grep -q expected-error "$folder/client" || fails "$name: makes no server"
+        check "$name" "$folder/client"
+        ;;
+    *) check "$name" "$file" ;;
+    esac
+done
+
+[ $failures = 0 ] || exit 1
+echo "All clients compile without a warning, and mistakes get their messages."

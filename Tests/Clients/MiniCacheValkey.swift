@@ -1,0 +1,38 @@
+// The examples of the page of MiniCacheValkey and of SharedCaches.md.
+
+import Foundation
+import MiniCacheValkey
+
+struct Rate: Codable {
+    var price: Double
+}
+
+struct Bank {
+    func rate(of currency: String) async throws -> Rate { Rate(price: 1) }
+}
+
+let bank = Bank()
+
+let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://shop:secret@cache.internal:6379/0"))
+let manager = SharedCacheManager(name: "Shop", server: server)
+let rates: SharedCache<String, Rate> = try manager.cache(cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
+
+let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
+try await rates.set(rate, forKey: "USD")
+let sure = try await rates.value(forKey: "USD", freshness: .confirmed)
+print(rate.price, sure?.price ?? 0)
+
+func failover(_ password: String) {
+    let sentinels = ["s1:26379", "s2:26379", "s3:26379"]
+    let server = ValkeyServer(ValkeyConfiguration(sentinels: sentinels, primaryName: "main", password: password))
+    server.close()
+}
+
+func encrypted() throws -> ValkeyServer {
+    var configuration = try ValkeyConfiguration(url: "valkeys://shop:secret@cache.internal:6380")
+    configuration.tls?.trustedCertificates = URL(fileURLWithPath: "/etc/cache/ca.pem")  // otherwise the authorities of the system
+    return ValkeyServer(configuration)
+}
+
+failover("secret")
+try encrypted().close()

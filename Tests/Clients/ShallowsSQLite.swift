@@ -1,0 +1,29 @@
+// The examples of the page of ShallowsSQLite.
+
+import ShallowsSQLite
+
+struct City: Codable {
+    var name: String
+}
+
+struct NoSuchCity: Error, StorageMiss {}
+
+struct CityServer: AsyncStorageProtocol {
+    func retrieve(forKey key: Filename) async throws -> City { throw NoSuchCity() }
+    func set(_ city: City, forKey key: Filename) async throws {}
+}
+
+let cities = SQLiteStorage<City>("cities", in: .cachesDirectory, options: .init(diskLimit: 200.megaBytes))
+
+func use(_ bern: City) async throws -> String {
+    try await cities.set(bern, forKey: "bern")
+    let city = try await cities.retrieve(forKey: "bern")
+    return city.name
+}
+
+func compose(_ server: CityServer) -> Storage<Filename, City> {
+    let cached = cities.combined(with: server)
+    return cached
+}
+
+print(try await use(City(name: "Bern")), compose(CityServer()).storageName)

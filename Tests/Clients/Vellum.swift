@@ -1,0 +1,53 @@
+// The examples of the page of Vellum.
+
+import Foundation
+import Observation
+import Vellum
+
+struct User: ArchiveCodable {
+    var primaryKey: String { userName }
+    var userName: String
+    var age: Int
+}
+
+let archives = try ArchivesFactory.shared.archives(for: User.self, trySetMaxDiskSize: 20.megaByte)
+
+archives.record(User(userName: "ann", age: 30))
+let ann = archives.access(archiveWithKey: "ann")
+print(ann?.age ?? 0)
+
+func download(_ name: String) async throws -> User { User(userName: name, age: 30) }
+
+func load(_ users: ArchiveStore<User>) async throws -> Int {
+    let ann = try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(600)) { try await download("ann") }
+    return ann.age
+}
+
+print(try await load(archives.store))
+
+func adults() throws -> Int {
+    let users = try archives.store.fetch(where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)], limit: 10)
+    return users.count
+}
+
+print(try adults())
+
+nonisolated struct Member: ArchiveCodable {
+    var primaryKey: String { name }
+    var name: String
+    var address: Address
+}
+
+nonisolated struct Address: Codable {
+    var city: String
+}
+
+let members = try ArchivesFactory.shared.store(for: Member.self)
+let found = try members.fetch(where: #Predicate { $0.address.city == "Bern" })
+print(found.count)
+
+@Observable final class Session {
+    @ObservationIgnored @Archived var user: User?
+}
+
+print(Session().user?.age ?? 0)
