@@ -5,7 +5,7 @@ import VellumTestSupport
 /// R2: a store that has filled its disk is emptied by another process.
 @Suite(.timeLimit(.minutes(1)), .serialized)
 struct FullDiskProcessTests {
-    @Test(arguments: [4, 16, 64], ["each", "all", "evict"])
+    @Test(arguments: [4, 32], ["each", "all", "evict"])
     func aStoreWhoseProcessWasKilledOnAFullDiskIsEmptiedByTheNext(_ megabytes: Int, _ way: String) throws {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }
         let filling = try Spawned(["fill", volume.url.path, "\(megabytes * 300)"])

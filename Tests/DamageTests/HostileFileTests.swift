@@ -9,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// C15: a file is data. Whatever it contains, no part of it is executed, nothing hangs, and no process ends.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(DamagePlan.isWhole ? 240 : 1)), .serialized)
 struct HostileFileTests {
     // MARK: Values
 
@@ -27,14 +27,18 @@ struct HostileFileTests {
         return try RawDatabase(hostile.url).int("SELECT count(*) FROM pragma_table_info('\(table)')")
     }
 
-    /// Every column of every table gets every extreme value, in one row and in all rows, with valid checksums.
+    /// Every column of every table gets extreme values, in one row and in all rows, with valid checksums: a third of all combinations, and all
+    /// with `VELLUM_DAMAGE=all`.
     @Test(arguments: tables)
     func extremeValuesAreHandledOrReported(_ table: String) throws {
         let count = try columns(of: table)
         try #require(count > 0)
+        var combinations = 0
         for column in 0..<count {
             for value in Self.values {
                 for condition in ["rowid = (SELECT min(rowid) FROM \(table))", "1"] {
+                    combinations += 1
+                    guard DamagePlan.isWhole || combinations % 3 == 0 else { continue }
                     let hostile = try HostileFile()
                     let database = try RawDatabase(hostile.url)
                     let name = try database.text("SELECT name FROM pragma_table_info('\(table)') WHERE cid = \(column)")

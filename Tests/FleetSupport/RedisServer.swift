@@ -14,49 +14,69 @@
         ///   - port: The port of a server that was killed, to take its place.
         ///   - settings: As in a configuration file, name and value in turn.
         package convenience init(port: Int? = nil, _ settings: [String] = []) throws {
-            let (folder, port) = (try TemporaryDirectory(), try port ?? Self.freePort())
-            let arguments = ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
-            try self.init(port, folder, arguments + settings, ready: "Ready to accept connections")
+            let folder = try TemporaryDirectory()
+            try self.init(port, folder, ready: "Ready to accept connections") { port in
+                ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"] + settings
+            }
         }
 
         /// A server that speaks TLS only.
         ///
         /// - Parameter asksClients: Whether clients must have a certificate, too.
         package convenience init(_ certificates: Certificates, asksClients: Bool) throws {
-            let (folder, port) = (try TemporaryDirectory(), try Self.freePort())
-            let arguments = [
-                "--port", "0", "--tls-port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "",
-                "--tls-cert-file", certificates.certificate.path, "--tls-key-file", certificates.key.path,
-                "--tls-ca-cert-file", certificates.authority.path, "--tls-auth-clients", asksClients ? "yes" : "no",
-            ]
-            try self.init(port, folder, arguments, ready: "Ready to accept connections")
+            let folder = try TemporaryDirectory()
+            try self.init(nil, folder, ready: "Ready to accept connections") { port in
+                [
+                    "--port", "0", "--tls-port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "",
+                    "--tls-cert-file", certificates.certificate.path, "--tls-key-file", certificates.key.path,
+                    "--tls-ca-cert-file", certificates.authority.path, "--tls-auth-clients", asksClients ? "yes" : "no",
+                ]
+            }
         }
 
         /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
         package convenience init(sentinelOf primary: RedisServer) throws {
-            let (folder, port) = (try TemporaryDirectory(), try Self.freePort())
+            let folder = try TemporaryDirectory()
             let file = folder.url.appendingPathComponent("sentinel.conf")
-            let text = """
-                port \(port)
-                bind 127.0.0.1
-                dir \(folder.url.path)
-                sentinel monitor main 127.0.0.1 \(primary.port) 2
-                sentinel down-after-milliseconds main 500
-                sentinel failover-timeout main 5000
-                """
-            try Data(text.utf8).write(to: file)
-            try self.init(port, folder, [file.path, "--sentinel"], ready: "+monitor master")
+            try self.init(nil, folder, ready: "+monitor master") { port in
+                let text = """
+                    port \(port)
+                    bind 127.0.0.1
+                    dir \(folder.url.path)
+                    sentinel monitor main 127.0.0.1 \(primary.port) 2
+                    sentinel down-after-milliseconds main 500
+                    sentinel failover-timeout main 5000
+                    """
+                try Data(text.utf8).write(to: file)
+                return [file.path, "--sentinel"]
+            }
         }
 
-        private init(_ port: Int, _ folder: TemporaryDirectory, _ arguments: [String], ready: String) throws {
-            (self.port, self.folder) = (port, folder)
-            process = Process()
+        /// - Parameter fixed: The port; `nil` for one that is free. Another program may take that first: then another one is tried.
+        private init(_ fixed: Int?, _ folder: TemporaryDirectory, ready: String, arguments: (Int) throws -> [String]) throws {
+            self.folder = folder
+            var triesLeft = fixed == nil ? 5 : 1
+            while true {
+                triesLeft -= 1
+                let port = try fixed ?? Self.freePort()
+                do {
+                    process = try Self.start(try arguments(port), ready: ready)
+                    self.port = port
+                    return
+                } catch let error as StartError {
+                    guard triesLeft > 0, error.output.contains("already in use") else { throw error }
+                }
+            }
+        }
+
+        private static func start(_ arguments: [String], ready: String) throws -> Process {
+            let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = ["redis-server"] + arguments
             let output = Pipe()
             (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
             try process.run()
-            Self.running.withLock { _ = $0.insert(process.processIdentifier) }
+            running.withLock { _ = $0.insert(process.processIdentifier) }
             // It writes little after this line.
             var text = ""
             while !text.contains(ready) {
@@ -64,6 +84,7 @@
                 guard !more.isEmpty else { throw StartError(output: text) }
                 text += String(decoding: more, as: UTF8.self)
             }
+            return process
         }
 
         /// The servers that are killed when the tests end: a test's last reference may still be held by a connection then.

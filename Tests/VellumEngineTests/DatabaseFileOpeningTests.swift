@@ -120,7 +120,7 @@ struct DatabaseFileOpeningTests {
         for number in 0..<40 { try store.record(Data(number, count: 5000), forKey: EntryKey("\(number)")) }
         for number in 0..<20 { try store.remove(EntryKey("\(number)")) }
         try setup.close()
-        for bit in 0..<8 {
+        for bit in [0, 3, 7] {
             var bytes = try Data(contentsOf: setup.url)
             bytes[offset] ^= 1 << bit
             try bytes.write(to: setup.url)

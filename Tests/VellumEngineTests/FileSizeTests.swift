@@ -145,7 +145,7 @@ struct FileSizeTests {
     func theFileIsAtMostTwiceItsEntriesAndFourMegabytes(_ count: Int) throws {
         let store = try setup.store(memory: 1, disk: 4.megaByte)
         var random = SeededGenerator(seed: UInt64(count))
-        for step in 0..<(12_000_000 / (count + 300)) {
+        for step in 0..<(7_000_000 / (count + 300)) {
             let size = count * Int.random(in: 50...150, using: &random) / 100
             try store.record(Data(step, count: size), forKey: EntryKey("\(Int.random(in: 0..<100_000, using: &random))"))
         }

@@ -79,7 +79,7 @@ struct RecencyModelTests {
     }
 
     /// A model of memory and disk: accesses, writes and removals, with random flushes and reopenings.
-    @Test(arguments: UInt64(1)...12)
+    @Test(arguments: UInt64(1)...6)
     func theDiskEvictsInTheExactOrderOfUse(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let limit = 12

@@ -236,7 +236,7 @@ struct ValueFilesTests {
 
     // MARK: A model
 
-    @Test(arguments: UInt64(1)...10, [Durability.relaxed, .crashSafe, .powerSafe])
+    @Test(arguments: UInt64(1)...4, [Durability.relaxed, .crashSafe, .powerSafe])
     func randomOperationsMatchADictionary(_ seed: UInt64, _ durability: Durability) throws {
         var random = SeededGenerator(seed: seed)
         var store: Store<Data>? = try makeStore(durability: durability)

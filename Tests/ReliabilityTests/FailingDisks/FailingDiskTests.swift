@@ -52,11 +52,11 @@ struct FailingDiskTests {
 
     @Test(arguments: Way.all)
     func aFailingCallIsReportedAndLosesNothing(_ way: Way) throws {
-        try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 12))
+        try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 6))
     }
 
     @Test(arguments: Way.all)
     func aFailingCallDuringALogRestartIsReportedAndLosesNothing(_ way: Way) throws {
-        try sweep(way, isLong: true, Amount("VELLUM_FAULTS_LONG", usually: 3))
+        try sweep(way, isLong: true, Amount("VELLUM_FAULTS_LONG", usually: 2))
     }
 }
