@@ -14,7 +14,13 @@ import PackageDescription
 let package = Package(
     name: "Client", platforms: [.macOS(.v15)],
     dependencies: [.package(name: "Vellum", path: "$package"$1)],
-    targets: [.executableTarget(name: "Client", dependencies: [.product(name: "MiniCache", package: "Vellum")])])
+    targets: [
+        .executableTarget(
+            name: "Client",
+            dependencies: ["Vellum", "MiniCache", "ShallowsSQLite", "CBORCoding", "MiniCacheValkey", "ShallowsValkey"].map {
+                .product(name: \$0, package: "Vellum")
+            })
+    ])
 EOF
     (cd "$folder/Client" && ${SWIFT:-swift} package resolve >"$folder/log" 2>&1) || {
         cat "$folder/log" >&2
@@ -28,6 +34,7 @@ without="$(resolved '')"
     grep 'error:' "$folder/log" >&2 || tail -n 20 "$folder/log" >&2
     exit 1
 }
+sh "$package/Scripts/check-clients.sh" "$folder/Client/.build/debug" >&2
 with="$(resolved ', traits: ["Valkey"]')"
 echo "A client without the trait builds, and resolves: $without"
 echo "A client with the trait resolves: $with"

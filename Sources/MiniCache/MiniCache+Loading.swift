@@ -163,11 +163,8 @@ extension MiniCache {
             (request.tombstone, request.acceptsNil) = (Tombstone(.tombstone, meaning: forms.meaning), acceptsNil)
             let answer = try await store.load(request, hasLooked: hasLooked)
             if answer.source == .loaded { core.didWrite(entryKey) }
+            if store.isReplaced { report(core.located(.cacheVersionChanged), "load") }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
-        } catch let error as VellumError where error.code == .cacheVersionChanged && store.isReplaced {
-            // The cache was opened with another version: the value is returned and not stored.
-            report(core.located(error), "load")
-            return Loaded(try await loader(), .loaded)
         } catch let error as VellumError {
             throw core.located(error)
         }

@@ -317,8 +317,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// The failures from now on that no caller receives: those of the subscript, and those in the background.
     ///
-    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it can be used
-    /// again; of other failures with one code, it has the 1st, 10th, 100th and so on.
+    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it is opened
+    /// or written again; of other failures with one code, it has the 1st, 10th, 100th and so on.
     ///
     /// If the file was set aside while it was opened, the first observer learns of it.
     public var failures: some AsyncSequence<MiniCacheError, Never> & Sendable { core.stream() }

@@ -221,6 +221,7 @@ public final class MiniCacheManager: Sendable {
 
     /// Returns the core of a cache. The manager keeps it, so that its contents in memory outlive the handles.
     private func core(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) -> CacheCore {
+        cores.withLock { $0[location] }?.lookForReplacement()
         let (core, isNew) = cores.withLock { cores -> (CacheCore, Bool) in
             if let core = cores[location], !core.isClosed, !core.isReplaced { return (core, false) }
             let core = CacheCore(location, memory: memory, disk: disk, in: file)

@@ -47,7 +47,8 @@ public final class SharedCacheManager: Sendable {
     ///
     /// - Parameters:
     ///   - cacheName: Any string.
-    ///   - cacheVersion: The version. Give caches another one when the type of their values changes: it is the way to drop all values.
+    ///   - cacheVersion: The version. Each version of a cache has its own values: opening one clears none. Give a cache another version when
+    ///     the type of its values changes.
     ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
     ///   - memoryLimit: The limit of what this process remembers, in bytes of encoded values. Applies to the first handle.
     /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.

@@ -166,8 +166,8 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// The failures from now on: of methods of this archive, and of work in the background.
     ///
-    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it can be used
-    /// again; of other failures with one code, it has the 1st, 10th, 100th and so on.
+    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it is opened
+    /// or written again; of other failures with one code, it has the 1st, 10th, 100th and so on.
     public var failures: some AsyncSequence<VellumError, Never> & Sendable {
         store.events.compactMap { event in
             switch event {
@@ -197,7 +197,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// Logs that a file can be written again, if it could not be.
     @usableFromInline
-    func didRecord() { Report.succeeded(.writing, Archive.self, store.located) }
+    func didRecord() { Report.succeeded(.writing, Archive.self, in: store.factory, store.located) }
 
     @usableFromInline
     func report(_ error: any Error, _ operation: StaticString) {

@@ -19,6 +19,7 @@ internal import VellumEngine
 @propertyWrapper
 public final class Archived<Archive: Archivable> {
     private let open: () throws -> ArchiveManager<Archive>
+    private let factory: ArchivesFactory
     /// The archive, after it was opened.
     private var opened: ArchiveManager<Archive>?
     /// The key of the object that was last recorded or loaded, or is to be loaded.
@@ -26,8 +27,9 @@ public final class Archived<Archive: Archivable> {
     private var value: Archive?
     private var isLoaded: Bool
 
-    private init(initialPrimaryKey key: String?, _ open: @escaping () throws -> ArchiveManager<Archive>) {
+    private init(initialPrimaryKey key: String?, in factory: ArchivesFactory, _ open: @escaping () throws -> ArchiveManager<Archive>) {
         self.open = open
+        self.factory = factory
         self.key = key
         isLoaded = key == nil
     }
@@ -43,7 +45,7 @@ public final class Archived<Archive: Archivable> {
     public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
     ) {
-        self.init(initialPrimaryKey: initialPrimaryKey) {
+        self.init(initialPrimaryKey: initialPrimaryKey, in: factory) {
             ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .bytes, .nonThrowing))
         }
     }
@@ -61,7 +63,7 @@ public final class Archived<Archive: Archivable> {
     public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
     ) where Archive: Sendable {
-        self.init(initialPrimaryKey: initialPrimaryKey) {
+        self.init(initialPrimaryKey: initialPrimaryKey, in: factory) {
             ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .values, .nonThrowing))
         }
     }
@@ -119,7 +121,7 @@ public final class Archived<Archive: Archivable> {
         do {
             opened = try open()
         } catch {
-            Report.unopened(error, Archive.self)
+            Report.unopened(error, Archive.self, in: factory)
             opened = nil
         }
         return opened

@@ -25,7 +25,7 @@ extension ArchivesFactory {
             try takeOverOriginals(into: hold.store, formerNames: codec.formerNames, methods)
             keep(hold.store, of: Archive.self)
             addHandle(hold)
-            Report.succeeded(.opening, Archive.self, hold.store.located)
+            Report.succeeded(.opening, Archive.self, in: self, hold.store.located)
             return ArchiveStore(hold, factory: self, expiration: expiration)
         } catch {
             throw error.code == .unnamedArchive ? error : error.located(archive: Archive.archiveName, path: nil)

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import Synchronization
 internal import VellumCore
@@ -6,7 +7,7 @@ internal import VellumCore
 enum Report {
     private static let logger = Logger(label: "vellum.archives")
 
-    /// Where calls fail: the archive of a type in a file. The path is empty if the file could not be opened.
+    /// Where calls fail: the archive of a type in a file. If the file could not be opened, its path is as its factory spells it.
     private struct Place: Hashable, Sendable {
         var type: ObjectIdentifier
         var path = ""
@@ -21,21 +22,24 @@ enum Report {
         log(.error, error.line(count: count), ["operation": "\(operation)", "type": "\(type)"])
     }
 
-    static func unopened(_ error: any Error, _ type: Any.Type) {
+    static func unopened(_ error: any Error, _ type: Any.Type, in factory: ArchivesFactory) {
         let known = error as? VellumError
-        guard let count = count(known?.code ?? .inputOutput, Place(type: ObjectIdentifier(type))) else { return }
+        let place = Place(type: ObjectIdentifier(type), path: factory.fileURL.path)
+        guard let count = count(known?.code ?? .inputOutput, place) else { return }
         let reason = known?.line(count: count) ?? "\(Swift.type(of: error))"
         log(.error, "An archive cannot be opened. \(reason)", ["type": "\(type)"])
     }
 
     /// Logs the failures of an archive that a success ends. Costs one atomic load while no archive fails.
-    static func succeeded(_ success: FailureRuns.Success, _ type: Any.Type, _ located: (VellumError) -> VellumError) {
+    static func succeeded(
+        _ success: FailureRuns.Success, _ type: Any.Type, in factory: ArchivesFactory, _ located: (VellumError) -> VellumError
+    ) {
         guard isFailing.load(ordering: .relaxed) else { return }
         let type = ObjectIdentifier(type)
         let path = located(.closed).path ?? ""
         let ended = runs.withLock { runs in
             defer { isFailing.store(runs.values.contains { $0.hasFailuresOfFile }, ordering: .relaxed) }
-            return Set([path, ""]).sorted().flatMap { runs[Place(type: type, path: $0)]?.end(by: success) ?? [] }
+            return Set([path, factory.fileURL.path]).sorted().flatMap { runs[Place(type: type, path: $0)]?.end(by: success) ?? [] }
         }
         for run in ended { log(.notice, located(run.notice).located, [:]) }
     }

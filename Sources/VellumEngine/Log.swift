@@ -25,12 +25,13 @@ enum Log {
     static func sizesIgnored(
         _ archive: String, _ open: (memory: Capacity, disk: Capacity), requested: (memory: Capacity, disk: Capacity)
     ) {
-        logger.notice(
-            """
+        let line = """
             The archive \(displayed(archive)) has \(open.memory) of memory and \(open.disk) of disk, and was requested with \
             \(requested.memory) and \(requested.disk), which is ignored: trySetMaxMemorySize and trySetMaxDiskSize apply to the first opening \
             in a program. To raise a limit, use store(for:memoryLimit:diskLimit:). This is not logged again.
-            """)
+            """
+        logger.notice("\(line)")
+        LoggedLines.observer?(line)
     }
 
     static func unusableIndexes(_ archive: String, _ names: [String]) {

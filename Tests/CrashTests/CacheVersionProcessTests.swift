@@ -60,6 +60,19 @@ struct CacheVersionProcessTests {
         #expect(try other("2", "6", 60) == 1)
     }
 
+    @Test func requestingTheCacheAgainOpensItAgain() throws {
+        let manager = MiniCacheManager(name: "Caches", directory: folder.url)
+        func cache() -> MiniCache<String, Int> {
+            manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(7))
+        }
+        cache()["1"] = 1
+        #expect(try other("2", "5", 50) == 0)
+        let again = cache()
+        try again.set(2, forKey: "1")
+        #expect(again["1"] == 2)
+        #expect(try again.count() == 1)
+    }
+
     @Test func sameVersionsShareTheCache() throws {
         let here = cache("1")
         here["1"] = 1
@@ -77,7 +90,8 @@ struct CacheVersionProcessTests {
         }
         #expect(try other("2", "5", 50) == 0)
         #expect(old["5"] == nil)
-        #expect(throws: MiniCacheError.self) { try old.set(1, forKey: "7") }
+        let error = #expect(throws: MiniCacheError.self) { try old.set(1, forKey: "7") }
+        #expect(error?.code == .cacheVersionChanged)
         #expect(try other("2", "6", 60) == 1)
     }
 }

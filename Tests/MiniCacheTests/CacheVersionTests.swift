@@ -49,6 +49,10 @@ struct CacheVersionTests {
 struct ReplacedVersionTests {
     let folder = TemporaryCaches()
 
+    private final class LoadCount: Sendable {
+        let value = Locked(0)
+    }
+
     private func cache(_ version: String, _ manager: MiniCacheManager? = nil) -> MiniCache<String, Int> {
         (manager ?? folder.manager).cache(cacheName: "Test", cacheVersion: .custom(version), maxAge: .days(7))
     }
@@ -139,6 +143,42 @@ struct ReplacedVersionTests {
         #expect(new["foo"] == nil)
     }
 
+    @Test func aReplacedHandleRunsOneLoaderForAllCallers() async throws {
+        let old = cache("1")
+        _ = cache("2")
+        let loads = LoadCount()
+        let gate = AsyncStream<Void>.makeStream()
+        let callers = (0..<20).map { _ in
+            Task {
+                try await old.value(forKey: "foo") {
+                    loads.value.withLock { $0 += 1 }
+                    for await _ in gate.stream { break }
+                    return 1
+                }
+            }
+        }
+        while loads.withLock({ $0 }) == 0 { await Task.yield() }
+        gate.continuation.finish()
+        for caller in callers { #expect(try await caller.value == 1) }
+        // Callers that begin later than the load has ended load again.
+        #expect(loads.value.withLock { $0 } < 20)
+    }
+
+    @Test func aLoadersOwnErrorIsNotTakenForThatOfTheCache() async throws {
+        let (old, other) = (cache("1"), folder.cache("Other", version: .custom("1")))
+        _ = cache("2")
+        _ = folder.cache("Other", version: .custom("2"))
+        let loads = LoadCount()
+        await #expect(throws: MiniCacheError.self) {
+            _ = try await old.value(forKey: "foo") {
+                loads.value.withLock { $0 += 1 }
+                try other.set(1, forKey: "a")
+                return 1
+            }
+        }
+        #expect(loads.value.withLock { $0 } == 1)
+    }
+
     @Test func aLoadThatRunsWhenTheVersionIsReplacedIsReturnedAndNotStored() async throws {
         let old = cache("1")
         let folder = folder
@@ -178,7 +218,7 @@ struct ReplacedVersionTests {
         var failures = new.failures.makeAsyncIterator()
         let error = await failures.next(isolation: #isolation)
         #expect(error?.code == .cacheVersionChanged)
-        #expect(error?.message.contains("1 values") == true)
+        #expect(error?.message.contains("removed: 1.") == true)
     }
 
     /// A cleared cache runs no migration: the version of the cache is judged before that of the model.

@@ -66,7 +66,8 @@ struct DocumentationTests {
         "NeverStaleTests": "Tally.minutes", "OpeningTests": "Tally.minutes", "OriginalsKillTests": "Tally.minutes",
         "RecoveryKillTests": "Tally.minutes", "TwoVersionsTests": "Tally.minutes", "SoakTests": "VELLUM_SOAK",
         "PowerLossTests": "VELLUM_IMAGES", "DiskPowerLossTests": "VELLUM_IMAGES", "FailingDiskTests": "VELLUM_FAULTS",
-        "NthFailureTests": "VELLUM_FAULTS", "DamageTests": "DamagePlan", "HostileFileTests": "DamagePlan", "DifferentialTests": "VELLUM_FUZZ", "FleetTests": "VELLUM_FLEET",
+        "NthFailureTests": "VELLUM_FAULTS", "DamageTests": "DamagePlan", "HostileFileTests": "DamagePlan",
+        "DifferentialTests": "VELLUM_FUZZ", "FleetTests": "VELLUM_FLEET",
     ]
 
     @Test func everySuiteHasATimeLimitOfAMinuteButThoseOnTheList() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Vellum
+import VellumCore
 
 /// Of the sizes that are given in the spelling of version 1, the first one decides.
 @Suite(.timeLimit(.minutes(1)))
@@ -98,5 +99,17 @@ struct FirstSizeTests {
         _ = try archives(disk: 30.kiloByte)
         try temporary.factory.close()
         #expect(try archives().store.limits.disk == 30.kiloByte)
+    }
+
+    @Test func ignoredSizesAreNoticedOnce() throws {
+        let lines = Locked<[String]>([])
+        try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }) {
+            _ = try archives(memory: 10.kiloByte, disk: 20.kiloByte)
+            for _ in 0..<3 { _ = try archives(memory: 1.megaByte, disk: 1.megaByte) }
+            _ = try archives(disk: 5.kiloByte, in: temporary.anotherFactory())
+        }
+        let all = lines.withLock { $0 }
+        #expect(all.count == 1)
+        for part in ["Parcel", "10 kB", "20 kB", "1 MB", "is ignored"] { #expect(all.first?.contains(part) == true, "\(part)") }
     }
 }

@@ -111,6 +111,15 @@ final class CacheCore: Sendable {
     /// Whether the cache was opened with another version since. Its handles then find nothing and store nothing.
     var isReplaced: Bool { opened?.isReplaced ?? false }
 
+    /// Finds out whether another process opened the cache with another version: then ``isReplaced`` is true.
+    func lookForReplacement() {
+        do throws(VellumError) {
+            _ = try opened?.count()
+        } catch {
+            // The next call has the error, if it is another one.
+        }
+    }
+
     /// Whether the store was open and is closed.
     var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.store.isClosed } ?? false }
 
@@ -204,7 +213,7 @@ extension MiniCacheError {
         case .versionReplaced(let change):
             self.init(
                 .cacheVersionChanged,
-                "The cache was opened with another version than before, and \(change.removed.entries) values of that were removed.")
+                "The cache was opened with another version than before. Values that were removed: \(change.removed.entries).")
         // Readers of a damaged entry report it.
         case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered,
             .logHeldBack:

@@ -1,7 +1,7 @@
 /// Which failures of an archive or a cache are logged, so that a file that cannot be used does not fill the log.
 ///
 /// A file that cannot be opened, read or written fails every call in the same way. The first failure is logged, and how many there were when
-/// the file can be used again. A failure of one entry or one call, such as a value that cannot be encoded, says nothing of the next call:
+/// the file is opened or written again. A failure of one entry or one call, such as a value that cannot be encoded, says nothing of the next call:
 /// the 1st, 10th, 100th and so on with a code are logged.
 package struct FailureRuns: Sendable {
     private var counts: [VellumError.Code: Int] = [:]
@@ -51,7 +51,7 @@ package struct FailureRuns: Sendable {
 
     /// Ends the failures that a success shows to be over, and returns them in the order of their codes.
     package mutating func end(by success: Success) -> [Ended] {
-        guard !counts.isEmpty else { return [] }
+        guard hasFailuresOfFile else { return [] }
         let ended = counts.filter { code, _ in
             code.concernsFile && (success == .writing || code != .diskFull && code != .readOnly)
         }

@@ -215,6 +215,11 @@ final class ArchiveWriter {
     /// Makes the open archive refuse every call: it holds another version of the cache now.
     func versionWasReplaced() {
         mirror?.setReplaced()
+        sweepMap.removeAll()
+        policies = []
         owner?.archiveWasReplaced()
     }
+
+    /// Whether ``totals`` are what the file holds, as far as this process knows.
+    var isLoaded: Bool { storedTotals != nil }
 }

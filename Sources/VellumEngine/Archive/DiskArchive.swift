@@ -200,6 +200,8 @@ public import VellumCore
 
     @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(VellumError) {
         try checkOpen()
+        // The archive of this number holds another version, which has readers of its own.
+        guard !isReplaced else { return }
         try file.withUsableFile { () throws(SQLiteError) in
             try file.setRetention(
                 RetentionPolicy(age: expiration.age, idle: expiration.idle, staleWindow: staleWindow, seen: .never), on: number)

@@ -21,9 +21,9 @@ extension DatabaseFile {
             refused = .openWithOtherLimits(name, path, open, store.durability, requested: requested, durability)
         }
         if let refused, options.policy == .refuse { throw refused }
-        _ = stores.giveSizes(to: store, memory: memory != nil && isMemoryGranted, disk: disk != nil && isDiskGranted)
         if let memory, isMemoryGranted { store.raise(memory: memory) }
         if let disk, isDiskGranted { try store.raise(disk: disk) }
+        _ = stores.giveSizes(to: store, memory: memory != nil && isMemoryGranted, disk: disk != nil && isDiskGranted)
         return refused
     }
 
@@ -31,12 +31,19 @@ extension DatabaseFile {
     func keepFirst<Value>(_ options: StoreOptions<Value>, of store: Store<Value>, _ name: String) throws(VellumError) {
         let (isFirstOfMemory, isFirstOfDisk) = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
         if isFirstOfMemory, let memory = options.memory { store.resize(memory: memory) }
-        if isFirstOfDisk, let disk = options.disk { try store.resize(disk: disk) }
+        if isFirstOfDisk, let disk = options.disk {
+            do throws(VellumError) {
+                try store.resize(disk: disk)
+            } catch {
+                stores.takeBackDiskSize(of: store)
+                throw error
+            }
+        }
         let open = store.capacities
         let requested = (memory: options.memory ?? open.memory, disk: options.disk ?? open.disk)
         if store.durability != options.durability {
             let refused = VellumError.openWithOtherLimits(name, path, open, store.durability, requested: requested, options.durability)
-            Log.notice("\(refused)")
+            if stores.isFirstNotice(of: name) { Log.notice("\(refused)") }
             store.report(refused)
         } else if requested != open, stores.isFirstNotice(of: name) {
             Log.sizesIgnored(name, open, requested: requested)

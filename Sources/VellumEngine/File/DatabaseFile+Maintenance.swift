@@ -210,7 +210,13 @@ extension DatabaseFile {
             CrashPoint.reached(.touchesTaken)
             var isWritten = false
             defer { owner.finishTouches(written: isWritten) }
-            try writer.write(touches, of: archive)
+            do throws(SQLiteError) {
+                try writer.write(touches, of: archive)
+            } catch {
+                // The entries of a version that was replaced are gone.
+                guard error.isVersionReplaced else { throw error }
+                return nil
+            }
             CrashPoint.reached(.touchesCommitted)
             isWritten = true
             return (touches.count == limit, WriteState(writer))
@@ -223,7 +229,13 @@ extension DatabaseFile {
     /// Writes the last touches of an owner that is being released.
     func write(_ touches: [Touch], of number: Int64) {
         runMaintenance { (file) throws(SQLiteError) in
-            try file.withWriter(of: number) { (writer, archive) throws(SQLiteError) in try writer.write(touches, of: archive) }
+            try file.withWriter(of: number) { (writer, archive) throws(SQLiteError) in
+                do throws(SQLiteError) {
+                    try writer.write(touches, of: archive)
+                } catch {
+                    guard error.isVersionReplaced else { throw error }
+                }
+            }
         }
     }
 

@@ -93,7 +93,6 @@ extension DatabaseFile {
         if let opened {
             finish(opened.limits, of: opened.archive)
             if let replaced = opened.replaced {
-                scheduleDeletingCleared()
                 Log.versionReplaced(name, replaced)
                 store.state.archiveDidReport(.versionReplaced(replaced.change))
             }
@@ -101,8 +100,15 @@ extension DatabaseFile {
             try declareIndex(catalog.shape, of: opened.archive, for: store)
             if !catalog.unusable.isEmpty { Log.unusableIndexes(name, catalog.unusable) }
         } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
-            _ = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
-            try store.reconfigure(memory: options.memory ?? store.capacities.memory, disk: options.disk, caching: options.caching)
+            let first = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
+            do throws(VellumError) {
+                try store.reconfigure(
+                    memory: first.isFirstOfMemory ? options.memory ?? store.capacities.memory : store.capacities.memory,
+                    disk: first.isFirstOfDisk ? options.disk : nil, caching: options.caching)
+            } catch {
+                if first.isFirstOfDisk { stores.takeBackDiskSize(of: store) }
+                throw error
+            }
         } else if options.policy == .keepFirst {
             try keepFirst(options, of: store, name)
         } else if let refused = try grant(options, to: store, name) {
@@ -176,12 +182,15 @@ extension DatabaseFile {
                         file: self, number: number, name: normal, cacheVersion: version, entryLimit: (disk ?? fallback).entries,
                         interceptor: interceptor)
                     archive.serve(diskArchive)
+                    // A store that was opened without the version must not go on beside this one.
+                    writer.archive(number)?.versionWasReplaced()
                     writer.add(archive)
                     return (diskArchive, replaced)
                 }
             }
         }
         guard let (diskArchive, replaced) = opened else { throw .closed }
+        if replaced != nil { scheduleDeletingCleared() }
         let outcome = try withUsableFile { () throws(SQLiteError) in
             try setLimit(of: diskArchive) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
         }
@@ -325,6 +334,11 @@ final class StoreTable: Sendable {
             }
             return (memory && !open.isMemoryGiven, disk && !open.isDiskGiven)
         }
+    }
+
+    /// Notes that a size of the disk could not be applied.
+    func takeBackDiskSize(of store: any OpenableStore) {
+        table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.isDiskGiven = false }
     }
 
     /// Whether nothing was logged yet about ignored sizes of the archive.

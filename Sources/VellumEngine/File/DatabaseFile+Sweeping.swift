@@ -61,7 +61,8 @@ extension DatabaseFile {
             do throws(SQLiteError) {
                 if try sweep(number) { hasMore = true }
             } catch {
-                failure = error  // One archive's failure does not stop the others.
+                // One archive's failure does not stop the others. The values of a version that was replaced are gone.
+                if !error.isVersionReplaced { failure = error }
             }
         }
         if let failure { throw failure }
@@ -80,7 +81,10 @@ extension DatabaseFile {
                 if try archive.hasWrittenPolicies(at: now) {
                     archive.policiesWritten = now
                 } else {
-                    try writer.transaction { () throws(SQLiteError) in try archive.writePolicies(at: now) }
+                    try writer.transaction { () throws(SQLiteError) in
+                        try archive.load()
+                        try archive.writePolicies(at: now)
+                    }
                 }
             }
             var more = false
@@ -112,7 +116,7 @@ extension DatabaseFile {
             CrashPoint.reached(.sweepCommitted)
             archive.owner?.archiveDidRemove(removed, .expired)
         } catch {
-            archive.sweepMap.note(block: block, end: now)
+            if !error.isVersionReplaced { archive.sweepMap.note(block: block, end: now) }
             throw error
         }
     }

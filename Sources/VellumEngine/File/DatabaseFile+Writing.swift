@@ -30,6 +30,8 @@ extension DatabaseFile {
                         // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and must
                         // not roll back the writes of others in the batch.
                         if writes.contains(where: { !$0.isKeptInMemory }) { try writer.commitBatch() }
+                        // Nor must a cache that another process opened with another version.
+                        if writer.batch != nil, archives.contains(where: { !$0.isLoaded }) { try writer.commitBatch() }
                         let bytes = writes.reduce(0) { $0 + $1.size }
                         var new = try writer.relaxedTransaction(bytes: bytes, work)
                         // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find
@@ -72,9 +74,9 @@ extension DatabaseFile {
                 archives.append(last.archive)
                 continue
             }
-            guard let archive = writer.archive(write.archive.number) else { throw .closedArchive }
             // It may have been opened with another version of its cache in this process.
             guard !write.archive.isReplaced else { throw .versionReplaced }
+            guard let archive = writer.archive(write.archive.number) else { throw .closedArchive }
             last = (write.archive, archive)
             archives.append(archive)
         }

@@ -14,7 +14,7 @@ extension WriteConnection {
     /// - Parameters:
     ///   - archive: A writer that the caller is about to add.
     ///   - mayReplace: Whether the archive may be emptied.
-    /// - Returns: What was replaced; `nil` for a new archive, and for one that holds this version.
+    /// - Returns: What was replaced; `nil` for an empty archive, and for one that holds this version.
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive may not be emptied.
     /// - Complexity: O(1). The entries are deleted in the background.
     func setVersion(
@@ -46,7 +46,8 @@ extension WriteConnection {
         try archive.load()
         let removed = archive.held
         guard present != nil || removed.entries > 0 else {
-            try ArchiveTable.setVersion(version, since: now, of: archive.id, on: connection)
+            // Nothing was cleared yet.
+            try ArchiveTable.setVersion(version, since: WallInstant(rawValue: 0), of: archive.id, on: connection)
             return nil
         }
         guard mayReplace else { throw .versionReplaced }
@@ -54,6 +55,7 @@ extension WriteConnection {
         CrashPoint.reached(.versionEmptied)
         try RetentionTable.deleteAll(of: archive.id, on: connection)
         try ArchiveTable.setVersion(version, since: now, of: archive.id, on: connection)
+        guard removed.entries > 0 else { return nil }
         let isYoung = present.map { $0.since > now.advanced(byMilliseconds: -3_600_000) && $0.since <= now } ?? false
         return ReplacedVersion(
             change: VersionChange(from: present?.version, to: version, removed: removed),

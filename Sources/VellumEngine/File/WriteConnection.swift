@@ -152,8 +152,15 @@ final class WriteConnection {
         var removed: ArchiveWriter?
         try transaction { () throws(SQLiteError) in
             // It need not be open.
-            let archive = archives[id] ?? ArchiveWriter(id: id, name: "", connection: connection)
-            try archive.load()
+            var archive = archives[id] ?? ArchiveWriter(id: id, name: "", connection: connection)
+            do throws(SQLiteError) {
+                try archive.load()
+            } catch {
+                // It is open for a version that another process has replaced.
+                guard error.isVersionReplaced else { throw error }
+                archive = ArchiveWriter(id: id, name: "", connection: connection)
+                try archive.load()
+            }
             try archive.removeCleared(limit: limit)
             try archive.writeTotals()
             removed = archive
@@ -199,8 +206,13 @@ final class WriteConnection {
         do throws(SQLiteError) {
             result = try body()
         } catch {
-            // The rollback also loses the earlier writes of the transaction, so the owners are notified.
-            loseBatch(error)
+            if batch?.writes == 0 {
+                batch = nil
+                rollBack()
+            } else {
+                // The rollback also loses the earlier writes of the transaction, so the owners are notified.
+                loseBatch(error)
+            }
             throw error
         }
         batch?.writes += 1

@@ -80,7 +80,8 @@ extension Store where Value: Sendable {
             countMiss()
             return CallersLook(expired: try expired(entry, request, within: request.staleness.whileRevalidate, at: now))
         } catch {
-            guard error.concernsOneEntry else { throw error }
+            // A cache that was opened with another version has nothing: the loader runs, and its value is not stored.
+            guard error.concernsOneEntry || error.code == .cacheVersionChanged else { throw error }
             return CallersLook()
         }
     }

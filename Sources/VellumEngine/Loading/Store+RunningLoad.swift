@@ -51,7 +51,8 @@ extension Store where Value: Sendable {
             return .nothing(.version(entry?.version))
         } catch {
             // A damaged entry is replaced by the loaded value. A failing disk must not look like an empty one.
-            return error.concernsOneEntry ? .nothing(.unreadable) : .answer(.failed(error, isNew: false))
+            return error.concernsOneEntry || error.code == .cacheVersionChanged
+                ? .nothing(.unreadable) : .answer(.failed(error, isNew: false))
         }
     }
 
@@ -82,6 +83,8 @@ extension Store where Value: Sendable {
                 // An expired value must not be served as stale any more.
                 try await BlockingPool.run { try self.removeOld(request, origin) }
             }
+        } catch let error as VellumError where error.code == .cacheVersionChanged {
+            // Each handle reports it once.
         } catch let error as VellumError {
             report(error)
         } catch {

@@ -100,12 +100,7 @@ extension VellumError {
             return
         }
         if error.isVersionReplaced {
-            self.init(
-                .cacheVersionChanged,
-                """
-                The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing. Request \
-                the cache from its manager again, with the version that is used now.
-                """)
+            self = .cacheVersionChanged
             return
         }
         if error.isUnsafePath {

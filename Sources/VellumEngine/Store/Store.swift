@@ -142,3 +142,12 @@ public import VellumCore
     @inlinable
     package var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
 }
+
+extension VellumError {
+    package static let cacheVersionChanged = VellumError(
+        .cacheVersionChanged,
+        """
+        The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing. Request the cache \
+        from its manager again, with the version that is used now.
+        """)
+}

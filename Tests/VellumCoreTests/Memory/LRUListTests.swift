@@ -74,11 +74,11 @@ struct LRUListTests {
     }
 
     /// P30: links are indices, so releasing does not recurse.
-    @Test func aMillionEntriesAreReleasedWithoutRecursion() {
+    @Test func manyEntriesAreReleasedWithoutRecursion() {
         var list = List()
-        for number in 0..<1_000_000 { _ = list.insert(item(number, at: number), forKey: "\(number)") }
-        #expect(list.count == 1_000_000)
-        #expect(list.removeAll().count == 1_000_000)
+        for number in 0..<100_000 { _ = list.insert(item(number, at: number), forKey: "\(number)") }
+        #expect(list.count == 100_000)
+        #expect(list.removeAll().count == 100_000)
         #expect(list.count == 0 && list.totalCost == 0)
     }
 }

@@ -9,7 +9,7 @@ internal import VellumCore
 ///   complement: a damaged number must not hide entries. `recency` is the number of records in the recency log. `expiring` is 1 once there was an entry with an age of its own.
 /// - `max_bytes` is the disk limit; `is_max_given` is 1 once a caller set it.
 /// - The format of the file stands here a second time, because one damaged byte of the header must not make it look newer.
-/// - `cache_version` is the version of the cache whose values the archive holds, if it is one; `version_since` is when it got it.
+/// - `cache_version` is the version of the cache whose values the archive holds, if it is one; `version_since` is when it was last emptied for another version, or 0.
 enum ArchiveTable {
     static let create = """
         CREATE TABLE archives( -- format \(Schema.formatVersion)
@@ -129,7 +129,7 @@ enum ArchiveTable {
 
     private enum VersionColumn: Int32 { case version, since }
 
-    /// The cache version of an archive, and since when it has it; `nil` if it has none.
+    /// The cache version of an archive, and when the archive was emptied for it; `nil` if it has none.
     static func version(of id: Int64, on connection: Connection) throws(SQLiteError) -> (version: String, since: WallInstant)? {
         let read = try connection.prepare(selectVersion)
         read.bind(id, at: 1)

@@ -11,6 +11,21 @@ enum OriginalTable {
     /// Copies the log into the database and removes it: the file is whole by itself then.
     static let endLog = "PRAGMA journal_mode = DELETE"
 
+    private static let selectLastVersions = "SELECT ZCACHE, ZCACHEVERSION, max(ZDATE) FROM ZCACHEENTRY GROUP BY ZCACHE"
+
+    private enum LastVersionColumn: Int32 { case cache, version }
+
+    /// The version of each cache that was written last.
+    static func lastVersions(on connection: Connection) throws(SQLiteError) -> [String: String] {
+        let read = try connection.prepare(selectLastVersions)
+        var found: [String: String] = [:]
+        while try read.step() {
+            guard let cache = read.text(LastVersionColumn.cache), let version = read.text(LastVersionColumn.version) else { continue }
+            found[cache] = version
+        }
+        return found
+    }
+
     /// Its entries, the oldest first, so that of several under one key the newest stays.
     static let entries = "SELECT ZCACHE, ZCACHEVERSION, ZKEY, ZVALUE, ZDATE FROM ZCACHEENTRY ORDER BY ZDATE, rowid"
 }

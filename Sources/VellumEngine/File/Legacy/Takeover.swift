@@ -89,7 +89,8 @@ struct Takeover {
         try Schema.prepare(target, .caches)
         let writer = try WriteConnection(target)
         var archives: [String: ArchiveWriter] = [:]
-        var versions: [Int64: String] = [:]
+        let lastVersions = try OriginalTable.lastVersions(on: source)
+        var versions: Set<Int64> = []
         var outcome = Outcome()
         let rows = OriginalRows(try source.prepare(OriginalTable.entries))
         while let batch = rows.next(512) {
@@ -108,12 +109,11 @@ struct Takeover {
                         continue
                     }
                     try archive.load()
-                    // Of several versions the one that was written last stays. A cache that is opened with another one is emptied.
-                    let version = EntryKey(place.version).normalized
-                    if versions.updateValue(version, forKey: archive.id) != version {
-                        outcome.taken -= archive.held.entries
-                        try archive.removeAll()
-                        try ArchiveTable.setVersion(version, since: row.written, of: archive.id, on: target)
+                    // Of several versions the one that was written last is taken over. A cache that is opened with another one is emptied.
+                    guard let last = lastVersions[place.archive], last == place.version else { continue }
+                    if versions.insert(archive.id).inserted {
+                        try ArchiveTable.setVersion(
+                            EntryKey(last).normalized, since: WallInstant(rawValue: 0), of: archive.id, on: target)
                     }
                     try archive.salvage(Entry(bytes: place.bytes, written: row.written), place.key, at: now)
                     outcome.taken += 1
