@@ -199,6 +199,21 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
         "ExchangeRates", "Fleet", "SharedBenchmark",
     ]
     package.targets.removeAll { left.contains($0.name) }
+    // Random models, and what needs large files.
+    let long = [
+        "CBORCodingTests": ["Malformed/MutationTests.swift"],
+        "VellumEngineTests": [
+            "ArchiveRuleTests.swift", "FileSizeTests.swift", "ModelTests.swift", "RecencyTests.swift", "Loading/LoadingModelTests.swift",
+            "Memory/RecencyBufferTests.swift", "Query/IndexBuildingTests.swift", "Query/IndexModelTests.swift",
+            "Versions/MigrationPassTests.swift",
+        ],
+        "VellumTests": ["Query/ArchiveStreamTests.swift", "Query/RelationTests.swift", "VersionOne/TakeOverTests.swift"],
+        "ShallowsTests": [
+            "Concurrency/DepthTests.swift", "Laws/AssociativityTests.swift", "Laws/RandomStackLawsTests.swift",
+            "Storages/Disk/DiskPowerLossTests.swift", "Storages/Disk/NthFailureTests.swift",
+        ],
+    ]
+    for target in package.targets { target.exclude += long[target.name] ?? [] }
 }
 
 /// One language for every target of ours. The parity tests are compiled as clients are, with no setting of ours.

@@ -157,7 +157,7 @@ struct ReplacedVersionTests {
                 }
             }
         }
-        while loads.withLock({ $0 }) == 0 { await Task.yield() }
+        while loads.value.withLock({ $0 }) == 0 { await Task.yield() }
         gate.continuation.finish()
         for caller in callers { #expect(try await caller.value == 1) }
         // Callers that begin later than the load has ended load again.

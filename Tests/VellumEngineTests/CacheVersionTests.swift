@@ -69,11 +69,7 @@ struct CacheVersionTests {
         let old = try store("1", durability: durability)
         try fill(old, 5)
         try setup.open().commitBatch()
-        try RawDatabase(setup.url).execute(
-            """
-            UPDATE archives SET entries = 0, bytes = 0, cleared = next - 1, cleared_check = -next, low_water = next - 1,
-                cache_version = '2' WHERE name = 'cache'
-            """)
+        try replaceFromOutside()
         #expect(code { _ = try old.count() } == .cacheVersionChanged)
         #expect(old.isReplaced)
         // Memory was emptied, too.
@@ -107,6 +103,7 @@ struct CacheVersionTests {
     private func replaceFromOutside() throws {
         try RawDatabase(setup.url).execute(
             """
+            UPDATE archives SET next = 1 + (SELECT max(id) FROM entries WHERE id >> 40 = archives.id) - (id << 40) WHERE name = 'cache';
             UPDATE archives SET entries = 0, bytes = 0, cleared = next - 1, cleared_check = -next, low_water = next - 1, expiring = 0,
                 cache_version = '2' WHERE name = 'cache'
             """)

@@ -155,10 +155,3 @@ struct FileSizeTests {
         #expect(try file.fileSize().bytes <= 2 * live + 4 * 1024 * 1024)
     }
 }
-
-/// A flag that one task sets and another reads.
-final class Flag: Sendable {
-    private let value = Locked(false)
-    var isSet: Bool { value.withLock { $0 } }
-    func set() { value.withLock { $0 = true } }
-}

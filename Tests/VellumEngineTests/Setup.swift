@@ -51,3 +51,10 @@ func code(_ body: () throws -> Void) -> VellumError.Code? {
         return (error as? VellumError)?.code
     }
 }
+
+/// A flag that one task sets and another reads.
+final class Flag: Sendable {
+    private let value = Locked(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+}

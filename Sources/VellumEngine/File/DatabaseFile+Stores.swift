@@ -183,7 +183,7 @@ extension DatabaseFile {
                         interceptor: interceptor)
                     archive.serve(diskArchive)
                     // A store that was opened without the version must not go on beside this one.
-                    writer.archive(number)?.versionWasReplaced()
+                    if let open = writer.archive(number), open !== archive { open.versionWasReplaced() }
                     writer.add(archive)
                     return (diskArchive, replaced)
                 }

@@ -56,7 +56,8 @@ extension WriteConnection {
         try RetentionTable.deleteAll(of: archive.id, on: connection)
         try ArchiveTable.setVersion(version, since: now, of: archive.id, on: connection)
         guard removed.entries > 0 else { return nil }
-        let isYoung = present.map { $0.since > now.advanced(byMilliseconds: -3_600_000) && $0.since <= now } ?? false
+        let isYoung =
+            present.map { $0.since.rawValue > 0 && $0.since > now.advanced(byMilliseconds: -3_600_000) && $0.since <= now } ?? false
         return ReplacedVersion(
             change: VersionChange(from: present?.version, to: version, removed: removed),
             isSecondWithinAnHour: isYoung && warnedOfVersions.insert(archive.id).inserted)
