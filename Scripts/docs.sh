@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 build="${1%/}" folder=.build/docs
 products="Vellum MiniCache Shallows ShallowsSQLite CBORCoding MiniCacheValkey ShallowsValkey"
 # What the products export again.
-shared=VellumCore,ModelVersions,CBORCoding,VellumRemote,VellumValkey
+shared=VellumCore,ModelVersions,CBORCoding,VellumRemote,VellumValkey,Shallows,MiniCache
 rm -rf "$folder" .build/documentation && mkdir -p "$folder/archives" .build/documentation
 
 set -- -I "$build/Modules"
@@ -13,7 +13,7 @@ for map in Sources/CSQLite/module.modulemap "$build"/*.build/module.modulemap \
     $(find "$build/../checkouts" "$build/../../checkouts" -path '*/Sources/*/include/module.modulemap' 2>/dev/null); do
     set -- "$@" -Xcc "-fmodule-map-file=$map"
 done
-for product in $products $(echo "$shared" | tr , ' '); do
+for product in $products VellumCore VellumRemote VellumValkey; do
     mkdir -p "$folder/$product"
     ${SWIFT:-swift} symbolgraph-extract -module-name "$product" -minimum-access-level public -output-dir "$folder/$product" \
         -experimental-allowed-reexported-modules="$shared" "$@"
