@@ -199,18 +199,20 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
         "ExchangeRates", "Fleet", "SharedBenchmark",
     ]
     package.targets.removeAll { left.contains($0.name) }
-    // Random models, and what needs large files.
+    // Random models, many threads, and what needs large files.
     let long = [
         "CBORCodingTests": ["Malformed/MutationTests.swift"],
         "VellumEngineTests": [
-            "ArchiveRuleTests.swift", "FileSizeTests.swift", "ModelTests.swift", "RecencyTests.swift", "Loading/LoadingModelTests.swift",
+            "ArchiveRuleTests.swift", "DurabilityTests.swift", "FileSizeTests.swift", "ModelTests.swift", "RecencyTests.swift",
+            "Loading/LoadingModelTests.swift", "Loading/LoadingStampedeConcurrencyTests.swift", "Memory/MemoryCacheConcurrencyTests.swift",
             "Memory/RecencyBufferTests.swift", "Query/IndexBuildingTests.swift", "Query/IndexModelTests.swift",
-            "Versions/MigrationPassTests.swift",
+            "Query/QueryConcurrencyTests.swift", "Sweep/SweepingConcurrencyTests.swift", "Versions/MigrationPassTests.swift",
         ],
         "VellumTests": ["Query/ArchiveStreamTests.swift", "Query/RelationTests.swift", "VersionOne/TakeOverTests.swift"],
         "ShallowsTests": [
-            "Concurrency/DepthTests.swift", "Laws/AssociativityTests.swift", "Laws/RandomStackLawsTests.swift",
-            "Storages/Disk/DiskPowerLossTests.swift", "Storages/Disk/NthFailureTests.swift",
+            "Concurrency/DepthTests.swift", "Concurrency/FaultConcurrencyTests.swift", "Concurrency/StackConcurrencyTests.swift",
+            "Laws/AssociativityTests.swift", "Laws/RandomStackLawsTests.swift", "Storages/Disk/DiskPowerLossTests.swift",
+            "Storages/Disk/NthFailureTests.swift",
         ],
     ]
     for target in package.targets { target.exclude += long[target.name] ?? [] }

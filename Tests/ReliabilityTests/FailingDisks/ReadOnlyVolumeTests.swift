@@ -63,24 +63,6 @@ struct ReadOnlyVolumeTests {
         #expect(cache("2")["a"] == 2)
     }
 
-    /// A size that could not be applied was not given.
-    @Test func theFirstSizeThatCanBeAppliedCounts() throws {
-        guard let volume = try SmallVolume(megabytes: 4) else { return }
-        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
-        func open(_ disk: DataSize?) throws -> Store<Data> {
-            var options = StoreOptions<Data>()
-            (options.policy, options.disk) = (.keepFirst, try disk.map { try Capacity($0) })
-            return try file.store(named: "data", codec: IdentityCodec(), options)
-        }
-        let store = try open(nil)
-        try store.record(Data(count: 10), forKey: "a")
-        #expect(volume.allowWriting(false, megabytes: 4))
-        #expect(throws: VellumError.self) { try open(30.kiloByte) }
-        #expect(volume.allowWriting(true, megabytes: 4))
-        #expect(try open(30.kiloByte).capacities.disk.bytes == 30 * 1024)
-        #expect(try open(90.kiloByte).capacities.disk.bytes == 30 * 1024)
-    }
-
     @Test func aNewArchiveOnAReadOnlyVolumeIsAnError() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         #expect(volume.allowWriting(false, megabytes: 4))
