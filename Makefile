@@ -39,16 +39,19 @@ WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parall
 # VALKEY=1 builds with the trait `Valkey` and runs the tests of shared caches, too. Apart, because a trait changes what is built. TLS=1 does
 # it with the trait `ValkeyTLS`, whose library takes minutes to build.
 FLAVOR = $(if $(TLS),--traits ValkeyTLS --scratch-path .build/shared-tls,$(if $(VALKEY),--traits Valkey --scratch-path .build/shared))
+# Tests are built without the information for debuggers, which takes a tenth of the time. A crash names functions all the same.
+PLAIN = -debug-info-format $(or $(DEBUG_INFO),none)
+BUILD = $(SWIFT) build --build-tests $(PLAIN)
 FOLDER = $(if $(TLS),.build/shared-tls,$(if $(VALKEY),.build/shared,.build))
 
 # Builds and runs what most changes need: all but kills, damage, power loss, parity, shared caches on a server and random queries.
 quick: setup
-	VELLUM_QUICK=1 $(SWIFT) build --build-tests --scratch-path .build/quick
+	VELLUM_QUICK=1 $(BUILD) --scratch-path .build/quick
 	export VELLUM_QUICK=1; $(TEST) --scratch-path .build/quick $(ARGUMENTS)
 
 # Runs all tests, and checks programs that use the products.
 test: setup $(if $(VALKEY)$(TLS),server)
-	$(SWIFT) build --build-tests $(FLAVOR)
+	$(BUILD) $(FLAVOR)
 	@sh Scripts/check-clients.sh $(FOLDER)/debug $(if $(VALKEY)$(TLS),--valkey)
 	$(TEST) $(FLAVOR) $(ARGUMENTS)
 
@@ -79,12 +82,12 @@ asan: setup
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
-	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions' $(ARGUMENTS)
+	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test $(PLAIN) --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions' $(ARGUMENTS)
 	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.
 faults: setup
-	VELLUM_IMAGES=$${VELLUM_IMAGES:-all} VELLUM_FAULTS=$${VELLUM_FAULTS:-all} $(SWIFT) test --filter 'ReliabilityTests|DiskPowerLoss|NthFailure' $(ARGUMENTS)
+	VELLUM_IMAGES=$${VELLUM_IMAGES:-all} VELLUM_FAULTS=$${VELLUM_FAULTS:-all} $(SWIFT) test $(PLAIN) --filter 'ReliabilityTests|DiskPowerLoss|NthFailure' $(ARGUMENTS)
 
 # Damages every byte, every length and every page of a small store. VELLUM_DAMAGE=1000 tries 1000 of each kind.
 damage: setup
@@ -92,13 +95,13 @@ damage: setup
 
 # Runs mixed operations of several processes against a model, for SECONDS.
 soak: setup
-	VELLUM_SOAK=$(SECONDS) $(SWIFT) test --filter SoakTests $(ARGUMENTS)
+	VELLUM_SOAK=$(SECONDS) $(SWIFT) test $(PLAIN) --filter SoakTests $(ARGUMENTS)
 
 FUZZ_SECONDS ?= 30
-FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor resp records
+FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor resp records times
 # Runs libFuzzer on readers of untrusted bytes, FUZZ_SECONDS each; then compares random queries with indexes, without, and on an array.
 fuzz: setup
-	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
+	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --traits Valkey --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
 
@@ -117,7 +120,7 @@ bench: setup
 
 # Builds the documentation of the products, and of what they export again from other modules, in one archive. Warnings are errors.
 docs: setup
-	$(SWIFT) build --traits Valkey --scratch-path .build/shared
+	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
 	@echo "The documentation is in .build/documentation."
 

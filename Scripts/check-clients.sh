@@ -3,6 +3,7 @@
 # (.build/debug). In Swift 5, in Swift 6 and in a module that is isolated to the main actor:
 # - the examples of README and of the guides (Tests/Clients/Snippets) and of the pages (Tests/Clients), compile without a warning;
 # - mistakes (Tests/Clients/Mistakes) get the diagnostics that they name, and no others;
+# - the parity tests compile in Swift 5;
 # - without the trait `Valkey`, each `ValkeyServer` gets the message that names it, and nothing else does.
 # With --valkey, BUILD_FOLDER was built with the trait, and clients of shared caches compile, too.
 set -eu
@@ -81,6 +82,13 @@ for file in "$package"/Tests/Clients/Snippets/*.swift "$package"/Tests/Clients/*
     *) check "$name" "$file" ;;
     esac
 done
+
+# The parity tests, which run in the other two modes. Only where the package itself was built with its tests.
+if [ -e "$build/Modules/ParitySwift6Tests.swiftmodule" ]; then
+    # shellcheck disable=SC2086
+    ${SWIFTC:-swiftc} -typecheck -swift-version 5 -suppress-warnings -I "$build/Modules" "@$folder/flags" -module-name Parity \
+        "$package"/Tests/ParityTests/Swift5/*.swift >"$folder/log" 2>&1 || fails "Parity (5): $(grep -m 1 'error:' "$folder/log")"
+fi
 
 [ $failures = 0 ] || exit 1
 echo "All clients compile without a warning, and mistakes get their messages."

@@ -8,7 +8,7 @@ import VellumTestSupport
 /// P8: contents and totals match a dictionary, also after reopening.
 @Suite(.timeLimit(.minutes(1)))
 struct StoreModelTests {
-    @Test(arguments: UInt64(1)...5, [Durability.relaxed, .crashSafe, .powerSafe])
+    @Test(arguments: UInt64(1)...3, [Durability.relaxed, .crashSafe, .powerSafe])
     func randomOperationsMatchADictionary(_ seed: UInt64, _ durability: Durability) throws {
         let setup = try Setup()
         var random = SeededGenerator(seed: seed)

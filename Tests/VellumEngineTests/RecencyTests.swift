@@ -79,14 +79,14 @@ struct RecencyModelTests {
     }
 
     /// A model of memory and disk: accesses, writes and removals, with random flushes and reopenings.
-    @Test(arguments: UInt64(1)...6)
+    @Test(arguments: UInt64(1)...4)
     func theDiskEvictsInTheExactOrderOfUse(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let limit = 12
         let memory = DataSize(bytes: random.element(of: [1, 35, 60, 10_000]))
         var store: Store<Data>? = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
         var model: [String] = []
-        for step in 0..<1500 {
+        for step in 0..<800 {
             guard let open = store else { break }
             let key = "\(Int.random(in: 0..<30, using: &random))"
             switch Int.random(in: 0..<100, using: &random) {

@@ -5,7 +5,7 @@ import VellumTestSupport
 /// The laws, of stacks at random.
 @Suite(.timeLimit(.minutes(1)))
 struct RandomStackLawsTests {
-    @Test(arguments: UInt64(0)..<150)
+    @Test(arguments: UInt64(0)..<60)
     func aStackHoldsWhatWasSetToIt(_ seed: UInt64) async throws {
         for manner in [Manner.completing, .suspending, .waiting] {
             var stack = RandomStack(seed: seed)
@@ -15,7 +15,7 @@ struct RandomStackLawsTests {
         }
     }
 
-    @Test(arguments: UInt64(1_000)..<1_150)
+    @Test(arguments: UInt64(1_000)..<1_060)
     func aStackLosesWhatWasRemovedFromIt(_ seed: UInt64) async throws {
         for manner in [Manner.completing, .suspending, .waiting] {
             var stack = RandomStack(seed: seed)
@@ -58,7 +58,7 @@ struct RandomStackLawsTests {
         }
     }
 
-    @Test(arguments: UInt64(5_000)..<5_060)
+    @Test(arguments: UInt64(5_000)..<5_030)
     func stacksAreAssociativeInWhatTheyReturn(_ seed: UInt64) async throws {
         func three() throws -> (parts: [Storage<String, String>], made: String) {
             var stack = RandomStack(seed: seed)

@@ -8,7 +8,7 @@ import VellumTestSupport
 /// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
 @Suite(.timeLimit(.minutes(1)))
 struct LoadingModelTests {
-    @Test(arguments: UInt64(0)..<60)
+    @Test(arguments: UInt64(0)..<25)
     func aRandomScheduleMatchesTheModel(_ seed: UInt64) async throws {
         var schedule = try Schedule(seed: seed)
         for _ in 0..<120 { try await schedule.step() }

@@ -16,7 +16,7 @@ struct SweepingConcurrencyTests {
             for worker in 0..<4 {
                 group.addTask {
                     var random = SeededGenerator(seed: UInt64(worker))
-                    for _ in 0..<300 {
+                    for _ in 0..<120 {
                         let key = EntryKey("\(worker) \(Int.random(in: 0..<50, using: &random))")
                         switch Int.random(in: 0..<4, using: &random) {
                         case 0:

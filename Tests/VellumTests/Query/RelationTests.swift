@@ -34,7 +34,7 @@ struct RelationTests {
         return plan.isFullyPushed
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>)
+    @Test(arguments: 0..<12 as Range<UInt64>)
     func findersAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -44,7 +44,7 @@ struct RelationTests {
         }
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>)
+    @Test(arguments: 0..<12 as Range<UInt64>)
     func predicatesAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -59,7 +59,7 @@ struct RelationTests {
         }
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>)
+    @Test(arguments: 0..<12 as Range<UInt64>)
     func combinedConditionsAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }

@@ -8,7 +8,7 @@ import VellumTestSupport
 /// Any operations on any keys, in folders that earlier versions wrote into, against a dictionary.
 @Suite(.timeLimit(.minutes(1)))
 struct FolderModelTests {
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: 0..<10 as Range<UInt64>)
     func aFolderBehavesLikeADictionary(seed: UInt64) throws {
         let scratch = try Scratch()
         var generator = SeededGenerator(seed: seed)
