@@ -1,7 +1,11 @@
+#define _GNU_SOURCE
 #include "CSQLiteConfig.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
     // sqlite.org/c3ref/c_dbconfig_defensive.html and sqlite.org/security.html, 2
@@ -19,4 +23,21 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
         if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;
+}
+
+int vellum_reserve(int file, long long size) {
+    struct stat status;
+    if (fstat(file, &status) != 0) return errno;
+    if (size <= status.st_size) return 0;
+    int result;
+    do {
+#ifdef __APPLE__
+        fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)size - status.st_size, 0};
+        result = fcntl(file, F_PREALLOCATE, &store);
+#else
+        result = fallocate(file, 0, status.st_size, (off_t)size - status.st_size);
+#endif
+    } while (result != 0 && errno == EINTR);
+    if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return 0;
+    return errno;
 }

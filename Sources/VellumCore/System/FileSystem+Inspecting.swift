@@ -13,6 +13,12 @@ extension FileSystem {
 
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
+    /// Opens an existing file for reading and writing, unless it is a link. The caller closes the descriptor.
+    package static func opened(_ path: String) -> Int32? {
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        return descriptor >= 0 ? descriptor : nil
+    }
+
     /// The size of a file in bytes; 0 if there is none.
     package static func size(_ path: String) -> Int {
         var status = stat()

@@ -5,6 +5,7 @@
 #endif
 
 internal import CSQLiteConfig
+internal import Foundation
 internal import VellumCore
 
 /// A connection to a database file. Used by one thread at a time: the one that holds the lock around it.
@@ -30,7 +31,7 @@ final class Connection {
         self.path = path
         let identity = FileIdentity(path: path)
         self.identity = identity
-        if let identity { OpenDatabases.shared.add(identity) }
+        if let identity { OpenDatabases.shared.add(identity, at: path) }
         var handle: OpaquePointer?
         // NOMUTEX: our own lock guards every use, so SQLite's mutex would only add cost.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -204,33 +205,37 @@ final class Connection {
     /// SQLITE_FCNTL_CHUNK_SIZE).
     static let chunk = 1 << 16
 
-    /// Extends the database file to so many bytes now, so that copying the log into it needs no more space later.
+    /// Reserves room for so many bytes of the database, so that copying the log into it needs no more space later.
+    ///
+    /// Not by SQLite's SIZE_HINT: where SQLite was built without `posix_fallocate`, as Debian's is, that writes a byte into each new block, and
+    /// a checkpoint of another process may have written a page there since the size was looked up.
     ///
     /// - Throws: ``SQLiteError`` if the disk is full.
     func extendFile(to bytes: Int64) throws(SQLiteError) {
-        var size = sqlite3_int64(bytes)
-        try Self.check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size))
+        guard FileSystem.size(path) < bytes, let identity else { return }
+        try reserve(OpenDatabases.shared.file(of: identity), bytes)
     }
 
-    /// Extends the log file to so many bytes, so that a transaction has room in it after it was restarted.
+    /// Reserves room for so many bytes of the log, so that a transaction has room in it after it was restarted.
     ///
     /// - Throws: ``SQLiteError`` if the disk is full.
     func extendLog(to bytes: Int64) throws(SQLiteError) {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
-        guard let file, let methods = file.pointee.pMethods else { return }
-        var (chunk, size) = (Int32(Self.chunk), sqlite3_int64(bytes))
-        _ = methods.pointee.xFileControl(file, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
-        let code = methods.pointee.xFileControl(file, SQLITE_FCNTL_SIZE_HINT, &size)
-        chunk = 0
-        _ = methods.pointee.xFileControl(file, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
-        try Self.check(code)
+        // There is none before the first transaction.
+        guard 0..<bytes ~= Int64(FileSystem.size(path + "-wal")), FileIdentity(path: path + "-wal") != nil else { return }
+        // No process locks the log's file, so its descriptor may be closed.
+        let file = FileSystem.opened(path + "-wal")
+        defer { if let file { _ = SystemCalls.close(file) } }
+        try reserve(file, bytes)
     }
 
-    private static func check(_ code: Int32) throws(SQLiteError) {
-        // A file system without this call writes as it always did.
-        guard code != SQLITE_OK, code != SQLITE_NOTFOUND else { return }
-        throw SQLiteError(code: code & 0xFF == SQLITE_IOERR ? SQLITE_FULL : code, message: "The file could not be extended.")
+    private func reserve(_ file: Int32?, _ bytes: Int64) throws(SQLiteError) {
+        guard let file else { throw SQLiteError(code: SQLITE_CANTOPEN, message: "No descriptor to reserve room with.") }
+        let chunk = Int64(Self.chunk)
+        switch vellum_reserve(file, (bytes + chunk - 1) / chunk * chunk) {
+        case 0: return
+        case ENOSPC, EDQUOT, EFBIG: throw .full
+        case let code: throw SQLiteError(code: SQLITE_IOERR, message: "Room could not be reserved (error \(code)).")
+        }
     }
 
     /// Keeps SQLite from deleting the log when the connection closes, because the file at its path may belong to another database.

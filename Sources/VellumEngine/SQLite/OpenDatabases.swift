@@ -8,38 +8,72 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// Counts this process's connections to each database, and keeps one descriptor of each wal-index file, to query the locks of other
-/// processes.
+/// Counts this process's connections to each database, and keeps two descriptors of it: of the database file, to reserve room for it, and of
+/// its wal-index file, to query the locks of other processes.
 ///
-/// Closing any descriptor of a file releases every lock that the process holds on it (sqlite.org/howtocorrupt.html, 2.2). The descriptor is
-/// therefore closed only with the last connection to the database, under the lock that opening a connection also takes.
+/// Closing any descriptor of a file releases every lock that the process holds on it (sqlite.org/howtocorrupt.html, 2.2). The descriptors are
+/// therefore closed only with the last connection to the database, under the lock that opening a connection also takes; and if another
+/// library of this process may have the database open, only later, when its wal-index is gone.
 final class OpenDatabases: Sendable {
     static let shared = OpenDatabases()
 
     private struct Database {
+        let path: String
         var connections = 0
-        /// The descriptor of the wal-index file.
-        var descriptor: Int32?
+        var file: Int32?
+        var walIndex: Int32?
+
+        var walIndexPath: String { path + "-shm" }
+
+        /// SQLite removes the wal-index with the last connection of all processes.
+        var isOpenSomewhere: Bool { FileIdentity(path: walIndexPath) != nil }
+
+        mutating func closeAll() {
+            for descriptor in [file, walIndex].compactMap({ $0 }) { _ = close(descriptor) }
+            (file, walIndex) = (nil, nil)
+        }
     }
 
     private let databases = Locked<[FileIdentity: Database]>([:])
 
     /// Counts a connection that is about to be opened.
-    func add(_ identity: FileIdentity) {
-        databases.withLock { $0[identity, default: Database()].connections += 1 }
+    func add(_ identity: FileIdentity, at path: String) {
+        databases.withLock { databases in
+            var database = databases[identity] ?? Database(path: path)
+            if database.connections == 0, let walIndex = database.walIndex, !Self.isFile(walIndex, at: database.walIndexPath) {
+                _ = close(walIndex)
+                database.walIndex = nil
+            }
+            database.connections += 1
+            databases[identity] = database
+        }
     }
 
     /// Removes a connection that was closed from the count.
     func remove(_ identity: FileIdentity) {
         databases.withLock { databases in
-            guard var database = databases[identity] else { return }
-            database.connections -= 1
-            guard database.connections == 0 else {
-                databases[identity] = database
-                return
+            databases[identity]?.connections -= 1
+            guard databases[identity]?.connections == 0 else { return }
+            for (identity, var database) in databases where database.connections == 0 && !database.isOpenSomewhere {
+                database.closeAll()
+                databases[identity] = nil
             }
-            if let descriptor = database.descriptor { _ = close(descriptor) }
-            databases[identity] = nil
+        }
+    }
+
+    private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && FileIdentity(status) == FileIdentity(path: path)
+    }
+
+    /// Returns a descriptor of the database file, which stays open while a connection of the caller is; `nil` if it cannot be opened.
+    func file(of identity: FileIdentity) -> Int32? {
+        databases.withLock { databases in
+            guard let database = databases[identity] else { return nil }
+            if let file = database.file { return file }
+            guard FileIdentity(path: database.path) == identity, let file = FileSystem.opened(database.path) else { return nil }
+            databases[identity]?.file = file
+            return file
         }
     }
 
@@ -55,13 +89,11 @@ final class OpenDatabases: Sendable {
     /// - Parameter path: The path of the database.
     func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
         databases.withLock { databases in
-            guard var database = databases[identity] else { return .unknown }
-            if database.descriptor == nil, FileIdentity(path: path) == identity {
-                let descriptor = open(path + "-shm", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-                if descriptor >= 0 { database.descriptor = descriptor }
-                databases[identity] = database
+            guard let database = databases[identity] else { return .unknown }
+            if database.walIndex == nil, FileIdentity(path: path) == identity {
+                databases[identity]?.walIndex = FileSystem.opened(database.walIndexPath)
             }
-            guard let descriptor = database.descriptor else { return .unknown }
+            guard let descriptor = databases[identity]?.walIndex else { return .unknown }
             var lock = flock()
             lock.l_type = Int16(F_WRLCK)
             lock.l_whence = Int16(SEEK_SET)
