@@ -27,6 +27,8 @@ internal import VellumEngine
         /// After how many milliseconds a caller stops waiting for another process's loader, and runs its own.
         package var longestWait: Int64 = 30_000
         package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+        /// Waits before removals are sent again.
+        package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
         package var clock = SteadyClock.system
         /// This machine's clock, for what outlives the process.
         package var wallClock = WallClock.system
@@ -45,6 +47,8 @@ internal import VellumEngine
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
     private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
+    /// Whether a task sends removals again until none is pending.
+    private let isSendingAgain = Locked(false)
     let failedLoads = Locked(NegativeCache())
     /// Failures that no caller receives.
     package let failures: EventHub<VellumError>
@@ -88,7 +92,11 @@ internal import VellumEngine
         let ticket = near.ticket(forKey: key)
         let entry = try await remote { () throws(RemoteFailure) in
             try await finishRemovals(of: key)
-            return try await backend.entry(forKey: key)
+            do throws(RemoteFailure) {
+                return try await backend.entry(forKey: key)
+            } catch {
+                throw error.beforeSending  // Reading leaves nothing open.
+            }
         }
         return try receive(entry, key, ticket) ?? nil
     }
@@ -101,6 +109,11 @@ internal import VellumEngine
         case .damaged:
             throw VellumError(.damagedEntry, "The entry on the server does not match its checksum. Set the value again.")
                 .located(archive: name, path: nil)
+        case .tooLarge:
+            throw VellumError(
+                .damagedEntry,
+                "The entry on the server is larger than \(RemoteRecord.longest >> 20) MiB, and was not read. Set the value again."
+            ).located(archive: name, path: nil)
         case .record(let record):
             guard let now = trust.time(), now < record.expires else { return nil }
             let value = try decode(record, key)
@@ -201,8 +214,33 @@ internal import VellumEngine
         Task {
             do throws(RemoteFailure) {
                 try await finishRemovals(of: nil)
-            } catch {
-                failures.send(VellumError(error, cache: name))  // They stay pending.
+            } catch {}  // They are sent again.
+        }
+    }
+
+    /// Sends what could not be sent, again and again until nothing is pending, whatever the reason was: each removal of a program reaches the
+    /// server while the program runs. The first failure is reported.
+    private func sendAgain() {
+        let isFirst = isSendingAgain.withLock { isSending in
+            defer { isSending = true }
+            return !isSending
+        }
+        guard isFirst else { return }
+        Task {
+            var (backoff, generator, isReported) = (Backoff(), SystemRandomNumberGenerator(), false)
+            repeat {
+                do {
+                    try await times.pause(backoff.next(using: &generator))
+                    try await finishRemovals(of: nil)
+                } catch RemoteFailure.closed {
+                    return  // The program closed the connection for good.
+                } catch {
+                    if !isReported, let failure = error as? RemoteFailure { failures.send(VellumError(failure, cache: name)) }
+                    isReported = true
+                }
+            } while isSendingAgain.withLock { isSending in
+                isSending = pending.withLock { $0.concern(nil) }
+                return isSending
             }
         }
     }
@@ -223,14 +261,21 @@ internal import VellumEngine
     /// - Parameter key: `nil` for every key.
     func finishRemovals(of key: EntryKey?) async throws(RemoteFailure) {
         // What was sent already, and what waits now. Later removals happen at the same time as the call.
-        for _ in 0..<2 {
-            guard pending.withLock({ $0.concern(key) }) else { return }
-            let task = removing.withLock { running in
-                let task = running ?? Task { await sendRemovals() }
+        var (rounds, hasFailed) = (0, false)
+        while rounds < 2, pending.withLock({ $0.concern(key) }) {
+            let (task, isNew) = removing.withLock { running in
+                if let running { return (running, false) }
+                let task = Task { await sendRemovals() }
                 running = task
-                return task
+                return (task, true)
             }
-            try await task.value.get()
+            switch await task.value {
+            case .success: rounds += 1
+            case .failure(let failure):
+                // What failed for others is tried once more.
+                if isNew || hasFailed { throw failure }
+                hasFailed = true
+            }
         }
     }
 
@@ -255,6 +300,7 @@ internal import VellumEngine
             pending.withLock { $0.end(succeeded: failure == nil) }
             running = nil
         }
+        if failure != nil { sendAgain() }
         return failure.map(Result.failure) ?? .success(())
     }
 

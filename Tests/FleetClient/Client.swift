@@ -20,6 +20,7 @@
         private let fills: Bool
         private let values: SharedCache<Int, Value>
         private let loads: SharedCache<String, Int>
+        private let removals: SharedCache<Int, Int>
         private let counts = Locked(FleetCounts())
 
         init(_ number: Int, _ oracle: String, seed: UInt64, trust: Int, padding: Int, fills: Bool, server: [String]) throws {
@@ -33,6 +34,7 @@
             let manager = SharedCacheManager(name: "fleet", server: ValkeyServer(configuration))
             values = try manager.cache(cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
             loads = try manager.cache(cacheName: "loads", cacheVersion: .custom("1"), maxAge: .timeInterval(0.1))
+            removals = try manager.cache(cacheName: "removals", cacheVersion: .custom("1"), maxAge: .hours(1))
         }
 
         func run() async throws {
@@ -47,9 +49,11 @@
                 group.addTask { await self.write() }
                 for task in 1...6 { group.addTask { await self.read(SeededGenerator(seed: self.seed &* 64 &+ UInt64(task))) } }
                 group.addTask { await self.load() }
+                group.addTask { await self.remove() }
                 if fills { group.addTask { await self.fill() } }
             }
             await compare()
+            await compareRemovals()
             ticks.cancel()
             var all = counts.withLock { $0 }
             let (one, other) = (values.statistics, loads.statistics)
@@ -146,6 +150,40 @@
             }
             if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.confirmedStale += 1 } }
             oracle.confirmed(key, read.version)
+        }
+
+        /// Removes keys once each and never looks at them again, so that only the cache itself can send what failed.
+        private func remove() async {
+            for place in oracle.forgetRemovals(of: number)..<Oracle.removals {
+                guard !oracle.isQuiet else { return }
+                let key = number * Oracle.removals + place
+                // A set whose outcome is unknown may be executed after the removal.
+                if case .success = await timed({ try await self.removals.set(1, forKey: key) }) {
+                    _ = await timed { try await self.removals.removeValue(forKey: key) }
+                    oracle.removed(number, place)
+                }
+                await pause(5)
+            }
+        }
+
+        /// When the trouble is over, the removals of another process arrive within seconds.
+        private func compareRemovals() async {
+            let other = (number + 1) % Oracle.clients
+            let end = Oracle.now() + 10_000
+            for place in 0..<Oracle.removals where oracle.isRemoved(other, place) {
+                let key = other * Oracle.removals + place
+                count { $0.removals += 1 }
+                while true {
+                    if case .success(nil) = await timed({ try await self.removals.value(forKey: key, freshness: .confirmed) }) { break }
+                    if Oracle.now() > end {
+                        count { $0.unremoved += 1 }
+                        break
+                    }
+                    await pause(20)
+                }
+            }
+            oracle.compared()
+            while oracle.clientsThatCompared < Oracle.clients, Oracle.now() < end + 20_000 { await pause(20) }
         }
 
         private func load() async {

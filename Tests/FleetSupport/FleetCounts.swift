@@ -13,13 +13,16 @@ package struct FleetCounts: Sendable {
     package var diverged = 0
     /// Loaders that began while another ran for the same key.
     package var overlaps = 0
+    /// Removals that had not arrived some seconds after the trouble, though their process was still there; and all that were looked at.
+    package var unremoved = 0
+    package var removals = 0
 
     package init() {}
 
     private static let fields: [(String, any WritableKeyPath<FleetCounts, Int> & Sendable)] = [
         ("calls", \.calls), ("failures", \.failures), ("writes", \.writes), ("near hits", \.nearHits), ("loads", \.loads),
         ("declined", \.declined), ("slowest", \.slowest), ("stale", \.stale), ("confirmed stale", \.confirmedStale), ("lost", \.lost),
-        ("diverged", \.diverged), ("overlaps", \.overlaps),
+        ("diverged", \.diverged), ("overlaps", \.overlaps), ("unremoved", \.unremoved), ("removals", \.removals),
     ]
 
     /// The counts with their names, for a person and for ``init(_:)``.

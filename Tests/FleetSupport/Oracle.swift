@@ -14,7 +14,9 @@
         private static let (writes, losses, unknown) = (512, 64, 256)
         private static let keyStart = 512
         private static let keySize = 8 * (8 + writes + losses + unknown)
-        private static let size = keyStart + keys * keySize
+        /// The most keys of each client that it removes once and never touches again.
+        package static let removals = 4000
+        private static let size = keyStart + keys * keySize + clients * removals * 8
 
         private let start: UnsafeMutableRawPointer
 
@@ -60,6 +62,32 @@
         package func progressed(_ client: Int) { word(256 + client * 8).pointee.add(1, ordering: .relaxed) }
 
         package func progress(of client: Int) -> UInt64 { get(256 + client * 8) }
+
+        // MARK: Removals
+
+        private func removalPlace(_ client: Int, _ number: Int) -> Int {
+            Self.keyStart + Self.keys * Self.keySize + (client * Self.removals + number) * 8
+        }
+
+        /// A client has asked for the removal of a key that was there, whatever came of it.
+        package func removed(_ client: Int, _ number: Int) { set(removalPlace(client, number), 1) }
+
+        package func isRemoved(_ client: Int, _ number: Int) -> Bool { get(removalPlace(client, number)) == 1 }
+
+        /// A client is started again: what its predecessor had to remove was lost with the process.
+        ///
+        /// - Returns: The first number that it did not use.
+        package func forgetRemovals(of client: Int) -> Int {
+            let used = (0..<Self.removals).last { get(removalPlace(client, $0)) != 0 }
+            for number in 0...(used ?? 0) { set(removalPlace(client, number), 2) }
+            // The last one may have been set, and not marked.
+            return (used ?? -1) + 2
+        }
+
+        /// How many clients have compared what there is, at the end: until then, each goes on sending its removals.
+        package func compared() { word(16).pointee.add(1, ordering: .sequentiallyConsistent) }
+
+        package var clientsThatCompared: Int { Int(get(16)) }
 
         // MARK: Versions
 

@@ -1,4 +1,5 @@
 import Testing
+import VellumRemote
 import VellumTestSupport
 
 @testable import VellumValkey

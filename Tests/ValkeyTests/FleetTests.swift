@@ -25,6 +25,7 @@
             // The new primary may lack what the old one acknowledged.
             if trouble != .failover { #expect((counts.stale, counts.confirmedStale) == (0, 0), "seed \(seed)") }
             #expect(counts.diverged == 0, "seed \(seed)")
+            if trouble != .failover { #expect(counts.unremoved == 0, "seed \(seed)") }
             if !trouble.losesValues { #expect(counts.lost == 0, "seed \(seed)") }
             if trouble == .nothing { #expect(counts.overlaps == 0, "seed \(seed)") }
         }

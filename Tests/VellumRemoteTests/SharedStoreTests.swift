@@ -13,13 +13,23 @@ struct SharedStoreTests {
     private let time = ManualTime()
     private let backend: ScriptedBackend
     private let store: SharedStore<String>
+    private let pauses = Pauses()
 
     init() throws {
         backend = ScriptedBackend(clock: time.clock)
-        store = try Self.store(on: backend, time)
+        store = try Self.store(on: backend, time, pauses)
     }
 
-    private static func store(on backend: ScriptedBackend, _ time: ManualTime) throws -> SharedStore<String> {
+    /// Pauses that end when a test says so.
+    private final class Pauses: Sendable {
+        private let (ends, end) = AsyncStream.makeStream(of: Void.self)
+
+        func finish() { end.yield() }
+
+        func wait() async { for await _ in ends { return } }
+    }
+
+    private static func store(on backend: ScriptedBackend, _ time: ManualTime, _ pauses: Pauses) throws -> SharedStore<String> {
         let trust = Trust(for: 100, clock: time.clock)
         trust.begin(ServerTime(milliseconds: 0, sent: 0, received: 0))
         var times = SharedStore<String>.Times()
@@ -30,6 +40,7 @@ struct SharedStoreTests {
             try Task.checkCancellation()
             time.set(step.add(milliseconds))
         }
+        times.pause = { _ in await pauses.wait() }
         return SharedStore(
             name: "test", near: NearCache(capacity: try Capacity(1.megaByte), trust: trust), backend: backend,
             coding: SharedStore.Coding(
@@ -69,7 +80,7 @@ struct SharedStoreTests {
     @Test func aCallerWaitsForAnothersLeaseNoLongerThanTheLimit() async throws {
         // Another process that never ends.
         let backend = ScriptedBackend(clock: time.clock, leaseDuration: 1 << 40)
-        let store = try Self.store(on: backend, time)
+        let store = try Self.store(on: backend, time, pauses)
         _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false)
         let request = try LoadRequest<String>(
             key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(), load: { "mine" })
@@ -135,6 +146,56 @@ struct SharedStoreTests {
         backend.fail(nil)
         #expect(try await store.value(forKey: "a", asksServer: false) == nil)
         #expect(backend.record("a") == nil)
+    }
+
+    /// A pause of the store, so that what fails is sent again; what the server says meanwhile changes nothing.
+    @Test(arguments: [
+        RemoteFailure.unanswered("silent"), .unreachable("cut"), .overloaded, .cancelled, .full, .refused("no"), .tooLarge,
+        .failed("BUSY"), .failed("MISCONF"), .failed("READONLY"),
+    ])
+    func aRemovalThatFailedIsSentAgainUntilItArrives(_ failure: RemoteFailure) async throws {
+        try await store.set("1", forKey: "a", under: .never)
+        backend.fail(failure)
+        await #expect(throws: VellumError.self) { try await store.removeValue(forKey: "a") }
+        for round in 2...3 {
+            pauses.finish()
+            while backend.calls.count(where: { $0.hasPrefix("drop") }) < round { await Task.yield() }
+            #expect(backend.record("a") != nil)
+        }
+        backend.fail(nil)
+        pauses.finish()
+        while backend.record("a") != nil { await Task.yield() }
+    }
+
+    @Test func aClosedConnectionSendsNothingAgain() async throws {
+        backend.fail(.closed)
+        await #expect(throws: VellumError.self) { try await store.removeValue(forKey: "a") }
+        pauses.finish()
+        pauses.finish()
+        _ = try? await store.value(forKey: "a", asksServer: true)
+        #expect(backend.calls.count { $0 == "drop" } <= 3)
+    }
+
+    @Test func aRemovalThatJoinsOneThatFailsIsSentByItself() async throws {
+        try await store.set("1", forKey: "b", under: .never)
+        let (reached, released) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        backend.beforeDrop {
+            reached.continuation.yield()
+            for await _ in released.stream { break }
+        }
+        backend.fail(.overloaded)
+        let first = Task { try await store.removeValue(forKey: "a") }
+        for await _ in reached.stream { break }
+        let second = Task { try await store.removeValue(forKey: "b") }
+        // Whether the second joins the first or follows it, it does not fail for the first's reason.
+        while !store.pending.withLock({ $0.concern("b") }) { await Task.yield() }
+        backend.beforeDrop(nil)
+        released.continuation.yield()
+        await #expect(throws: VellumError.self) { try await first.value }
+        backend.fail(nil)
+        pauses.finish()
+        while backend.record("b") != nil { await Task.yield() }
+        _ = await second.result
     }
 
     @Test func aSetSupersedesARemovalThatCouldNotBeSent() async throws {
