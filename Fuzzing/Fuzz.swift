@@ -45,6 +45,8 @@ enum FuzzTarget: String, CaseIterable {
     case resp
     /// Entries on such a server, and their keys.
     case records
+    /// Times and dates that such a server may claim.
+    case times
 
     static let chosen: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
@@ -67,6 +69,7 @@ enum FuzzTarget: String, CaseIterable {
         case .cbor: FuzzedCoder.run(input)
         case .resp: FuzzedServer.replies(input)
         case .records: FuzzedServer.records(input)
+        case .times: FuzzedServer.times(input)
         }
     }
 }

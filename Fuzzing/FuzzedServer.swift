@@ -28,6 +28,41 @@ enum FuzzedServer {
         }
     }
 
+    private static let capacity: Capacity = {
+        do { return try Capacity(1.kiloByte) } catch { fatalError("\(error)") }
+    }()
+
+    /// Times and dates that a server may claim, with checksums that match: nothing that is computed with them may trap.
+    static func times(_ input: Data) {
+        let numbers = stride(from: 0, to: input.count - 7, by: 8).map { place in
+            input.withUnsafeBytes { Int64(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Int64.self)) }
+        }
+        guard numbers.count >= 6 else { return }
+        let trust = Trust(for: 1000)
+        #if Valkey
+            let reply = RESPValue.array([.bytes(Data("\(numbers[0])".utf8)), .bytes(Data("\(numbers[1])".utf8))])
+            let time = ServerTime(reply, sent: 0, received: 1)
+        #else
+            let time = ServerTime(seconds: numbers[0], microseconds: numbers[1], sent: 0, received: 1)
+        #endif
+        if let time {
+            _ = trust.jump(to: time)
+            trust.begin(time)
+            _ = trust.jump(to: time)
+        } else {
+            trust.begin(ServerTime(milliseconds: 1_800_000_000_000, sent: SteadyClock.system.now(), received: SteadyClock.system.now()))
+        }
+        let record = RemoteRecord(
+            value: Data([1]), typeVersion: numbers[2], written: WallInstant(rawValue: numbers[3]),
+            expires: WallInstant(rawValue: numbers[4]))
+        guard let read = RemoteRecord(record.encoded(under: "key"), under: "key") else { return }
+        require(read == record, "A record is read as it was written.")
+        let near = NearCache<Int64>(capacity: capacity, trust: trust)
+        near.fill(numbers[5], read, forKey: "key", ticket: near.ticket(forKey: "key"))
+        _ = near.hit(forKey: "key")
+        if let old = near.old(forKey: "key") { _ = old.expires.advanced(byMilliseconds: numbers[5]) }
+    }
+
     static func records(_ input: Data) {
         if let record = RemoteRecord(input, under: "key") {
             require(record.encoded(under: "key") == input, "An entry that can be read is written unchanged.")

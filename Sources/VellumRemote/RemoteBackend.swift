@@ -49,6 +49,8 @@ package enum RemoteEntry: Hashable, Sendable {
     case record(RemoteRecord)
     /// Bytes that do not match their checksum.
     case damaged
+    /// More than ``RemoteRecord/longest`` bytes.
+    case tooLarge
 }
 
 package enum LeaseAnswer: Hashable, Sendable {

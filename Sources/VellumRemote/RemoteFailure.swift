@@ -30,4 +30,7 @@ extension RemoteFailure {
     package var beforeSending: RemoteFailure {
         if case .unanswered(let reason) = self { .unreachable(reason) } else { self }
     }
+
+    /// The server answered with what the command does not return.
+    package static let unexpectedReply = RemoteFailure.failed("It is not what the command returns.")
 }

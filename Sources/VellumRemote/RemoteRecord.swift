@@ -27,6 +27,8 @@ package struct RemoteRecord: Hashable, Sendable {
     private static let isNothing: UInt8 = 1
     package static let headerLength = 30
     private static let checksumOffset = 26
+    /// The most bytes that are read of an entry. A connection sends no command of more than nine megabytes.
+    package static let longest = 16 << 20
 
     /// - Parameter key: The key on the server.
     package func encoded(under key: String) -> Data {
@@ -58,9 +60,12 @@ package struct RemoteRecord: Hashable, Sendable {
             )
         }
         guard Self.checksum(key, header: header, rest) == UInt32(littleEndian: fields.3) else { return nil }
+        let (written, expires) = (Int64(littleEndian: fields.1), Int64(littleEndian: fields.2))
+        // Whoever can write to the server can make a checksum, too.
+        guard written >= 0, expires >= 0 else { return nil }
         self.init(
-            value: flags == 0 ? rest : nil, typeVersion: Int64(littleEndian: fields.0),
-            written: WallInstant(rawValue: Int64(littleEndian: fields.1)), expires: WallInstant(rawValue: Int64(littleEndian: fields.2)))
+            value: flags == 0 ? rest : nil, typeVersion: Int64(littleEndian: fields.0), written: WallInstant(rawValue: written),
+            expires: WallInstant(rawValue: expires))
     }
 
     private static func checksum(_ key: String, header: Data, _ value: Data) -> UInt32 {

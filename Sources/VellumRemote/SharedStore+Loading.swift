@@ -155,7 +155,7 @@ extension SharedStore {
                 if remaining <= 0 || Task.isCancelled { return await call(load, request, old: old(entry, key)) }
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
-                await changes.wait(atMost: min(max(rest, 0) + jitter, remaining), sleep: times.sleep)
+                await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
             }
         }
     }

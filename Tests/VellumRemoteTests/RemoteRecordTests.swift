@@ -9,7 +9,7 @@ struct RemoteRecordTests {
     private static let records = [
         RemoteRecord(value: Data("value".utf8), typeVersion: 0, written: WallInstant(rawValue: 1_800_000_000_000), expires: .never),
         RemoteRecord(value: Data(), typeVersion: 7, written: WallInstant(rawValue: 1), expires: WallInstant(rawValue: 2)),
-        RemoteRecord(value: nil, typeVersion: .max, written: WallInstant(rawValue: -1), expires: WallInstant(rawValue: .min)),
+        RemoteRecord(value: nil, typeVersion: .max, written: WallInstant(rawValue: 0), expires: WallInstant(rawValue: 0)),
         RemoteRecord(value: Data(count: 100_000), typeVersion: -1, written: WallInstant(rawValue: 0), expires: WallInstant(rawValue: 5)),
     ]
 
@@ -20,6 +20,15 @@ struct RemoteRecordTests {
         #expect(RemoteRecord(bytes, under: "key") == record)
         // A slice, whose indices do not begin at zero.
         #expect(RemoteRecord((Data([9, 9, 9]) + bytes).dropFirst(3), under: "key") == record)
+    }
+
+    /// Whoever can write to the server can make a checksum, but no time with which nothing can be computed.
+    @Test(arguments: [Int64.min, -1]) func timesBefore1970AreRefused(_ time: Int64) {
+        for (written, expires) in [(time, 5), (5, time)] {
+            let record = RemoteRecord(
+                value: Data(), typeVersion: 0, written: WallInstant(rawValue: written), expires: WallInstant(rawValue: expires))
+            #expect(RemoteRecord(record.encoded(under: "key"), under: "key") == nil)
+        }
     }
 
     @Test func aRecordOfAnotherKeyIsNotRead() {

@@ -23,34 +23,40 @@
         }
 
         package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
-            entry(try await answer(RESPCommand("GET", keys.value(of: key)), within: times.read), key)
+            // GET would bring a value of any length, for which all callers of the connection wait.
+            let reply = try await answer(
+                RESPCommand("GETRANGE", keys.value(of: key), Int64(0), Int64(RemoteRecord.longest)), within: times.read)
+            return try entry(reply, key)
         }
 
         package func entryOrLease(
             forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool
         ) async throws(RemoteFailure) -> LeaseAnswer {
             let reply = try await run(
-                Scripts.entryOrLease, [keys.value(of: key), keys.lease(of: key)], [token.text, times.lease, ignoresEntry ? "1" : "0"],
-                within: times.read)
+                Scripts.entryOrLease, [keys.value(of: key), keys.lease(of: key)],
+                [token.text, times.lease, ignoresEntry ? "1" : "0", Int64(RemoteRecord.longest)], within: times.read)
             let parts = reply.elements ?? []
             switch (parts.first?.integer, parts.count) {
-            case (0, 2): return .found(entry(parts[1], key))
-            case (1, 3): return .busy(rest: parts[1].integer ?? 0, old: entry(parts[2], key))
-            case (2, 2): return .granted(old: entry(parts[1], key))
-            default: throw .failed("The server answered a script with what it does not return.")
+            case (0, 2): return .found(try entry(parts[1], key))
+            case (1, 3):
+                guard let rest = parts[1].integer else { throw .unexpectedReply }
+                return .busy(rest: rest, old: try entry(parts[2], key))
+            case (2, 2): return .granted(old: try entry(parts[1], key))
+            default: throw .unexpectedReply
             }
         }
 
         package func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
             let value = keys.value(of: key)
-            _ = try await run(
+            let reply = try await run(
                 Scripts.put, [value, keys.lease(of: key)], [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0],
                 within: times.write)
+            guard reply == .integer(1) else { throw .unexpectedReply }
         }
 
         package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
             let names = dropped.flatMap { [keys.value(of: $0), keys.lease(of: $0)] }
-            _ = try await answer(RESPCommand(["DEL"] + names), within: times.write)
+            try await remove("DEL", names)
         }
 
         package func dropAll() async throws(RemoteFailure) {
@@ -58,10 +64,10 @@
             repeat {
                 let reply = try await answer(RESPCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "1000"), within: times.write)
                 guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let found = parts[1].elements else {
-                    throw .failed("The server answered SCAN with what it does not return.")
+                    throw .unexpectedReply
                 }
                 let names = found.compactMap(\.data)
-                if !names.isEmpty { _ = try await answer(RESPCommand(["UNLINK"] + names), within: times.write) }
+                if !names.isEmpty { try await remove("UNLINK", names) }
                 cursor = next
             } while cursor != "0"
         }
@@ -75,11 +81,11 @@
             let reply = try await run(
                 Scripts.fill, [value, keys.lease(of: key)],
                 [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0, token.text], within: times.write)
-            return reply == .integer(1)
+            return try isDone(reply)
         }
 
         package func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool {
-            try await run(Scripts.renew, [keys.lease(of: key)], [token.text, times.lease], within: times.write) == .integer(1)
+            try isDone(await run(Scripts.renew, [keys.lease(of: key)], [token.text, times.lease], within: times.write))
         }
 
         package func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) {
@@ -101,8 +107,26 @@
             throw message.hasPrefix("OOM") ? .full : .failed(message)
         }
 
-        private func entry(_ reply: RESPValue, _ key: EntryKey) -> RemoteEntry {
-            guard let bytes = reply.data else { return .missing }
+        /// Removes keys, and answers how many there were.
+        private func remove(_ command: String, _ names: [any RESPCommand.Argument]) async throws(RemoteFailure) {
+            let reply = try await answer(RESPCommand([command] + names), within: times.write)
+            guard let count = reply.integer, 0...Int64(names.count) ~= count else { throw .unexpectedReply }
+        }
+
+        /// What a script answers that does something or not.
+        private func isDone(_ reply: RESPValue) throws(RemoteFailure) -> Bool {
+            switch reply {
+            case .integer(0): return false
+            case .integer(1): return true
+            default: throw .unexpectedReply
+            }
+        }
+
+        /// - Parameter reply: Of GETRANGE, whose reply is empty if there is no entry.
+        private func entry(_ reply: RESPValue, _ key: EntryKey) throws(RemoteFailure) -> RemoteEntry {
+            guard case .bytes(let bytes) = reply else { throw .unexpectedReply }
+            if bytes.isEmpty { return .missing }
+            guard bytes.count <= RemoteRecord.longest else { return .tooLarge }
             return RemoteRecord(bytes, under: keys.value(of: key)).map(RemoteEntry.record) ?? .damaged
         }
     }

@@ -40,6 +40,8 @@
             /// The commands of the handshake.
             var handshake = CommandQueue<Caller>()
             var end: RemoteFailure?
+            /// Where the connection leads, for errors.
+            var server = "The server"
 
             /// Whether the oldest command of a caller has waited longer for its reply.
             func isSilent(longerThan milliseconds: Int64, at now: Int64) -> Bool {
@@ -82,7 +84,9 @@
 
         /// Connects. Commands that are sent meanwhile wait.
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
+            state.withLock { $0.server = "\(server)" }
             do throws(RemoteFailure) {
+                guard 1...65535 ~= server.port else { throw .refused("\(server) is not a place: ports end with 65535.") }
                 try server.tls?.prepare()
             } catch {
                 close(error)
@@ -106,7 +110,7 @@
                 }
                 if !isOpen { channel.close(promise: nil) }
             } catch {
-                let failure = RemoteFailure.unreachable("\(server) cannot be reached: \(error)")
+                let failure = RemoteFailure.unreachable("\(server) cannot be reached\(Self.reason(error)).")
                 close(failure)
                 throw failure
             }
@@ -241,28 +245,39 @@
 
         private func checkDeadlines() {
             let now = clock.now()
-            let (late, wereSent, isStuck, continues) = state.withLock { state in
+            let (late, wereSent, isStuck, continues, server) = state.withLock { state in
                 let late = state.handshake.takeExpired(at: now) + state.queue.takeExpired(at: now)
                 let isStuck = state.isSilent(longerThan: limits.longestSilence, at: now)
                 let continues = state.end == nil && state.queue.count + state.handshake.count > 0
                 state.isTimerScheduled = continues
-                return (late, state.isReady, isStuck, continues)
+                return (late, state.isReady, isStuck, continues, state.server)
             }
-            let failure = RemoteFailure.unanswered("The server did not answer in time.")
+            let failure = RemoteFailure.unanswered("\(server) did not answer in time.")
             for caller in late { caller(.failure(wereSent ? failure : failure.beforeSending)) }
-            if isStuck { close(.unanswered("The server does not answer.")) }
+            if isStuck { close(.unanswered("\(server) does not answer.")) }
             if continues { watchDeadlines() }
         }
 
         fileprivate func received(_ value: RESPValue) {
             if case .push(let elements) = value { return onPush(elements) }
             let (first, isReady) = state.withLock { ($0.isReady ? $0.queue.popFirst() : $0.handshake.popFirst(), $0.isReady) }
-            guard let (caller, sent) = first else { return close(.unreachable("The server sent a reply to no command.")) }
+            guard let (caller, sent) = first else { return end(RemoteFailure.unreachable, "sent a reply to no command") }
             if isReady { onReply(sent) }
             caller?(.success(value))
         }
 
         // MARK: Ending
+
+        /// Ends the connection for what the server or the system did.
+        fileprivate func end(_ failure: (String) -> RemoteFailure, _ reason: String) {
+            close(failure("\(state.withLock { $0.server }) \(reason)."))
+        }
+
+        /// What the system says of an error, in parentheses. The texts of libraries below may contain anything.
+        fileprivate static func reason(_ error: any Error) -> String {
+            let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
+            return (cause as? IOError).map { " (\(String(cString: strerror($0.errnoCode))))" } ?? ""
+        }
 
         /// Ends the connection. Every caller that waits gets the failure: during the handshake, that of a command that was not sent.
         func close(_ failure: RemoteFailure) {
@@ -309,16 +324,16 @@
                 }
                 received.discardReadBytes()
             } catch {
-                connection.close(.unreachable("The server sent what is not RESP3: \(error.reason)"))
+                connection.end(RemoteFailure.unreachable, "sent what is not RESP3: \(error.reason.dropLast())")
             }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
-            connection.close(.unanswered("The server closed the connection."))
+            connection.end(RemoteFailure.unanswered, "closed the connection")
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            connection.close(.unanswered("The connection failed: \(error)"))
+            connection.end(RemoteFailure.unanswered, "was lost\(Connection.reason(error))")
         }
     }
 #endif

@@ -1,6 +1,6 @@
 #if Valkey
     internal import Foundation
-    internal import VellumRemote
+    package import VellumRemote
 
     /// The first commands of a connection: who we are, that the server tells us of changes, and what time it is.
     enum Handshake {
@@ -15,10 +15,10 @@
                 if case .error(let message) = reply { throw refusal(message, repeatsArguments: number == 0, by: server) }
             }
             try check(replies[0], of: server)
-            guard let time = replies.last?.elements?.compactMap(\.text).compactMap({ Int64($0) }), time.count == 2 else {
+            guard let time = replies.last.flatMap({ ServerTime($0, sent: sent, received: received) }) else {
                 throw .refused("\(server) does not say what time it is.")
             }
-            return ServerTime(milliseconds: time[0] * 1000 + time[1] / 1000, sent: sent, received: received)
+            return time
         }
 
         private static func commands(for server: ServerConfiguration) -> [RESPCommand] {
@@ -55,6 +55,16 @@
             case "ERR" where repeatsArguments: return .refused("\(server) does not know HELLO: Redis 6.2 or Valkey is needed.")
             default: return .refused("\(server) refuses a connection: \(repeatsArguments ? String(code) : message)")
             }
+        }
+    }
+
+    extension ServerTime {
+        /// Reads the reply to TIME (redis.io/docs/latest/commands/time).
+        package init?(_ reply: RESPValue, sent: Int64, received: Int64) {
+            guard let parts = reply.elements, parts.count == 2, let seconds = parts[0].text.flatMap(Int64.init),
+                let microseconds = parts[1].text.flatMap(Int64.init)
+            else { return nil }
+            self.init(seconds: seconds, microseconds: microseconds, sent: sent, received: received)
         }
     }
 #endif

@@ -128,9 +128,7 @@
             do throws(RemoteFailure) {
                 let sent = SteadyClock.system.now()
                 let reply = try await link.call(RESPCommand("TIME"), within: milliseconds)
-                let received = SteadyClock.system.now()
-                guard let time = reply.elements?.compactMap(\.text).compactMap({ Int64($0) }), time.count == 2 else { return }
-                let now = ServerTime(milliseconds: time[0] * 1000 + time[1] / 1000, sent: sent, received: received)
+                guard let now = ServerTime(reply, sent: sent, received: SteadyClock.system.now()) else { return }
                 if let jump = trust.jump(to: now), abs(jump) > Validity.slack {
                     // Ages would be wrong.
                     didChange(nil)
