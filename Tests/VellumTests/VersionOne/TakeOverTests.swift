@@ -44,6 +44,24 @@ struct TakeOverTests {
         #expect(try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite")).verify().isIntact)
     }
 
+    /// A link leads to files that are another's.
+    @Test func linksAreRefusedAndWhatTheyLeadToStays() throws {
+        let others = originals.root.file("others")
+        try FileManager.default.createDirectory(at: others, withIntermediateDirectories: true)
+        for number in 0..<3 { try json(User(name: "\(number)", age: number)).write(to: others.appendingPathComponent("\(number).vlm")) }
+        let caches = originals.root.file("linked")
+        try FileManager.default.createDirectory(at: caches, withIntermediateDirectories: true)
+        for name in ["vellum_user", "vellum_user.original"] {
+            try FileManager.default.createSymbolicLink(at: caches.appendingPathComponent(name), withDestinationURL: others)
+        }
+        let factory = ArchivesFactory(directory: originals.root.file("from links"), originals: caches)
+        let error = #expect(throws: VellumError.self) { try factory.store(for: User.self) }
+        #expect("\(String(describing: error))".contains("vellum_user"))
+        #expect(try factory.removeOriginals() == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: others.path).count == 3)
+        try factory.close()
+    }
+
     @Test func whatTheOriginalWroteIsTakenOver() throws {
         struct Named: ArchiveCodable {
             static var archiveName: String { "my_named_archive" }

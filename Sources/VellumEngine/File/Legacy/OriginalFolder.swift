@@ -12,6 +12,8 @@ package struct OriginalFolder: Sendable {
     package let path: String
     /// The path of the folder in which its files are kept.
     package let keptPath: String
+    /// The paths of the folder and of those between it and its parent.
+    private let folders: [String]
 
     private static let suffix = ".original"
 
@@ -24,6 +26,7 @@ package struct OriginalFolder: Sendable {
         guard parent.isFileURL, !parts.isEmpty, !parts.contains("."), !parts.contains(".."), !name.utf8.contains(0) else { return nil }
         self.name = parts.joined(separator: "/")
         path = parent.appendingPathComponent(self.name, isDirectory: true).path
+        folders = parts.indices.map { parent.appendingPathComponent(parts[...$0].joined(separator: "/"), isDirectory: true).path }
         // Beside all others, and no longer than a name may be.
         let kept = String(decoding: parts.joined(separator: ":").utf8.prefix(240), as: UTF8.self)
         keptPath = parent.appendingPathComponent(kept + Self.suffix, isDirectory: true).path
@@ -72,7 +75,10 @@ package struct OriginalFolder: Sendable {
     }
 
     /// - Returns: None if there is no such folder.
+    /// - Throws: ``FileError``, also if the folder, or one of those that its name leads through, is a link: the files of another folder are none
+    ///   of the type's, and must not be moved or removed.
     private func entries(of folder: String) throws(FileError) -> [FileSystem.Entry] {
+        if let link = (folders + [keptPath]).first(where: FileSystem.isLink) { throw FileError(.opening, ELOOP, link) }
         switch folder.withCString({ SystemCalls.list($0) }) {
         case .value(let entries): return entries
         case .failure(-ENOENT): return []
@@ -119,6 +125,8 @@ package struct OriginalFolder: Sendable {
         var count = 0
         for name in try manager.contentsOfDirectory(atPath: parent.path) where name.hasSuffix(suffix) {
             guard let folder = OriginalFolder(named: String(name.dropLast(suffix.count)), in: parent) else { continue }
+            // What a link leads to is another's.
+            guard !FileSystem.isLink(folder.keptPath) else { continue }
             let files = try folder.files(in: folder.keptPath, isKept: true)
             guard !files.isEmpty else { continue }
             for file in files { try FileSystem.remove(folder.keptPath + "/" + file.name) }
