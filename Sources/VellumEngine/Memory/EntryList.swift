@@ -169,11 +169,11 @@ extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     @inlinable package var validity: Validity { metadata.validity }
     @inlinable package var isDirty: Bool { metadata.isDirty }
 
-    /// Returns the entry with a later use, which has yet to be written to the disk.
+    /// Returns the entry with a later use, which has yet to be written to the disk, if it is there.
     @inlinable
     func used(_ stamp: UseStamp) -> Self {
         var used = self
-        (used.stamp, used.metadata.isDirty) = (stamp, true)
+        (used.stamp, used.metadata.isDirty) = (stamp, metadata.entryID != 0)
         return used
     }
 
