@@ -100,6 +100,32 @@ def crc32c(data):
     return (crc ^ 0xFFFFFFFF ^ 1 << 31) - (1 << 31)
 
 
+def hash_of(key, seed):
+    """The hash of `key` in an archive with this seed, as a signed integer."""
+    half, full, mix = (1 << 32) - 1, (1 << 64) - 1, 0x9E3779B97F4A7C15
+
+    def folded(a, b):
+        return a * b >> 64 ^ a * b & full
+
+    def word(start, length=8):
+        return int.from_bytes(key[start:start + length], "little")
+
+    seed, count, start = seed & full, len(key), 0
+    secret = (seed ^ 0xA4093822299F31D1) | 1
+    value = folded(seed ^ mix, secret)
+    while count - start > 16:
+        value = folded(word(start) ^ secret, word(start + 8) ^ value)
+        start += 16
+    if count >= 8:
+        first, last = word(max(count - 16, 0)), word(count - 8)
+    elif count >= 4:
+        first, last = word(0, 4), word(count - 4, 4)
+    else:
+        first, last = (key[0] << 8 | key[count // 2], key[-1]) if key else (0, 0)
+    value = folded(folded(first ^ secret, last ^ value) ^ secret, count ^ mix) & half
+    return (value ^ 1 << 31) - (1 << 31)
+
+
 def open_file(path):
     """A read-only connection, in a transaction, and whether the archives are caches."""
     log = Path(path + "-wal")
@@ -131,7 +157,7 @@ def read_archive(database, archive, is_cache):
     heading = {"cache" if is_cache else "archive": archive["name"].decode(errors="replace")}
     if archive["cache_version"] is not None:
         heading["version"] = archive["cache_version"].decode(errors="replace")
-    if archive["cleared_check"] != -1 - archive["cleared"]:
+    if (archive["cleared_check"], archive["hash_seed_check"]) != (-1 - archive["cleared"], -1 - archive["hash_seed"]):
         yield {"damaged": heading}
         return
     base = archive["id"] << 40
@@ -141,18 +167,18 @@ def read_archive(database, archive, is_cache):
                                    (archive["entries"], archive["bytes"], base + archive["next"])).fetchone()
     yield {**heading, "entries": count, "bytes": size}
     for entry in database.execute(f"SELECT *, {length} AS length {live} ORDER BY id"):
-        yield read_entry(archive["name"], entry, is_cache)
+        yield read_entry(archive, entry, is_cache)
         count, size = count - 1, size - entry["length"]
     if count or size:
         yield {"damaged": heading}
 
 
-def read_entry(archive_name, entry, is_cache):
+def read_entry(archive, entry, is_cache):
     """What to print for an entry."""
     key, expires, idle, value = (entry[column] for column in ("key", "expires", "idle", "bytes"))
     numbers = struct.pack("<6q", len(key), entry["written"], (1 << 63) - 1 if expires is None else expires,
                           -1 if idle is None else idle, entry["type_version"], entry["flags"])
-    sums = crc32c(archive_name + key), crc32c(archive_name + key + numbers + value)
+    sums = hash_of(key, archive["hash_seed"]), crc32c(archive["name"] + key + numbers + value)
     key = decoded(decode_key, key, is_cache)
     if sums != (entry["hash"], entry["checksum"]):
         return {"damaged": key}

@@ -237,17 +237,20 @@ struct CacheVersionTests {
         func replaced(by version: String) throws -> ReplacedVersion? {
             try store(nil).record(Data(count: 10), forKey: "1")
             return try setup.open().withWriter { (writer) throws(SQLiteError) -> ReplacedVersion? in
-                let number = try writer.archiveNumber(named: "cache")
-                let archive = ArchiveWriter(id: number, name: "cache", connection: writer.connection)
+                let found = try writer.archive(named: "cache")
+                let archive = ArchiveWriter(found, name: "cache", connection: writer.connection)
                 return try writer.setVersion(version, of: archive, mayReplace: true, at: setup.clock.now)
             }
         }
+        // The file knows whether it has warned for as long as it is open.
+        let file = try setup.open()
         _ = try store("1")
         #expect(try replaced(by: "2")?.isSecondWithinAnHour == false)
         setup.clock.advance(by: .seconds(60))
         #expect(try replaced(by: "1")?.isSecondWithinAnHour == true)
         #expect(try replaced(by: "2")?.isSecondWithinAnHour == false)
         #expect(try replaced(by: "2") == nil)
+        try file.close()
     }
 
     @Test(arguments: [false, true])

@@ -120,7 +120,7 @@ struct DatabaseFileOpeningTests {
         for number in 0..<40 { try store.record(Data(number, count: 5000), forKey: EntryKey("\(number)")) }
         for number in 0..<20 { try store.remove(EntryKey("\(number)")) }
         try setup.close()
-        for bit in [0, 3, 7] {
+        for bit in [0, 7] {
             var bytes = try Data(contentsOf: setup.url)
             bytes[offset] ^= 1 << bit
             try bytes.write(to: setup.url)
@@ -134,7 +134,7 @@ struct DatabaseFileOpeningTests {
         for key in ["newer", "other"] { try store.record(Data("value".utf8), forKey: EntryKey(key)) }
         var entry = try #require(try store.disk.entry(forKey: "newer"))
         entry.flags = 1
-        let checksum = Data("newer".utf8).withUnsafeBytes { Checksum(archiveName: "strings").of(entry, key: $0) }
+        let checksum = Data("newer".utf8).withUnsafeBytes { store.disk.checksum.of(entry, key: $0) }
         try setup.close()
         try RawDatabase(setup.url).execute("UPDATE entries SET flags = 1, checksum = \(checksum) WHERE id = (1 << 40) + 1")
         let again = try setup.store()

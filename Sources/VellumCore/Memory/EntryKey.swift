@@ -55,10 +55,6 @@ public import Foundation
         return form
     }
 
-    /// The hash by which processes that share a file notify each other of changes. Different keys may have the same hash.
-    @inlinable
-    package var sharedHash: UInt64 { withBytes { KeyHash.shared($0) } }
-
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
     ///
     /// - Throws: The error that `body` throws.

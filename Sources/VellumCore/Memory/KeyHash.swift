@@ -4,7 +4,7 @@
 /// halves of their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and costs about five.
 /// Equality is always decided by the bytes of the keys.
 ///
-/// ``shared(_:)`` is the variant that several processes must agree on.
+/// ``SeededHash`` is the variant that a file and several processes agree on.
 @usableFromInline
 enum KeyHash {
     /// A random number, unknown outside this process, so that nobody can construct colliding keys.
@@ -14,13 +14,6 @@ enum KeyHash {
     @inlinable
     static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
         Int(truncatingIfNeeded: of(bytes, seed: UInt64(bitPattern: Int64(seed)), secret: secret))
-    }
-
-    /// Returns the hash that is the same in every process, by which processes notify each other of changes. Keys constructed to collide
-    /// cause reads of the disk in place of memory hits, and nothing worse.
-    @inlinable
-    static func shared(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        of(bytes, seed: 0x243F_6A88_85A3_08D3, secret: 0xA409_3822_299F_31D1)
     }
 
     @inlinable

@@ -54,8 +54,8 @@ extension ArchiveWriter {
             }
             removed.append(RemovedEntry(key: old.key, id: entry.id))
             // Under an unchanged key other processes keep what they have in memory: it is the same object.
-            changed.insert(old.key)
-            changed.insert(new.key)
+            noteChange(of: old.key)
+            noteChange(of: new.key)
         }
         try noteFile(of: entry.id, size: size)
         try update(entry.id, new.key, content)

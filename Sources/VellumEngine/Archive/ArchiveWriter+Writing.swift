@@ -25,7 +25,7 @@ extension ArchiveWriter {
                 outcome.wasPresent = true
                 try delete(present.id, size: present.size, key: write.key)
             } else {
-                changed.insert(write.key)  // Another process may have it in memory only.
+                noteChange(of: write.key)  // Another process may have it in memory only.
             }
         case .removeUnchanged(let entryID, let revision):
             if let present = try find(write.key), present.id == entryID, present.revision == revision {
@@ -73,10 +73,10 @@ extension ArchiveWriter {
         }
         guard entry.size <= capacity.bytes else {
             // It is not stored and evicts nothing, but the entry that it replaces must not come back.
-            if let present { try delete(present.id, size: present.size, key: key) } else { changed.insert(key) }
+            if let present { try delete(present.id, size: present.size, key: key) } else { noteChange(of: key) }
             return
         }
-        changed.insert(key)
+        noteChange(of: key)
         if isOnFullDisk {
             outcome.evicted = try evict(for: entry).map(\.key)
             present = try find(key)
@@ -189,7 +189,7 @@ extension ArchiveWriter {
     // MARK: Removing
 
     func delete(_ entryID: Int64, size: Int64, key: EntryKey) throws(SQLiteError) {
-        changed.insert(key)
+        noteChange(of: key)
         try noteFile(of: entryID, size: size)
         let delete = try statement(.deleteEntry)
         delete.bind(entryID, at: 1)

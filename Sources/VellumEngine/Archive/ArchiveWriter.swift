@@ -111,10 +111,11 @@ final class ArchiveWriter {
         }
     }
 
-    init(id: Int64, name: String, connection: Connection) {
+    init(_ found: ArchiveTable.Found, name: String, connection: Connection) {
+        let id = found.id
         self.id = id
         self.name = name
-        self.checksum = Checksum(archiveName: name)
+        self.checksum = Checksum(archiveName: name, hash: found.hash)
         self.connection = connection
         totals = ArchiveTotals(ofArchive: id)
         storedRow = totals
@@ -135,6 +136,9 @@ final class ArchiveWriter {
         prepared[kind.rawValue] = statement
         return statement
     }
+
+    /// Notes that the transaction changes a key, which is announced to other processes.
+    func noteChange(of key: EntryKey) { changed.insert(checksum.hash.of(key)) }
 
     /// How many rows the last statement changed.
     var changesCount: Int64 { connection.changesCount }

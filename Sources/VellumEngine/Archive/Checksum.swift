@@ -6,15 +6,18 @@ internal import VellumCore
 /// new date matches it.
 struct Checksum: Equatable {
     private let ofArchive: UInt32
+    /// The hash of the archive's keys.
+    let hash: SeededHash
 
-    init(archiveName: String) {
+    init(archiveName: String, hash: SeededHash) {
+        self.hash = hash
         var name = archiveName
         ofArchive = name.withUTF8 { Self.extend(0, UnsafeRawBufferPointer($0)) }
     }
 
     /// What is stored of an entry beside it.
     struct Sums {
-        /// CRC-32C over archive and key.
+        /// The lower half of the hash of the key.
         var hash: UInt32
         /// CRC-32C over the whole entry.
         var checksum: UInt32
@@ -27,19 +30,20 @@ struct Checksum: Equatable {
     private static func stored(_ sum: UInt32) -> Int64 { Int64(Int32(bitPattern: sum)) }
 
     /// The hash of a key, as the file has it.
-    func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 { Self.stored(Self.extend(ofArchive, key)) }
-
-    /// - Parameter key: The bytes of the normalized key.
-    func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 { sums(of: entry, key: key).checksum }
+    func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 { Self.stored(UInt32(truncatingIfNeeded: hash.of(key))) }
 
     func sums(of entry: Entry, key: UnsafeRawBufferPointer) -> Sums {
+        Sums(hash: UInt32(truncatingIfNeeded: hash.of(key)), checksum: of(entry, key: key))
+    }
+
+    /// - Parameter key: The bytes of the normalized key.
+    func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
         let (expires, idle) = (entry.expires?.rawValue ?? .max, entry.idle ?? -1)
-        let hash = Self.extend(ofArchive, key)
-        var crc = hash
+        var crc = Self.extend(ofArchive, key)
         // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
         let fixed = (Int64(key.count), entry.written.rawValue, expires, idle, entry.typeVersion, entry.flags)
         withUnsafeBytes(of: fixed) { crc = Self.extend(crc, $0) }
-        return Sums(hash: hash, checksum: entry.bytes.withUnsafeBytes { Self.extend(crc, $0) })
+        return entry.bytes.withUnsafeBytes { Self.extend(crc, $0) }
     }
 
     private static func extend(_ crc: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {

@@ -36,17 +36,17 @@ public import VellumCore
     let interceptor: (any DiskArchiveInterceptor)?
 
     init(
-        file: DatabaseFile, number: Int64, name: String, cacheVersion: String?, entryLimit: Int,
+        file: DatabaseFile, _ found: ArchiveTable.Found, name: String, cacheVersion: String?, entryLimit: Int,
         interceptor: (any DiskArchiveInterceptor)? = nil
     ) {
         self.file = file
         self.interceptor = interceptor
-        self.number = number
+        number = found.id
         self.name = name
         self.cacheVersion = cacheVersion
         mirror = LimitMirror(entries: entryLimit)
-        checksum = Checksum(archiveName: name)
-        changes = ArchiveChanges(file.changesFile, archive: number)
+        checksum = Checksum(archiveName: name, hash: found.hash)
+        changes = ArchiveChanges(file.changesFile, archive: number, hash: found.hash)
     }
 
     deinit { file.remove(self) }

@@ -43,7 +43,7 @@ extension DatabaseFile {
     }
 
     private func listed(_ row: ArchiveTable.Listed) throws(VellumError) -> ListedArchive {
-        let checksum = Checksum(archiveName: row.name ?? "")
+        let checksum = Checksum(archiveName: row.name ?? "", hash: row.hash)
         let archive = try withUsableFile { () throws(SQLiteError) in
             try read(archive: row.id, checksum) { (reader) throws(SQLiteError) in try reader.listed(row) }
         }
@@ -102,9 +102,10 @@ extension DatabaseFile {
 extension WriteConnection {
     fileprivate func dropArchive(named name: String) throws(SQLiteError) -> Bool {
         try commitBatch()
-        guard let id = try ArchiveTable.find(name, on: connection) else { return false }
+        guard let found = try ArchiveTable.find(name, on: connection) else { return false }
+        let id = found.id
         let known = self.archive(id)
-        let archive = known ?? ArchiveWriter(id: id, name: name, connection: connection)
+        let archive = known ?? ArchiveWriter(found, name: name, connection: connection)
         // Listed while it changes, so that other processes are told.
         if known == nil { add(archive) }
         defer { if known == nil { remove(id) } }

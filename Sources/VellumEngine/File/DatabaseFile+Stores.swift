@@ -166,11 +166,12 @@ extension DatabaseFile {
         let opened = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
                 try withWriter { (writer) throws(SQLiteError) -> (DiskArchive, ReplacedVersion?)? in
-                    let number = try writer.archiveNumber(named: normal)
+                    let found = try writer.archive(named: normal)
+                    let number = found.id
                     // An earlier writer of the archive may hold totals of uncommitted relaxed writes.
                     try writer.commitBatch()
                     CrashPoint.reached(.archiveCommitted)
-                    let archive = ArchiveWriter(id: number, name: normal, connection: writer.connection)
+                    let archive = ArchiveWriter(found, name: normal, connection: writer.connection)
                     var replaced: ReplacedVersion?
                     if let version {
                         replaced = try writer.setVersion(version, of: archive, mayReplace: mayReplaceVersion, at: clock.now())
@@ -179,7 +180,7 @@ extension DatabaseFile {
                     if archive.sweepMap.hasUnread { scheduleSweep() }
                     // Created last, when nothing can fail any more: releasing a tier takes the writer's lock.
                     let diskArchive = DiskArchive(
-                        file: self, number: number, name: normal, cacheVersion: version, entryLimit: (disk ?? fallback).entries,
+                        file: self, found, name: normal, cacheVersion: version, entryLimit: (disk ?? fallback).entries,
                         interceptor: interceptor)
                     archive.serve(diskArchive)
                     // A store that was opened without the version must not go on beside this one.
@@ -350,17 +351,17 @@ final class StoreTable: Sendable {
 }
 
 extension WriteConnection {
-    /// Returns the number of an archive, and creates the archive if it is missing.
+    /// Returns an archive, and creates it if it is missing.
     ///
     /// - Parameter limit: The limit of a new archive.
-    func archiveNumber(named name: String, withLimit limit: StoredLimit = .unknown) throws(SQLiteError) -> Int64 {
-        if let number = try ArchiveTable.find(name, on: connection) { return number }
+    func archive(named name: String, withLimit limit: StoredLimit = .unknown) throws(SQLiteError) -> ArchiveTable.Found {
+        if let found = try ArchiveTable.find(name, on: connection) { return found }
         return try transaction { () throws(SQLiteError) in
             // Checked again, now that no other process can add it.
-            if let number = try ArchiveTable.find(name, on: connection) { return number }
-            guard let number = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
+            if let found = try ArchiveTable.find(name, on: connection) { return found }
+            guard let added = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
             CrashPoint.reached(.archiveAdded)
-            return number
+            return added
         }
     }
 

@@ -62,11 +62,11 @@ extension DatabaseFile {
             }
             try SQL.appendStructuralProblems(of: connection, to: &report.structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)
-            var numbers: [Int64] = []
+            var found: [ArchiveTable.Found] = []
             while try list.step() {
                 let archive = ArchiveTable.Listed(list)
                 report.archives.append(.init(name: archive.name ?? ""))
-                numbers.append(archive.id)
+                found.append(.init(id: archive.id, hash: archive.hash))
             }
             list.reset()
             guard try connection.int(EntryTable.unlistedCount) ?? 0 == 0 else {
@@ -76,11 +76,11 @@ extension DatabaseFile {
             guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The file has indexes that are missing from the list of indexes.")
             }
-            for (index, number) in numbers.enumerated() {
-                guard 1...EntryID.lastArchive ~= number else {
+            for (index, found) in found.enumerated() {
+                guard 1...EntryID.lastArchive ~= found.id else {
                     throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid archive number.")
                 }
-                try verify(&report.archives[index], number, connection)
+                try verify(&report.archives[index], found, connection)
             }
         } catch  where error.isDamage {
             report.structuralProblems.append(error.message)
@@ -89,14 +89,15 @@ extension DatabaseFile {
     }
 
     private static func verify(
-        _ archive: inout VerificationReport.Archive, _ number: Int64, _ connection: Connection
+        _ archive: inout VerificationReport.Archive, _ found: ArchiveTable.Found, _ connection: Connection
     ) throws(SQLiteError) {
         // Reads the archive's totals and policies as the writer does.
-        let writer = ArchiveWriter(id: number, name: archive.name, connection: connection)
+        let number = found.id
+        let writer = ArchiveWriter(found, name: archive.name, connection: connection)
         try writer.load()
         _ = try writer.allPolicies()
 
-        let checksum = Checksum(archiveName: archive.name)
+        let checksum = Checksum(archiveName: archive.name, hash: found.hash)
         let reader = ArchiveReader(id: number, checksum: checksum, connection: connection)
         let entries = try connection.prepare(EntryTable.after(number))
         entries.bind(writer.totals.cleared, at: 1)

@@ -151,14 +151,15 @@ final class WriteConnection {
         guard let id = try findCleared() else { return false }
         var removed: ArchiveWriter?
         try transaction { () throws(SQLiteError) in
-            // It need not be open.
-            var archive = archives[id] ?? ArchiveWriter(id: id, name: "", connection: connection)
+            // It need not be open. Nothing is looked for by its key.
+            let unnamed = ArchiveTable.Found(id: id, hash: SeededHash(seed: 0))
+            var archive = archives[id] ?? ArchiveWriter(unnamed, name: "", connection: connection)
             do throws(SQLiteError) {
                 try archive.load()
             } catch {
                 // It is open for a version that another process has replaced.
                 guard error.isVersionReplaced else { throw error }
-                archive = ArchiveWriter(id: id, name: "", connection: connection)
+                archive = ArchiveWriter(unnamed, name: "", connection: connection)
                 try archive.load()
             }
             try archive.removeCleared(limit: limit)

@@ -1,5 +1,5 @@
 public import Synchronization
-internal import VellumCore
+public import VellumCore
 
 /// The changes that other processes make to one archive.
 ///
@@ -12,10 +12,11 @@ internal import VellumCore
 package final class ArchiveChanges: Sendable {
     private let file: ChangesFile
     private let archive: Int64
+    /// What keys are announced by.
+    let hash: SeededHash
 
-    init(_ file: ChangesFile, archive: Int64) {
-        self.file = file
-        self.archive = archive
+    init(_ file: ChangesFile, archive: Int64, hash: SeededHash) {
+        (self.file, self.archive, self.hash) = (file, archive, hash)
     }
 
     /// The number of the last announced change, by any process.
@@ -28,8 +29,8 @@ package final class ArchiveChanges: Sendable {
         file.page.changes(of: archive, after: old, through: new, notBy: file.author)
     }
 
-    /// Whether another process may currently be writing a key with this hash (``EntryKey/sharedHash``).
-    @usableFromInline func isChanging(_ hash: UInt64) -> Bool { file.page.isChanging(hash, of: archive, notBy: file.author) }
+    /// Whether another process may currently be writing the key, or one with the same hash.
+    @usableFromInline func isChanging(_ key: EntryKey) -> Bool { file.page.isChanging(hash.of(key), of: archive, notBy: file.author) }
 }
 
 /// Changes by other processes.

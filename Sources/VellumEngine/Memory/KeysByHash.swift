@@ -6,11 +6,13 @@ public import VellumCore
 /// keys as memory; then it is rebuilt.
 @usableFromInline
 struct KeysByHash: Sendable {
+    private let hash: SeededHash
     private var keys: [UInt64: EntryKey] = [:]
     /// Hashes of more than one key.
     private var shared: Set<UInt64> = []
 
-    init(_ keys: some Sequence<EntryKey>) {
+    init(_ keys: some Sequence<EntryKey>, hash: SeededHash) {
+        self.hash = hash
         for key in keys { add(key) }
     }
 
@@ -18,7 +20,7 @@ struct KeysByHash: Sendable {
 
     @usableFromInline
     mutating func add(_ key: EntryKey) {
-        let hash = key.sharedHash
+        let hash = hash.of(key)
         if let present = keys.updateValue(key, forKey: hash), present != key { shared.insert(hash) }
     }
 

@@ -69,7 +69,7 @@ extension MemoryCache {
             for hash in hashes { shared.versions.invalidateTickets(Self.stripe(of: hash)) }
         }
         if part.keysByHash.map({ $0.count > 2 * part.list.count + 1024 }) ?? true {
-            part.keysByHash = KeysByHash(part.list.list.slots.keys)
+            part.keysByHash = KeysByHash(part.list.list.slots.keys, hash: hash)
         }
         for hash in hashes {
             guard let found = part.keysByHash?.key(hash) else { continue }

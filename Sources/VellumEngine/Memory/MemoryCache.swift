@@ -39,12 +39,15 @@ public import VellumCore
     /// The changes by other processes; `nil` if there can be none.
     @usableFromInline let feed: ArchiveChanges?
     @usableFromInline let generation: Generation?
+    /// What selects the part of a key: that by which other processes announce it.
+    @usableFromInline let hash: SeededHash
     /// Whether there ever was an entry that is not on disk. Most archives have none, so queries need not ask each part.
     @usableFromInline let mayHaveMemoryOnly = Atomic(false)
 
     @usableFromInline package init(capacity: Capacity, following feed: ArchiveChanges? = nil) {
         self.feed = feed
         generation = feed?.generation
+        hash = feed?.hash ?? .random()
         let seen = feed?.generation.value ?? 0
         parts = Parts { Part(lastSeenGeneration: seen) }
         shared = Locked(Shared(capacity: capacity))
@@ -117,8 +120,8 @@ public import VellumCore
     package func ticket(forMissed key: EntryKey) -> FillTicket {
         withFreshPart(of: key) { _ in
             // While another process writes the key, the disk may return either value.
-            if let feed, feed.isChanging(key.sharedHash) { return nil }
-            return shared.withLock { $0.versions.ticket(Self.stripe(of: key)) }
+            if let feed, feed.isChanging(key) { return nil }
+            return shared.withLock { $0.versions.ticket(stripe(of: key)) }
         }
     }
 
@@ -170,7 +173,7 @@ public import VellumCore
     package func store(_ item: Item, forKey key: EntryKey, change: OwnChange? = nil) -> DeferredEffects {
         var effects = DeferredEffects()
         parts.update(index(of: key)) { part in
-            shared.withLock { $0.versions.recordWrite(of: key, Self.stripe(of: key)) }
+            shared.withLock { $0.versions.recordWrite(of: key, stripe(of: key)) }
             if !isFresh(part), change?.previous != part.lastSeenGeneration { catchUp(&part, &effects.payloads) }
             guard take(change, in: &part) else {
                 effects.payloads.append(item.payload)
@@ -229,9 +232,9 @@ public import VellumCore
             _ = take(change, in: &part)
             shared.withLock { shared in
                 if isWrite {
-                    shared.versions.recordWrite(of: key, Self.stripe(of: key))
+                    shared.versions.recordWrite(of: key, stripe(of: key))
                 } else {
-                    shared.versions.invalidateTickets(Self.stripe(of: key))
+                    shared.versions.invalidateTickets(stripe(of: key))
                 }
             }
             if let item = part.list.remove(key) { effects.payloads.append(item.payload) }
@@ -247,7 +250,7 @@ public import VellumCore
         var effects = DeferredEffects()
         for entry in entries {
             parts.update(index(of: entry.key)) { part in
-                shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: entry.key)) }
+                shared.withLock { $0.versions.invalidateTickets(stripe(of: entry.key)) }
                 guard part.list.peek(entry.key)?.entryID == entry.id, let item = part.list.remove(entry.key) else { return }
                 if keepingUses, item.isDirty { shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) } }
                 effects.payloads.append(item.payload)
@@ -284,7 +287,7 @@ public import VellumCore
     package func markMemoryOnly(_ keys: [EntryKey]) -> [EntryKey] {
         keys.filter { key in
             parts.withLock(index(of: key)) { part in
-                shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: key)) }
+                shared.withLock { $0.versions.invalidateTickets(stripe(of: key)) }
                 guard part.list.markMemoryOnly(key) else { return true }
                 mayHaveMemoryOnly.store(true, ordering: .relaxed)
                 return false
@@ -296,7 +299,7 @@ public import VellumCore
     func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
         entries.compactMap { entry in
             parts.withLock(index(of: entry.key)) { part in
-                shared.withLock { $0.versions.invalidateTickets(Self.stripe(of: entry.key)) }
+                shared.withLock { $0.versions.invalidateTickets(stripe(of: entry.key)) }
                 guard let present = part.list.peek(entry.key) else { return entry.key }
                 if present.entryID == entry.id, part.list.markMemoryOnly(entry.key) { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
                 return nil
@@ -374,10 +377,10 @@ public import VellumCore
     }
 
     @inlinable
-    func index(of key: EntryKey) -> Int { parts.index(ofHash: key.sharedHash) }
+    func index(of key: EntryKey) -> Int { parts.index(ofHash: hash.of(key)) }
 
     @inlinable
-    static func stripe(of key: EntryKey) -> Int { stripe(of: key.sharedHash) }
+    func stripe(of key: EntryKey) -> Int { Self.stripe(of: hash.of(key)) }
 
     @inlinable
     static func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }

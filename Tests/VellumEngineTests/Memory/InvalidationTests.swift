@@ -11,17 +11,18 @@ private final class OtherProcess: Sendable {
     private let own: ChangesFile
     private let other: ChangesFile
     let changes: ArchiveChanges
+    private let hash = SeededHash.random()
 
     init() throws {
         folder = try TemporaryDirectory()
         own = try ChangesFile(besides: folder.file("Archives.sqlite").path)
         other = try ChangesFile(besides: folder.file("Archives.sqlite").path)
-        changes = ArchiveChanges(own, archive: 1)
+        changes = ArchiveChanges(own, archive: 1, hash: hash)
     }
 
     /// Announces an uncommitted change of these keys, or of everything.
     func announce(_ keys: [EntryKey]?) -> UInt64 {
-        other.page.announce([.init(archive: 1, keys: keys?.map(\.sharedHash))], by: other.author, of: 1).last
+        other.page.announce([.init(archive: 1, keys: keys?.map { hash.of($0) })], by: other.author, of: 1).last
     }
 
     func finish(_ number: UInt64) { other.page.finish(number) }
@@ -30,7 +31,7 @@ private final class OtherProcess: Sendable {
 
     /// A change by this process, which the cache records.
     func changeHere(_ key: EntryKey = "own") throws -> OwnChange {
-        let (last, changes) = own.page.announce([.init(archive: 1, keys: [key.sharedHash])], by: own.author, of: own.process)
+        let (last, changes) = own.page.announce([.init(archive: 1, keys: [hash.of(key)])], by: own.author, of: own.process)
         own.page.finish(last)
         return try #require(changes.first)
     }

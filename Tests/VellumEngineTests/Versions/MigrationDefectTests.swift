@@ -106,7 +106,7 @@ struct MigrationDefectTests {
         let key = Data("ann".utf8)
         var entry = try #require(try store.disk.entry(forKey: "ann"))
         entry.flags = 2
-        let checksum = key.withUnsafeBytes { Checksum(archiveName: "people").of(entry, key: $0) }
+        let checksum = key.withUnsafeBytes { store.disk.checksum.of(entry, key: $0) }
         try setup.close()
         try RawDatabase(setup.url).execute(
             "UPDATE entries SET flags = 2, checksum = \(Int32(bitPattern: checksum)) WHERE id = (1 << 40) + 1")

@@ -9,6 +9,7 @@ internal import VellumCore
 ///   complement: a damaged number must not hide entries. `recency` is the number of records in the recency log. `expiring` is 1 once there was an entry with an age of its own.
 /// - `max_bytes` is the disk limit; `is_max_given` is 1 once a caller set it.
 /// - The format of the file stands here a second time, because one damaged byte of the header must not make it look newer.
+/// - `hash_seed` is that of the archive's ``SeededHash``, a random number, and `hash_seed_check` its complement.
 /// - `cache_version` is the version of the cache whose values the archive holds, if it is one; `version_since` is when it was last emptied for another version, or 0.
 enum ArchiveTable {
     static let create = """
@@ -26,7 +27,9 @@ enum ArchiveTable {
             max_bytes INTEGER NOT NULL,
             is_max_given INTEGER NOT NULL,
             cache_version TEXT,
-            version_since INTEGER NOT NULL DEFAULT 0
+            version_since INTEGER NOT NULL DEFAULT 0,
+            hash_seed INTEGER NOT NULL,
+            hash_seed_check INTEGER NOT NULL
         )
         """
 
@@ -62,45 +65,75 @@ enum ArchiveTable {
 
     static let lastID = "SELECT max(id) FROM archives"
 
-    private static let insertRow = "INSERT INTO archives(name, max_bytes, is_max_given) VALUES (?1, ?2, ?3) RETURNING id"
+    /// The difference between the entries that the row of an archive says it has since it was emptied, and those that it has.
+    private static let selectMissing = """
+        SELECT entries - (SELECT count(*) FROM entries e WHERE e.id > (a.id << \(EntryID.bits)) + ?2 AND e.id < (a.id << \(EntryID.bits)) + a.next)
+        FROM archives a WHERE id = ?1 AND ?2 < next
+        """
 
-    /// Adds an archive and returns its number.
-    static func insert(_ name: String, _ limit: StoredLimit, on connection: Connection) throws(SQLiteError) -> Int64? {
-        let insert = try connection.prepare(insertRow)
+    /// Whether an archive has as many entries after the one of this number as its row says.
+    static func isCleared(_ id: Int64, through number: Int64, on connection: Connection) throws(SQLiteError) -> Bool {
+        let read = try connection.prepare(selectMissing)
+        read.bind(id, at: 1)
+        read.bind(number, at: 2)
+        return try read.step() && !read.isNull(0) && read.int(0) == 0
+    }
+
+    private static let insertRow = """
+        INSERT INTO archives(name, max_bytes, is_max_given, hash_seed, hash_seed_check) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id
+        """
+
+    /// The number of an archive and the hash of its keys.
+    struct Found {
+        var id: Int64
+        var hash: SeededHash
+    }
+
+    /// Adds an archive.
+    static func insert(_ name: String, _ limit: StoredLimit, on connection: Connection) throws(SQLiteError) -> Found? {
+        let (insert, hash) = (try connection.prepare(insertRow), SeededHash.random())
         insert.bind(name, at: 1)
         insert.bind(limit.bytes, at: 2)
         insert.bind(limit.isGiven, at: 3)
-        return try insert.step() ? insert.int(0) : nil
+        insert.bind(hash.seed, at: 4)
+        insert.bind(~hash.seed, at: 5)
+        return try insert.step() ? Found(id: insert.int(0), hash: hash) : nil
     }
 
     // MARK: Finding
 
     private static let selectID = "SELECT id FROM archives WHERE name = ?1"
-    private static let selectName = "SELECT name FROM archives WHERE id = ?1"
+    private static let selectRow = "SELECT name, hash_seed, hash_seed_check FROM archives WHERE id = ?1"
 
-    /// The number of the archive of that name.
-    static func find(_ name: String, on connection: Connection) throws(SQLiteError) -> Int64? {
+    private enum RowColumn: Int32 { case name, hashSeed, hashSeedCheck }
+
+    /// The archive of that name.
+    static func find(_ name: String, on connection: Connection) throws(SQLiteError) -> Found? {
         let find = try connection.prepare(selectID)
         find.bind(name, at: 1)
         guard try find.step() else { return nil }
         let id = find.int(0)
         // The index on names leads to the table, and both must agree, or another archive would be taken for this one.
-        let confirm = try connection.prepare(selectName)
-        confirm.bind(id, at: 1)
-        guard 1...EntryID.lastArchive ~= id, try confirm.step(), confirm.isText(name, at: 0) else {
+        let row = try connection.prepare(selectRow)
+        row.bind(id, at: 1)
+        // A damaged seed would hide every entry.
+        guard 1...EntryID.lastArchive ~= id, try row.step(), row.isText(name, at: RowColumn.name),
+            row.int(RowColumn.hashSeedCheck) == ~row.int(RowColumn.hashSeed)
+        else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
         }
-        return id
+        return Found(id: id, hash: SeededHash(seed: row.int(RowColumn.hashSeed)))
     }
 
     // MARK: Listing
 
     private static let intactCleared = "iif(cleared_check = -1 - cleared, cleared, 0)"
 
-    static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id"
-    static let listBackwards = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared) FROM archives ORDER BY id DESC"
+    static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id"
+    static let listBackwards =
+        "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id DESC"
     /// Reads the index on the names alone, which may be readable where the table is not.
-    static let listByName = "SELECT id, name, NULL, NULL, NULL, 0 FROM archives ORDER BY name"
+    static let listByName = "SELECT id, name, NULL, NULL, NULL, 0, 0 FROM archives ORDER BY name"
 
     /// An archive of the file, as the statements that list them select it.
     struct Listed {
@@ -110,8 +143,9 @@ enum ArchiveTable {
         var limit: StoredLimit
         /// The number of the last entry that was there when the archive was emptied; 0 if it is damaged.
         var cleared: Int64
+        var hash: SeededHash
 
-        private enum Column: Int32 { case id, name, cacheVersion, bytes, isGiven, cleared }
+        private enum Column: Int32 { case id, name, cacheVersion, bytes, isGiven, cleared, hashSeed }
 
         init(_ row: Statement) {
             id = row.int(Column.id)
@@ -119,6 +153,7 @@ enum ArchiveTable {
             cacheVersion = row.text(Column.cacheVersion)
             limit = StoredLimit(bytes: row.int(Column.bytes), isGiven: row.int(Column.isGiven))
             cleared = row.int(Column.cleared)
+            hash = SeededHash(seed: row.int(Column.hashSeed))
         }
     }
 
@@ -173,7 +208,7 @@ struct ArchiveTotals: Equatable {
         let possible = 0...Int64(1) << 48
         let zero = EntryID.zero(of: id)
         return [entries, bytes, recencyRecords].allSatisfy(possible.contains) && nextID > zero && nextID < EntryID.end(of: id)
-            && zero <= cleared && cleared <= lowWater && lowWater < nextID && entries < nextID - zero && 0...1 ~= expiring
+            && zero <= cleared && cleared <= lowWater && lowWater < nextID && entries < nextID - cleared && 0...1 ~= expiring
             && limit.isPossible
     }
 

@@ -74,8 +74,8 @@ extension ArchiveWriter {
                 try new.withBytes { (key) throws(SQLiteError) in
                     try EntryTable.runRename(rename, entry.id, key, checksum.sums(of: entry, key: key))
                 }
-                changed.insert(old)
-                changed.insert(new)
+                noteChange(of: old)
+                noteChange(of: new)
             }
             try OriginalKeyTable.delete(entry.id, on: connection)
             CrashPoint.reached(.originalKeyRenamed)

@@ -96,8 +96,8 @@ struct Takeover {
         while let batch = rows.next(512) {
             let placed = batch.map { row in (row, row.entry.flatMap(original.place)) }
             for case (_, let place?) in placed where archives[place.archive] == nil {
-                let number = try writer.archiveNumber(named: place.archive, withLimit: .unknown)
-                let archive = ArchiveWriter(id: number, name: place.archive, connection: target)
+                let added = try writer.archive(named: place.archive, withLimit: .unknown)
+                let archive = ArchiveWriter(added, name: place.archive, connection: target)
                 archive.isUnlimited = true
                 writer.add(archive)
                 archives[place.archive] = archive

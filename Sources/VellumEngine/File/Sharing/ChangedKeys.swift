@@ -13,10 +13,11 @@ struct ChangedKeys {
     /// The hashes of the changed keys; `nil` if the whole archive changed.
     var hashes: [UInt64]? { isEverything ? nil : keys }
 
-    mutating func insert(_ key: EntryKey) {
+    /// - Parameter hash: The hash of the key (``SeededHash``).
+    mutating func insert(_ hash: UInt64) {
         guard !isEverything else { return }
         guard keys.count < Self.most else { return insertAll() }
-        keys.append(key.sharedHash)
+        keys.append(hash)
     }
 
     mutating func insertAll() {
