@@ -3,7 +3,7 @@
 SWIFT ?= swift
 
 .PHONY: help demo demo-fleet bench-shared quick test test-shared server fleet lint format bench measure docs tsan asan crash faults damage \
-	fuzz soak setup
+	fuzz soak bounded setup
 
 # Prints the targets.
 help:
@@ -96,6 +96,11 @@ damage: setup
 # Runs mixed operations of several processes against a model, for SECONDS.
 soak: setup
 	VELLUM_SOAK=$(SECONDS) $(SWIFT) test $(PLAIN) --filter SoakTests $(ARGUMENTS)
+
+# A million operations on every kind of cache and storage, whose memory must not grow. Alone in their process.
+bounded: setup
+	VELLUM_OPERATIONS=$${VELLUM_OPERATIONS:-1000000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz \
+		--no-parallel --filter BoundedMemoryTests $(ARGUMENTS)
 
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor resp records times

@@ -3,7 +3,7 @@
 # (.build/debug). In Swift 5, in Swift 6 and in a module that is isolated to the main actor:
 # - the examples of README and of the guides (Tests/Clients/Snippets) and of the pages (Tests/Clients), compile without a warning;
 # - mistakes (Tests/Clients/Mistakes) get the diagnostics that they name, and no others;
-# - the parity tests compile in Swift 5;
+# - the parity tests compile in Swift 5, and the fuzz targets;
 # - without the trait `Valkey`, each `ValkeyServer` gets the message that names it, and nothing else does.
 # With --valkey, BUILD_FOLDER was built with the trait, and clients of shared caches compile, too.
 set -eu
@@ -88,6 +88,15 @@ if [ -e "$build/Modules/ParitySwift6Tests.swiftmodule" ]; then
     # shellcheck disable=SC2086
     ${SWIFTC:-swiftc} -typecheck -swift-version 5 -suppress-warnings -I "$build/Modules" "@$folder/flags" -module-name Parity \
         "$package"/Tests/ParityTests/Swift5/*.swift >"$folder/log" 2>&1 || fails "Parity (5): $(grep -m 1 'error:' "$folder/log")"
+    # The fuzz targets, which see what the package's own modules see.
+    name="$(sed -n 's/.*"-package-name","\([^"]*\)".*/\1/p' "$(dirname "$build")/debug.yaml" | head -n 1)"
+    defines=
+    [ -z "$trait" ] || defines="-DValkey"
+    # shellcheck disable=SC2086
+    ${SWIFTC:-swiftc} -typecheck -swift-version 6 -package-name "$name" $defines -parse-as-library -suppress-warnings \
+        -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
+        -enable-upcoming-feature MemberImportVisibility -I "$build/Modules" "@$folder/flags" -module-name Fuzz \
+        "$package"/Fuzzing/*.swift >"$folder/log" 2>&1 || fails "Fuzzing: $(grep -m 1 'error:' "$folder/log")"
 fi
 
 [ $failures = 0 ] || exit 1

@@ -63,8 +63,8 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Removes the value of a key.
     ///
-    /// - Throws: ``VellumError``. If the server cannot be reached, the removal is sent again when it is there, as long as this process lives,
-    ///   and until then this process does not read the key.
+    /// - Throws: ``VellumError``. Whatever the reason was, the removal is sent again until the server has executed it, as long as this
+    ///   process lives, and until then this process does not read the key.
     public func removeValue(forKey key: Key) async throws(VellumError) {
         try await store.removeValue(forKey: CacheKey.of(key))
     }

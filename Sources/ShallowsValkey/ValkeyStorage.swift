@@ -70,7 +70,7 @@ public final class ValkeyStorage<Value: Codable & Sendable>: AsyncRemovableStora
         try await store.set(value, forKey: EntryKey(key.rawValue), under: expiration)
     }
 
-    /// Removes the value under the key. If the server cannot be reached, the removal is sent again when it is there.
+    /// Removes the value under the key. Whatever an error says, the removal is sent again until the server has executed it.
     public func remove(forKey key: Filename) async throws { try await store.removeValue(forKey: EntryKey(key.rawValue)) }
 
     /// Removes every value, one after another: what others set meanwhile stays or goes. Looks at every key of the server.

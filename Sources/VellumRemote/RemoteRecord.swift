@@ -28,7 +28,7 @@ package struct RemoteRecord: Hashable, Sendable {
     package static let headerLength = 30
     private static let checksumOffset = 26
     /// The most bytes that are read of an entry. A connection sends no command of more than nine megabytes.
-    package static let longest = 16 << 20
+    package static let longest = 10 << 20
 
     /// - Parameter key: The key on the server.
     package func encoded(under key: String) -> Data {

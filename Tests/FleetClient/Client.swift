@@ -159,8 +159,10 @@
                 let key = number * Oracle.removals + place
                 // A set whose outcome is unknown may be executed after the removal.
                 if case .success = await timed({ try await self.removals.set(1, forKey: key) }) {
-                    _ = await timed { try await self.removals.removeValue(forKey: key) }
+                    let outcome = await timed { try await self.removals.removeValue(forKey: key) }
                     oracle.removed(number, place)
+                    // A later removal would send this one, too.
+                    if case .failure = outcome { return }
                 }
                 await pause(5)
             }

@@ -33,7 +33,8 @@
 
     /// What goes wrong.
     enum Trouble: CaseIterable {
-        case nothing, serverKilled, serverStopped, clientStopped, clientKilled, everythingFlushed, connectionsKilled, commandsPaused
+        case nothing, serverKilled, serverStopped, serverReadOnly, clientStopped, clientKilled, everythingFlushed, connectionsKilled,
+            commandsPaused
         case outputLimited, evicted, failover, commandsLost, repliesLost, bothLost, delayed, dribbled, cut
 
         /// Whether the server may lose what it acknowledged.
@@ -146,6 +147,12 @@
                 server?.stop()
                 defer { server?.resume() }
                 return try wait(30)
+            case .serverReadOnly:
+                // Writes fail, and no connection is lost.
+                try command("REPLICAOF", "127.0.0.1", "1")
+                let passed = try wait(5)
+                try command("REPLICAOF", "NO", "ONE")
+                return try passed + wait(5)
             case .clientStopped:
                 kill(clients[1].identifier, SIGSTOP)
                 defer { kill(clients[1].identifier, SIGCONT) }

@@ -91,7 +91,8 @@ extension DatabaseFile {
     private static func verify(
         _ archive: inout VerificationReport.Archive, _ found: ArchiveTable.Found, _ connection: Connection
     ) throws(SQLiteError) {
-        // Reads the archive's totals and policies as the writer does.
+        // Reads the archive's row, totals and policies as the writer does.
+        _ = try ArchiveTable.find(archive.name, on: connection)
         let number = found.id
         let writer = ArchiveWriter(found, name: archive.name, connection: connection)
         try writer.load()

@@ -17,11 +17,12 @@ enum Scripts {
         \(store)
         """
 
-    /// Arguments: the token, the duration of the lease in milliseconds, 1 if the entry counts as missing, and how many bytes of it are read.
-    /// Returns 0 and a valid entry; 1, what is left of another's lease and the entry; or 2 and the entry, which is empty if it is missing. The nineteenth byte begins the end of an entry's age
-    /// (``RemoteRecord``).
+    /// Arguments: the token, the duration of the lease in milliseconds, 1 if the entry counts as missing, and how many bytes it may have.
+    /// Returns 0 and a valid entry; 1, what is left of another's lease and the entry; or 2 and the entry. It is empty if it is missing, and a
+    /// byte if it is larger. The nineteenth byte begins the end of an entry's age (``RemoteRecord``).
     static let entryOrLease = """
         local entry = redis.call('GETRANGE', KEYS[1], 0, ARGV[4])
+        if #entry > tonumber(ARGV[4]) then entry = 'x' end
         if #entry >= 30 and ARGV[3] ~= '1' then
           local time = redis.call('TIME')
           if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return {0, entry} end

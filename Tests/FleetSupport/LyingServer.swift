@@ -1,0 +1,69 @@
+#if Valkey
+    internal import Foundation
+    internal import NIOCore
+    internal import NIOPosix
+    internal import VellumCore
+    package import VellumValkey
+
+    /// A server that greets as a real one does, and answers every other command as a test says, whatever was asked.
+    package final class LyingServer: Sendable {
+        /// The reply to a command, as it is sent; `nil` for what an honest server says while it has nothing.
+        package typealias Answer = @Sendable (_ command: String) -> String?
+
+        private let listener: any Channel
+
+        package init(_ answer: @escaping Answer) throws {
+            listener = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelInitializer { client in
+                    client.eventLoop.makeCompletedFuture { try client.pipeline.syncOperations.addHandler(Liar(answer)) }
+                }
+                .bind(host: "127.0.0.1", port: 0).wait()
+        }
+
+        deinit { listener.close(promise: nil) }
+
+        package var port: Int { listener.localAddress?.port ?? 0 }
+
+        /// A reply to TIME.
+        package static func time(_ seconds: String, _ microseconds: String) -> String {
+            "*2\r\n$\(seconds.utf8.count)\r\n\(seconds)\r\n$\(microseconds.utf8.count)\r\n\(microseconds)\r\n"
+        }
+
+        fileprivate static func honest(_ command: String) -> String {
+            switch command {
+            case "HELLO": "%2\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+            case "CLIENT": "+OK\r\n"
+            case "TIME": time("\(Int(Date().timeIntervalSince1970))", "0")
+            case "GETRANGE": "$0\r\n\r\n"
+            case "EVAL": ":1\r\n"
+            case "SCAN": "*2\r\n$1\r\n0\r\n*0\r\n"
+            default: ":0\r\n"
+            }
+        }
+    }
+
+    private final class Liar: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let answer: LyingServer.Answer
+        private var received = ByteBuffer()
+
+        init(_ answer: @escaping LyingServer.Answer) { self.answer = answer }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            var bytes = unwrapInboundIn(data)
+            received.writeBuffer(&bytes)
+            do {
+                while let (value, length) = try received.withUnsafeReadableBytes({ try RESPReader.value(in: $0) }) {
+                    received.moveReaderIndex(forwardBy: length)
+                    let command = value.elements?.first?.text?.uppercased() ?? ""
+                    context.write(NIOAny(ByteBuffer(string: answer(command) ?? LyingServer.honest(command))), promise: nil)
+                }
+                context.flush()
+            } catch {
+                context.close(promise: nil)
+            }
+        }
+    }
+#endif
