@@ -93,7 +93,7 @@
                 throw error
             }
             let bootstrap = ClientBootstrap(group: eventLoop)
-                .connectTimeout(.milliseconds(server.connectTimeout))
+                .connectTimeout(.milliseconds(min(server.connectTimeout, 86_400_000)))
                 .channelOption(.socketOption(.tcp_nodelay), value: 1)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
