@@ -17,6 +17,7 @@ struct BoundedMemoryTests {
     }
 
     private struct Note: ArchiveCodable, Sendable {
+        static var archiveName: String { "note" }
         var primaryKey: String
         var text: String
     }
