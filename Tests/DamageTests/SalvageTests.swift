@@ -224,7 +224,6 @@ struct SalvageTests {
         "UPDATE archives SET next = -1000", "UPDATE archives SET next = 9223372036854775807", "UPDATE archives SET next = 3",
         "UPDATE archives SET entries = -1", "UPDATE archives SET bytes = 9223372036854775807", "UPDATE archives SET low_water = -1",
         "UPDATE archives SET recency = -9223372036854775808", "UPDATE archives SET cleared = 15",
-        "UPDATE archives SET cleared = 15, cleared_check = -16", "UPDATE archives SET cleared = 20, cleared_check = -21, low_water = 20",
         "UPDATE archives SET low_water = 20, cleared = 15", "UPDATE archives SET cleared_check = 7",
         "UPDATE archives SET entries = 9223372036854775807, next = 1", "UPDATE archives SET bytes = 9223372036854775807, next = 1",
         "INSERT INTO recency VALUES (1, -4, 99), (1, 0, 3), (1, 9223372036854775807, 2)",

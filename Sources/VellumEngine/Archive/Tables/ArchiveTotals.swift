@@ -65,20 +65,6 @@ enum ArchiveTable {
 
     static let lastID = "SELECT max(id) FROM archives"
 
-    /// The difference between the entries that the row of an archive says it has since it was emptied, and those that it has.
-    private static let selectMissing = """
-        SELECT entries - (SELECT count(*) FROM entries e WHERE e.id > (a.id << \(EntryID.bits)) + ?2 AND e.id < (a.id << \(EntryID.bits)) + a.next)
-        FROM archives a WHERE id = ?1 AND ?2 < next
-        """
-
-    /// Whether an archive has as many entries after the one of this number as its row says.
-    static func isCleared(_ id: Int64, through number: Int64, on connection: Connection) throws(SQLiteError) -> Bool {
-        let read = try connection.prepare(selectMissing)
-        read.bind(id, at: 1)
-        read.bind(number, at: 2)
-        return try read.step() && !read.isNull(0) && read.int(0) == 0
-    }
-
     private static let insertRow = """
         INSERT INTO archives(name, max_bytes, is_max_given, hash_seed, hash_seed_check) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id
         """

@@ -23,8 +23,7 @@ extension Recovery {
             rows.isUnlimited = true
             writer.add(rows)
             if let version = found.cacheVersion { _ = try writer.setVersion(version, of: rows, mayReplace: true, at: now) }
-            let cleared = isCleared(archive, through: found.cleared, source) ? found.cleared : 0
-            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: cleared)
+            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
             while let found = entries.next(512) {
                 try writer.transaction { () throws(SQLiteError) in
                     try rows.load()
@@ -38,18 +37,6 @@ extension Recovery {
         try target.restartLog()
         CrashPoint.reached(.salvaged)
         return salvaged
-    }
-
-    /// Whether an archive was emptied, as a damaged file says. If its number of entries says otherwise, no entry is left out: rather one that was
-    /// removed a moment before comes back.
-    private static func isCleared(_ archive: Archive, through number: Int64, _ source: Connection) -> Bool {
-        guard number > 0 else { return false }
-        do throws(SQLiteError) {
-            return try ArchiveTable.isCleared(archive.number, through: number, on: source)
-        } catch {
-            Log.warning("An archive of a damaged file was emptied, or not: it cannot be read which. All its entries are kept.")
-            return false
-        }
     }
 
     /// Opens the file from which entries are read: the damaged one, or a copy whose header or schema was repaired. Reading a table could run
