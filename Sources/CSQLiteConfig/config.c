@@ -25,17 +25,21 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
     return SQLITE_OK;
 }
 
-int vellum_reserve(int file, long long size) {
+int vellum_reserve(int file, long long present, long long size) {
+#ifdef __APPLE__
+    // What was reserved before is behind the end of the file.
     struct stat status;
     if (fstat(file, &status) != 0) return errno;
-    if (size <= status.st_size) return 0;
+    if (present < status.st_blocks * 512) present = status.st_blocks * 512;
+#endif
+    if (size <= present) return 0;
     int result;
     do {
 #ifdef __APPLE__
-        fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)size - status.st_size, 0};
+        fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)(size - present), 0};
         result = fcntl(file, F_PREALLOCATE, &store);
 #else
-        result = fallocate(file, 0, status.st_size, (off_t)size - status.st_size);
+        result = fallocate(file, 0, (off_t)present, (off_t)(size - present));
 #endif
     } while (result != 0 && errno == EINTR);
     if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return 0;

@@ -32,5 +32,5 @@ extension RemoteFailure {
     }
 
     /// The server answered with what the command does not return.
-    package static let unexpectedReply = RemoteFailure.failed("It is not what the command returns.")
+    package static let unexpectedReply = RemoteFailure.failed("A reply that the command does not have.")
 }

@@ -219,7 +219,7 @@ internal import VellumEngine
     }
 
     /// Sends what could not be sent, again and again until nothing is pending, whatever the reason was: each removal of a program reaches the
-    /// server while the program runs. The first failure is reported.
+    /// server while the program runs, also if it forgets the cache meanwhile. The first failure is reported.
     private func sendAgain() {
         let isFirst = isSendingAgain.withLock { isSending in
             defer { isSending = true }
@@ -232,6 +232,8 @@ internal import VellumEngine
                 do {
                     try await times.pause(backoff.next(using: &generator))
                     try await finishRemovals(of: nil)
+                    backoff.reset()
+                    isReported = false
                 } catch RemoteFailure.closed {
                     return  // The program closed the connection for good.
                 } catch {

@@ -28,7 +28,7 @@ extension VellumError {
             case .closed: VellumError(.closed, "The connection to the server was closed by this program.")
             case .refused(let reason): VellumError(.refused, reason)
             case .full: VellumError(.serverFull, "The server's memory is full. Set maxmemory-policy to allkeys-lru, or raise maxmemory.")
-            case .failed(let message): VellumError(.serverFailed, "The server answered with an error: \(message)")
+            case .failed(let message): VellumError(.serverFailed, "The server failed: \(message)")
             }
         self = error.located(archive: cache, path: nil)
     }

@@ -154,17 +154,24 @@
 
         /// Removes keys once each and never looks at them again, so that only the cache itself can send what failed.
         private func remove() async {
-            for place in oracle.forgetRemovals(of: number)..<Oracle.removals {
-                guard !oracle.isQuiet else { return }
-                let key = number * Oracle.removals + place
-                // A set whose outcome is unknown may be executed after the removal.
-                if case .success = await timed({ try await self.removals.set(1, forKey: key) }) {
+            var next = oracle.forgetRemovals(of: number)
+            while next + 16 <= Oracle.removals, !oracle.isQuiet {
+                let places = next..<next + 16
+                next = places.upperBound
+                // Many are set before, so that it is mostly a removal that fails. A set whose outcome is unknown may be executed after it.
+                var present: [Int] = []
+                for place in places {
+                    let key = number * Oracle.removals + place
+                    if case .success = await timed({ try await self.removals.set(1, forKey: key) }) { present.append(place) }
+                }
+                for place in present {
+                    let key = number * Oracle.removals + place
                     let outcome = await timed { try await self.removals.removeValue(forKey: key) }
                     oracle.removed(number, place)
                     // A later removal would send this one, too.
                     if case .failure = outcome { return }
+                    await pause(5)
                 }
-                await pause(5)
             }
         }
 

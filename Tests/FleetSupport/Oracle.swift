@@ -80,8 +80,8 @@
         package func forgetRemovals(of client: Int) -> Int {
             let used = (0..<Self.removals).last { get(removalPlace(client, $0)) != 0 }
             for number in 0...(used ?? 0) { set(removalPlace(client, number), 2) }
-            // The last one may have been set, and not marked.
-            return (used ?? -1) + 2
+            // Some after it may have been set, and not marked.
+            return min((used ?? -1) + 17, Self.removals)
         }
 
         /// How many clients have compared what there is, at the end: until then, each goes on sending its removals.

@@ -14,12 +14,11 @@ struct BoundedMemoryTests {
     private static let operations = ProcessInfo.processInfo.environment["VELLUM_OPERATIONS"].flatMap(Int.init) ?? 0
 
     @Test func memoryDoesNotGrowWithTheNumberOfFills() async throws {
-        let (time, trust) = (ManualTime(), Trust(for: 1000, clock: .system))
+        let trust = Trust(for: 1000)
         trust.begin(ServerTime(milliseconds: 0, sent: 0, received: 0))
         let near = NearCache<String>(capacity: try Capacity(10.kiloByte), trust: trust)
         let record = RemoteRecord(
             value: Data(count: 100), typeVersion: 0, written: WallInstant(rawValue: 0), expires: .never)
-        _ = time
         let growth = try await growth(during: Self.operations) { number in
             let key = EntryKey("\(number % 1000)")
             near.fill("value", record, forKey: key, ticket: near.ticket(forKey: key))

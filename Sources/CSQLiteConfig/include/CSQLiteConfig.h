@@ -10,7 +10,7 @@
 /// - Returns: A result code of SQLite.
 int vellum_sqlite_treat_as_data(void *connection, int isDefensive);
 
-/// Reserves room on the disk for the bytes of a file up to `size`.
+/// Reserves room on the disk for the bytes of a file from `present`, its length a moment ago, to `size`.
 ///
 /// Changes no byte of the file, whatever another process writes into it or cuts off it meanwhile. That is why it is `fallocate` (fallocate(2)) and
 /// not `posix_fallocate`, which writes a byte into each block where the file system cannot reserve. On Apple platforms the file keeps its length
@@ -19,6 +19,6 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive);
 /// Written in C because Swift does not import it.
 ///
 /// - Returns: 0, or the number of the error. A file system that cannot reserve room is no error.
-int vellum_reserve(int file, long long size);
+int vellum_reserve(int file, long long present, long long size);
 
 #endif

@@ -5,7 +5,7 @@ internal import VellumCore
 enum FileState: UInt8, AtomicRepresentable {
     /// In use.
     case open
-    /// Suspended: holds no lock and no descriptor until it is resumed.
+    /// Suspended: holds no lock until it is resumed, and no descriptor unless others have it open (``OpenDatabases``).
     case suspended
     /// Closed for every handle; it must be opened again.
     case closed

@@ -22,15 +22,15 @@ extension WriteConnection {
     func makeRoom() throws(SQLiteError) {
         let bytes = try bytesOfPages
         guard bytes > bytesWithRoom else { return }
-        let isGrowing = bytes > FileSystem.size(connection.path)
+        let present = Int64(FileSystem.size(connection.path))
         do throws(SQLiteError) {
             try extendLog(besides: bytes)
         } catch {
             // What does not make the file grow, such as a deletion, is tried with the log that there is.
-            guard error.isFull, !isGrowing else { throw error }
+            guard error.isFull, bytes <= present else { throw error }
         }
         // After the log: a record that is refused must not take the log's room.
-        try connection.extendFile(to: bytes)
+        try connection.extendFile(from: present, to: bytes)
         let chunk = Int64(Connection.chunk)
         bytesWithRoom = (bytes + chunk - 1) / chunk * chunk
     }

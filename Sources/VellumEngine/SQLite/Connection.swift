@@ -210,28 +210,30 @@ final class Connection {
     /// Not by SQLite's SIZE_HINT: where SQLite was built without `posix_fallocate`, as Debian's is, that writes a byte into each new block, and
     /// a checkpoint of another process may have written a page there since the size was looked up.
     ///
+    /// - Parameter present: The length of the file, which another process may have changed since it was looked up.
     /// - Throws: ``SQLiteError`` if the disk is full.
-    func extendFile(to bytes: Int64) throws(SQLiteError) {
-        guard FileSystem.size(path) < bytes, let identity else { return }
-        try reserve(OpenDatabases.shared.file(of: identity), bytes)
+    func extendFile(from present: Int64, to bytes: Int64) throws(SQLiteError) {
+        guard present < bytes, let identity else { return }
+        try reserve(OpenDatabases.shared.file(of: identity), from: present, to: bytes)
     }
 
     /// Reserves room for so many bytes of the log, so that a transaction has room in it after it was restarted.
     ///
     /// - Throws: ``SQLiteError`` if the disk is full.
     func extendLog(to bytes: Int64) throws(SQLiteError) {
+        let present = Int64(FileSystem.size(path + "-wal"))
         // There is none before the first transaction.
-        guard 0..<bytes ~= Int64(FileSystem.size(path + "-wal")), FileIdentity(path: path + "-wal") != nil else { return }
+        guard present < bytes, FileIdentity(path: path + "-wal") != nil else { return }
         // No process locks the log's file, so its descriptor may be closed.
         let file = FileSystem.opened(path + "-wal")
         defer { if let file { _ = SystemCalls.close(file) } }
-        try reserve(file, bytes)
+        try reserve(file, from: present, to: bytes)
     }
 
-    private func reserve(_ file: Int32?, _ bytes: Int64) throws(SQLiteError) {
+    private func reserve(_ file: Int32?, from present: Int64, to bytes: Int64) throws(SQLiteError) {
         guard let file else { throw SQLiteError(code: SQLITE_CANTOPEN, message: "No descriptor to reserve room with.") }
         let chunk = Int64(Self.chunk)
-        switch vellum_reserve(file, (bytes + chunk - 1) / chunk * chunk) {
+        switch vellum_reserve(file, present, (bytes + chunk - 1) / chunk * chunk) {
         case 0: return
         case ENOSPC, EDQUOT, EFBIG: throw .full
         case let code: throw SQLiteError(code: SQLITE_IOERR, message: "Room could not be reserved (error \(code)).")

@@ -18,7 +18,8 @@ final class OpenDatabases: Sendable {
     static let shared = OpenDatabases()
 
     private struct Database {
-        let path: String
+        /// Where it was when this process last opened it: its folder may be renamed while it is not open here.
+        var path: String
         var connections = 0
         var file: Int32?
         var walIndex: Int32?
@@ -39,7 +40,9 @@ final class OpenDatabases: Sendable {
     /// Counts a connection that is about to be opened.
     func add(_ identity: FileIdentity, at path: String) {
         databases.withLock { databases in
+            Self.closeUnused(&databases)
             var database = databases[identity] ?? Database(path: path)
+            if database.connections == 0 { database.path = path }
             if database.connections == 0, let walIndex = database.walIndex, !Self.isFile(walIndex, at: database.walIndexPath) {
                 _ = close(walIndex)
                 database.walIndex = nil
@@ -53,11 +56,14 @@ final class OpenDatabases: Sendable {
     func remove(_ identity: FileIdentity) {
         databases.withLock { databases in
             databases[identity]?.connections -= 1
-            guard databases[identity]?.connections == 0 else { return }
-            for (identity, var database) in databases where database.connections == 0 && !database.isOpenSomewhere {
-                database.closeAll()
-                databases[identity] = nil
-            }
+            if databases[identity]?.connections == 0 { Self.closeUnused(&databases) }
+        }
+    }
+
+    private static func closeUnused(_ databases: inout [FileIdentity: Database]) {
+        for (identity, var database) in databases where database.connections == 0 && !database.isOpenSomewhere {
+            database.closeAll()
+            databases[identity] = nil
         }
     }
 

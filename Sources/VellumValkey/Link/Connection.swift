@@ -252,8 +252,10 @@
                 state.isTimerScheduled = continues
                 return (late, state.isReady, isStuck, continues, state.server)
             }
-            let failure = RemoteFailure.unanswered("\(server) did not answer in time.")
-            for caller in late { caller(.failure(wereSent ? failure : failure.beforeSending)) }
+            if !late.isEmpty {
+                let failure = RemoteFailure.unanswered("\(server) did not answer in time.")
+                for caller in late { caller(.failure(wereSent ? failure : failure.beforeSending)) }
+            }
             if isStuck { close(.unanswered("\(server) does not answer.")) }
             if continues { watchDeadlines() }
         }

@@ -12,7 +12,8 @@
     /// ```
     ///
     /// The first call connects. A lost connection is made again in the background; calls fail at once until then. The connection is closed
-    /// with the last reference to the server and its caches, or by ``close()``. Redis 6.2 or newer, or Valkey. No cluster.
+    /// with the last reference to the server and its caches, when no removal has to be sent again any more, or by ``close()``. Redis 6.2 or
+    /// newer, or Valkey. No cluster.
     public final class ValkeyServer: Sendable {
         /// Where the server is, and how it is used.
         public let configuration: ValkeyConfiguration
