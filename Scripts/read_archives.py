@@ -144,14 +144,6 @@ def open_file(path):
     return database, application_id == CACHES
 
 
-def read_file(path):
-    """What is in a file; `None` if it cannot be read."""
-    try:
-        return Path(path).read_bytes()
-    except OSError:
-        return None
-
-
 def read_archive(database, archive, is_cache):
     """What to print for an archive; at last the archive as damaged if its size is not the one of its entries."""
     heading = {"cache" if is_cache else "archive": archive["name"].decode(errors="replace")}
@@ -162,13 +154,12 @@ def read_archive(database, archive, is_cache):
         return
     base = archive["id"] << 40
     live = f"FROM entries WHERE id > {base + archive['cleared']} AND id < {base + (1 << 40)}"
-    length = "CASE flags & 255 WHEN 1 THEN flags >> 8 ELSE length(bytes) END"
-    count, size = database.execute(f"SELECT count(*) + ?, coalesce(sum({length}), 0) + ? {live} AND id >= ?",
+    count, size = database.execute(f"SELECT count(*) + ?, coalesce(sum(length(bytes)), 0) + ? {live} AND id >= ?",
                                    (archive["entries"], archive["bytes"], base + archive["next"])).fetchone()
     yield {**heading, "entries": count, "bytes": size}
-    for entry in database.execute(f"SELECT *, {length} AS length {live} ORDER BY id"):
+    for entry in database.execute(f"SELECT * {live} ORDER BY id"):
         yield read_entry(archive, entry, is_cache)
-        count, size = count - 1, size - entry["length"]
+        count, size = count - 1, size - len(entry["bytes"])
     if count or size:
         yield {"damaged": heading}
 
@@ -176,19 +167,12 @@ def read_archive(database, archive, is_cache):
 def read_entry(archive, entry, is_cache):
     """What to print for an entry."""
     key, expires, idle, value = (entry[column] for column in ("key", "expires", "idle", "bytes"))
-    numbers = struct.pack("<6q", len(key), entry["written"], (1 << 63) - 1 if expires is None else expires,
-                          -1 if idle is None else idle, entry["type_version"], entry["flags"])
+    numbers = struct.pack("<5q", len(key), entry["written"], (1 << 63) - 1 if expires is None else expires,
+                          -1 if idle is None else idle, entry["type_version"])
     sums = hash_of(key, archive["hash_seed"]), crc32c(archive["name"] + key + numbers + value)
     key = decoded(decode_key, key, is_cache)
     if sums != (entry["hash"], entry["checksum"]):
         return {"damaged": key}
-    if entry["flags"]:
-        if entry["flags"] & 255 != 1:
-            return {"refused": key}
-        file, crc = struct.unpack("<Qi", value)
-        value = read_file(f"{sys.argv[1]}-values/{file:016x}")
-        if value is None or (len(value), crc32c(value)) != (entry["flags"] >> 8, crc):
-            return {"damaged": key}
     is_miss = is_cache and value == MISS
     line = {"key": key, "value": None if is_miss else decoded(decode_value, value, is_cache), "isMiss": is_miss or None,
             "expires": expires, "idle": idle, "typeVersion": entry["type_version"] or None}

@@ -22,8 +22,6 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         rollingBack
     // One entry.
     case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, clearedDeleted, entryMigrated
-    // Files of large values.
-    case valueFileCreated, valueFileSynced, valueFileRemoved
     // Relaxed writes.
     case relaxedWriteApplied, relaxedWriteInMemory, batchCommitBegins, batchCommitted
     // The sync of power-safe writes.

@@ -30,7 +30,6 @@ package final class Library {
     package init(in folder: String, _ model: Model, clock: Clock) throws {
         self.clock = clock
         file = try DatabaseFile.open(at: Self.url(in: folder), clock: clock.wallClock)
-        file.largeValue = 450_000
         for archive in ScriptArchive.allCases { try open(archive, model) }
     }
 

@@ -1,6 +1,5 @@
 import CrashScript
 import Foundation
-import RawDatabase
 import VellumCore
 import VellumEngine
 import VellumTestSupport
@@ -56,17 +55,7 @@ struct Checker {
         }
         file.waitForMaintenance()
         try file.close()
-        outcome.problems += try leftFiles()
         return outcome
-    }
-
-    /// Files of values that no entry refers to.
-    private func leftFiles() throws -> [String] {
-        let values = folder + "/Archives.sqlite-values"
-        guard FileManager.default.fileExists(atPath: values) else { return [] }
-        let files = try FileManager.default.contentsOfDirectory(atPath: values).count
-        let entries = try RawDatabase(Library.url(in: folder)).int("SELECT count(*) FROM entries WHERE flags <> 0")
-        return files == entries ? [] : ["\(files) files hold the values of \(entries) entries"]
     }
 
     /// The state with the order of use in the file, which later evictions follow.

@@ -29,8 +29,8 @@ struct OpeningTests {
         try RawDatabase(Library.url(in: folder.url.path)).execute(
             """
             WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < \(count))
-            INSERT INTO entries(id, hash, key, written, stamp, checksum, type_version, flags, bytes)
-            SELECT (1 << 40) + i, i, CAST('filled ' || i AS BLOB), \(now - 1000), \(now - 1000) << 20 | i, 0, 0, 0, zeroblob(64) FROM numbers;
+            INSERT INTO entries(id, hash, key, written, stamp, checksum, type_version, bytes)
+            SELECT (1 << 40) + i, i, CAST('filled ' || i AS BLOB), \(now - 1000), \(now - 1000) << 20 | i, 0, 0, zeroblob(64) FROM numbers;
             UPDATE archives SET entries = \(count), bytes = \(count) * 64, next = \(count) + 1 WHERE id = 1;
             """)
     }

@@ -78,7 +78,7 @@ struct HostileFileTests {
             var entry = Entry(
                 bytes: bytes, written: WallInstant(rawValue: try int("written") ?? 0),
                 expires: try int("expires").map(WallInstant.init(rawValue:)), idle: try int("idle"))
-            (entry.typeVersion, entry.flags) = (try int("type_version") ?? 0, try int("flags") ?? 0)
+            entry.typeVersion = try int("type_version") ?? 0
             let sum = key.withUnsafeBytes { checksum.of(entry, key: $0) }
             try database.execute("UPDATE OR IGNORE \(table) SET checksum = \(sum) WHERE id = \(id)")
         }

@@ -30,9 +30,7 @@ enum ScriptedDisk {
     static func script(for path: UnsafePointer<CChar>?) -> (script: DiskScript, name: String)? {
         guard let path else { return nil }
         let text = String(cString: path)
-        guard var slash = text.lastIndex(of: "/") else { return nil }
-        // The files of values are in a folder of their own, which belongs to the script as well.
-        if text[..<slash].hasSuffix("-values"), let other = text[..<slash].lastIndex(of: "/") { slash = other }
+        guard let slash = text.lastIndex(of: "/") else { return nil }
         guard let script = scripts.withLock({ $0[String(text[..<slash])] }) else { return nil }
         return (script, String(text[text.index(after: slash)...]))
     }

@@ -129,20 +129,6 @@ struct DatabaseFileOpeningTests {
         }
     }
 
-    @Test func anEntryWithAnUnknownFlagIsRefusedClearly() throws {
-        let store = try setup.store()
-        for key in ["newer", "other"] { try store.record(Data("value".utf8), forKey: EntryKey(key)) }
-        var entry = try #require(try store.disk.entry(forKey: "newer"))
-        entry.flags = 1
-        let checksum = Data("newer".utf8).withUnsafeBytes { store.disk.checksum.of(entry, key: $0) }
-        try setup.close()
-        try RawDatabase(setup.url).execute("UPDATE entries SET flags = 1, checksum = \(checksum) WHERE id = (1 << 40) + 1")
-        let again = try setup.store()
-        #expect(code { _ = try again.value(forKey: "newer") } == .notDecodable)
-        #expect(try again.values(undecodable: .skip).count == 1)
-        #expect(code { _ = try again.values() } == .notDecodable)
-    }
-
     // MARK: Paths
 
     @Test func aFolderThatCannotBeMadeIsAnError() throws {

@@ -40,7 +40,7 @@ struct FileSizeTests {
             for number in 0..<390 { try store.remove(EntryKey("\(number)")) }
             let file = try setup.open()
             file.waitForMaintenance()
-            #expect(try file.fileSize().bytes <= 2 * 1_000_000 + 4 * 1024 * 1024)
+            #expect(file.fileSize.bytes <= 2 * 1_000_000 + 4 * 1024 * 1024)
         }
         #expect(setup.folder.size(of: "Archives.sqlite") <= 2 * 1_000_000 + 4 * 1024 * 1024)
     }
@@ -71,19 +71,19 @@ struct FileSizeTests {
         #expect(setup.folder.size(of: "Copy.sqlite") > 30_000_000)
         let file = try DatabaseFile.open(at: copy)
         file.waitForMaintenance()
-        #expect(try file.fileSize().bytes <= 4 * 1024 * 1024)
+        #expect(file.fileSize.bytes <= 4 * 1024 * 1024)
     }
 
     /// R7: all archives share their tables.
     @Test func aThousandArchivesOfOneSmallEntryTakeLessThanAMegabyte() throws {
         let file = try setup.open()
-        let before = try file.fileSize().bytes
+        let before = file.fileSize.bytes
         for number in 0..<1000 { _ = try setup.store("archive \(number)") }
         file.waitForMaintenance()
-        #expect(try file.fileSize().bytes - before <= 1000 * 2048)
+        #expect(file.fileSize.bytes - before <= 1000 * 2048)
         for number in 0..<1000 { try setup.store("archive \(number)").record(Data(number, count: 100), forKey: "key") }
         file.waitForMaintenance()
-        #expect(try file.fileSize().bytes <= 1 << 20)
+        #expect(file.fileSize.bytes <= 1 << 20)
         #expect(try setup.store("archive 999").value(forKey: "key") == Data(999, count: 100))
     }
 
@@ -152,6 +152,6 @@ struct FileSizeTests {
         let live = try store.statistics().disk.bytes
         let file = try setup.open()
         file.waitForMaintenance()
-        #expect(try file.fileSize().bytes <= 2 * live + 4 * 1024 * 1024)
+        #expect(file.fileSize.bytes <= 2 * live + 4 * 1024 * 1024)
     }
 }

@@ -55,7 +55,7 @@ struct RecoveryTests {
         try database.execute("UPDATE entries SET key = CAST('x' AS BLOB), hash = \(try hash("x", "strings")) WHERE id = (1 << 40) + 1")
         try database.execute(
             """
-            INSERT INTO entries SELECT id + (1 << 40), \(try hash("1", "other")), key, written, expires, idle, stamp, checksum, 0, 0, bytes
+            INSERT INTO entries SELECT id + (1 << 40), \(try hash("1", "other")), key, written, expires, idle, stamp, checksum, 0, bytes
             FROM entries WHERE id = (1 << 40) + 2
             """)
         #expect(throws: VellumError.self) { try setup.store().value(forKey: "x") }

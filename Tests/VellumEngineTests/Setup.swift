@@ -8,21 +8,11 @@ final class Setup: Sendable {
     let folder: TemporaryDirectory
     let clock = ManualClock()
 
-    private let largeValue: Int?
-
-    /// - Parameter largeValue: From which size on values get files of their own.
-    init(largeValue: Int? = nil) throws {
-        folder = try TemporaryDirectory()
-        self.largeValue = largeValue
-    }
+    init() throws { folder = try TemporaryDirectory() }
 
     var url: URL { folder.file("Archives.sqlite") }
 
-    func open() throws -> DatabaseFile {
-        let file = try DatabaseFile.open(at: url, clock: clock.wallClock)
-        if let largeValue { file.largeValue = largeValue }
-        return file
-    }
+    func open() throws -> DatabaseFile { try DatabaseFile.open(at: url, clock: clock.wallClock) }
 
     /// Closes everything, so that the file can be inspected and changed: maintenance may keep it open for a moment after the last handle is
     /// released.

@@ -32,8 +32,6 @@ final class ArchiveReader {
         self.connection = connection
     }
 
-    private var values: ValueFiles { ValueFiles(of: connection.path) }
-
     /// An entry, or the fact that it does not match its checksum.
     enum Found {
         case entry(Entry)
@@ -64,14 +62,6 @@ final class ArchiveReader {
             }
             return found
         }
-    }
-
-    /// The entry with its value, if that is in a file of its own. Read in the snapshot of the entry, which keeps the file.
-    ///
-    /// - Returns: `nil` if the file is missing or damaged.
-    func withValue(_ entry: Entry) throws(SQLiteError) -> Entry? {
-        guard let reference = entry.reference else { return entry }
-        return try values.read(reference).map(entry.holding)
     }
 
     /// The id up to which the archive was emptied. Read before any entry: a damaged one must not hide entries.

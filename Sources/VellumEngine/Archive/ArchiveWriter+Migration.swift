@@ -36,7 +36,7 @@ extension ArchiveWriter {
     ) throws(SQLiteError) {
         let size = Int64(old.entry.size)
         var content = old.entry
-        (content.bytes, content.flags, content.typeVersion) = (new.bytes, 0, new.version)
+        (content.bytes, content.typeVersion) = (new.bytes, new.version)
         guard content.size <= capacity.bytes else {
             // It stays as it is, and is migrated whenever it is read.
             entry.outcome = .noPlace
@@ -57,7 +57,6 @@ extension ArchiveWriter {
             noteChange(of: old.key)
             noteChange(of: new.key)
         }
-        try noteFile(of: entry.id, size: size)
         try update(entry.id, new.key, content)
         totals.bytes += Int64(content.size) - size
         if Int64(content.size) != size { hasChangedEntries = true }

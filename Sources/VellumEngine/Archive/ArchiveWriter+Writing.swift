@@ -82,7 +82,6 @@ extension ArchiveWriter {
             present = try find(key)
         }
         if let present {
-            try noteFile(of: present.id, size: present.size)
             try update(present.id, key, entry)
             CrashPoint.reached(.entryUpdated)
             totals.bytes += Int64(entry.size) - present.size
@@ -179,7 +178,7 @@ extension ArchiveWriter {
             let result = entry.bytes.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
                 let content = EntryContent(
                     key: keyBytes, bytes: bytes, written: written, expires: expires, idle: idle, typeVersion: entry.typeVersion,
-                    flags: entry.flags, sums: checksum.sums(of: entry, key: keyBytes))
+                    sums: checksum.sums(of: entry, key: keyBytes))
                 return Result { () throws(SQLiteError) in try body(content) }
             }
             try result.get()
@@ -190,7 +189,6 @@ extension ArchiveWriter {
 
     func delete(_ entryID: Int64, size: Int64, key: EntryKey) throws(SQLiteError) {
         noteChange(of: key)
-        try noteFile(of: entryID, size: size)
         let delete = try statement(.deleteEntry)
         delete.bind(entryID, at: 1)
         try delete.run()
@@ -205,18 +203,6 @@ extension ArchiveWriter {
         totals.entries -= 1
         totals.bytes -= size
         hasChangedEntries = true
-        bytesRemoved += size
-    }
-
-    /// Notes the file that holds the value of an entry, before the entry is changed or deleted.
-    func noteFile(of entryID: Int64, size: Int64) throws(SQLiteError) {
-        guard size >= ValueFiles.smallest else { return }
-        let find = try statement(.reference)
-        find.bind(entryID, at: 1)
-        let files = try EntryTable.readFiles(find)
-        guard !files.isEmpty else { return }
-        unusedFiles += files
-        // What replaces it may be small.
         bytesRemoved += size
     }
 
@@ -237,16 +223,12 @@ extension ArchiveWriter {
 
     /// Deletes up to `limit` entries that were there when the archive was emptied, and what is known of their use. In a transaction.
     func removeCleared(limit: Int64) throws(SQLiteError) {
-        for kind in [StaticStatement.deleteFirstTouches, .referencesOfFirst, .deleteFirst] {
+        for kind in [StaticStatement.deleteFirstTouches, .deleteFirst] {
             let delete = try statement(kind)
             delete.bind(EntryID.zero(of: id), at: 1)
             delete.bind(totals.cleared, at: 2)
             delete.bind(limit, at: 3)
-            if kind == .referencesOfFirst {
-                unusedFiles += try EntryTable.readFiles(delete)
-            } else {
-                try delete.run()
-            }
+            try delete.run()
             CrashPoint.reached(.clearedDeleted)
         }
         let delete = try statement(.deleteFirstRecency)

@@ -72,8 +72,6 @@ final class ArchiveWriter {
     var hasChangedEntries = false
     /// Whether the open transaction emptied the archive.
     var isCleared = false
-    /// Files of values that the open transaction replaced or removed.
-    var unusedFiles: [UInt64] = []
     /// Bytes that were removed since free pages were last returned to the file system.
     var bytesRemoved: Int64 = 0
 
@@ -81,7 +79,7 @@ final class ArchiveWriter {
     enum StaticStatement: Int, CaseIterable {
         case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
         case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
-            recencyAfter, datesBetween, reference, referencesOfFirst, deleteFirst, deleteFirstTouches, deleteFirstRecency
+            recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
 
         func sql(_ n: Int64) -> String {
             switch self {
@@ -102,8 +100,6 @@ final class ArchiveWriter {
             case .oldestAboveLowWater: RecencyTables.oldestAboveLowWater(n)
             case .recencyAfter: RecencyTables.recencyAfter
             case .datesBetween: EntryTable.datesBetween
-            case .reference: EntryTable.reference
-            case .referencesOfFirst: EntryTable.referencesOfFirst
             case .deleteFirst: EntryTable.deleteFirst
             case .deleteFirstTouches: RecencyTables.deleteFirstTouches
             case .deleteFirstRecency: RecencyTables.deleteFirstRecency
@@ -206,7 +202,6 @@ final class ArchiveWriter {
         touchesInTransaction.removeAll()
         hasEvictedByDefault = false
         isCleared = false
-        unusedFiles.removeAll()
         lastTakenOver = nil
     }
 

@@ -2,8 +2,8 @@ internal import CChecksum
 internal import Foundation
 internal import VellumCore
 
-/// The checksum of an entry: CRC-32C over archive, key, dates, version, flags and bytes, so that neither another entry's value nor an old value under a
-/// new date matches it.
+/// The checksum of an entry: CRC-32C over archive, key, dates, version and bytes, so that neither another entry's value nor an old value
+/// under a new date matches it.
 struct Checksum: Equatable {
     private let ofArchive: UInt32
     /// The hash of the archive's keys.
@@ -41,7 +41,7 @@ struct Checksum: Equatable {
         let (expires, idle) = (entry.expires?.rawValue ?? .max, entry.idle ?? -1)
         var crc = Self.extend(ofArchive, key)
         // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
-        let fixed = (Int64(key.count), entry.written.rawValue, expires, idle, entry.typeVersion, entry.flags)
+        let fixed = (Int64(key.count), entry.written.rawValue, expires, idle, entry.typeVersion)
         withUnsafeBytes(of: fixed) { crc = Self.extend(crc, $0) }
         return entry.bytes.withUnsafeBytes { Self.extend(crc, $0) }
     }

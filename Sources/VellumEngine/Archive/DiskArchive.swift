@@ -84,11 +84,7 @@ public import VellumCore
 
     @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
         try intercepting(.entry(key)) { () throws(VellumError) in
-            let found = try read { (archive) throws(SQLiteError) -> ArchiveReader.Found? in
-                let found = try archive.entry(forKey: key)
-                guard case .entry(let entry)? = found, entry.flags != 0 else { return found }
-                return try archive.withValue(entry).map(ArchiveReader.Found.entry) ?? .damaged
-            }
+            let found = try read { (archive) throws(SQLiteError) in try archive.entry(forKey: key) }
             switch found {
             case .entry(let entry):
                 if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }

@@ -17,8 +17,6 @@ public import VellumCore
     @usableFromInline package var id: Int64
     /// The version of the value's type; 0 for a type that says none.
     @usableFromInline package var typeVersion: Int64
-    /// How ``bytes`` are stored beyond their encoding. No flag is known yet: an entry with one was written by a newer version of the package.
-    @usableFromInline package var flags: Int64
     /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?
     /// The checksum in the archive, which also tells successive contents of one entry apart; 0 if the entry was not read from an archive.
@@ -34,7 +32,6 @@ public import VellumCore
         lastUse = .never
         id = 0
         typeVersion = 0
-        flags = 0
         self.indexed = indexed
         revision = 0
     }
@@ -47,6 +44,9 @@ public import VellumCore
         expires = written.advanced(byMilliseconds: expiration.age(of: key, written: written))
         idle = expiration.idle == .max ? nil : expiration.idle
     }
+
+    /// The size of the value in bytes.
+    var size: Int { bytes.count }
 
     /// The time span in which the entry is valid.
     @usableFromInline package var validity: Validity { Validity(written: written, expires: expires, idle: idle) }

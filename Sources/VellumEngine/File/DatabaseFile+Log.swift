@@ -29,7 +29,7 @@ extension DatabaseFile {
                 connection = new
             }
             guard let connection else { return nil }
-            return try removingValueFiles { () throws(SQLiteError) in try copyLog(connection) }
+            return try copyLog(connection)
         }
         scheduleNextRestart()
         guard let blockedLog else { return }
@@ -38,15 +38,15 @@ extension DatabaseFile {
         for owner in delegates { owner.archiveDidReport(event) }
     }
 
-    /// - Returns: What to report about a log that is blocked, and whether all of the log was copied.
-    private func copyLog(_ connection: Connection) throws(SQLiteError) -> (BlockedLog?, isComplete: Bool) {
+    /// - Returns: What to report about a log that is blocked.
+    private func copyLog(_ connection: Connection) throws(SQLiteError) -> BlockedLog? {
         let isLong = isLogLong
         if isLong {
             // One process at a time. Meanwhile others end idle snapshots, and wait if the log gets too long.
             let now = CoarseClock.milliseconds
             guard !changesFile.page.isLogRestartRequested(at: now) else {
                 nextRestart.store(now + 20, ordering: .relaxed)
-                return (nil, false)
+                return nil
             }
             changesFile.page.requestLogRestart(until: now + 200)
         }
@@ -54,17 +54,14 @@ extension DatabaseFile {
         CrashPoint.reached(.checkpointBegins)
         let (logged, copied) = try copyWithoutWaiting(connection)
         CrashPoint.reached(.logCopied)
-        // Another process may be copying it.
-        let isComplete = logged >= 0 && copied == logged
         // The file is truncated when all of the log is copied, for which a reader may have to end its snapshot.
-        if !isComplete, try hasUntruncatedSpace() { scheduleCheckpoint(after: .milliseconds(50)) }
+        if logged < 0 || copied < logged, try hasUntruncatedSpace() { scheduleCheckpoint(after: .milliseconds(50)) }
         guard logged >= LogLimit.checkpointAt else {
             restarts.withLock { $0.succeed() }
             nextRestart.store(.min, ordering: .relaxed)
-            return (nil, isComplete)
+            return nil
         }
-        let blockedLog = try restartLog(copied: copied)
-        return (blockedLog, isComplete || nextRestart.load(ordering: .relaxed) == .min)
+        return try restartLog(copied: copied)
     }
 
     /// Copies as much of the log as possible without waiting for readers.
@@ -178,7 +175,7 @@ extension DatabaseFile {
             }
             do throws(SQLiteError) {
                 if try deleteFewCleared() { continue }
-                guard withWriter({ $0.commits != commits || $0.hasUnusedFiles }) ?? false else { break }
+                guard withWriter({ $0.commits != commits }) ?? false else { break }
             } catch {
                 guard error.isFull else { throw error }
             }
@@ -187,23 +184,19 @@ extension DatabaseFile {
         throw failure
     }
 
-    /// Copies all of the log and makes its file empty. Removes the files of values that are not needed any more.
+    /// Copies all of the log and makes its file empty.
     ///
     /// - Returns: The number of commits by then; `nil` if the file is closed, and nothing was done.
     @discardableResult
     func emptyLog() throws(SQLiteError) -> UInt64? {
-        // The files are removed under the lock, too: whoever waits for it finds their room.
         try checkpointing.withLock { _ throws(SQLiteError) in
-            try removingValueFiles { () throws(SQLiteError) in
-                let commits = try readers.withoutLeases { () throws(SQLiteError) in
-                    try withWriter { (writer) throws(SQLiteError) in
-                        try writer.commitBatch()
-                        try writer.connection.truncateLog()
-                        writer.forgetRoom()
-                        return writer.commits
-                    }
+            try readers.withoutLeases { () throws(SQLiteError) in
+                try withWriter { (writer) throws(SQLiteError) in
+                    try writer.commitBatch()
+                    try writer.connection.truncateLog()
+                    writer.forgetRoom()
+                    return writer.commits
                 }
-                return (commits, isComplete: commits != nil)
             }
         }
     }

@@ -148,7 +148,6 @@ extension DatabaseFile {
         file.pendingEvents.withLock { $0 = pendingEvents }
         try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer) }
         file.scheduleReclaiming()
-        file.scheduleRemovingLeftValueFiles()
         return file
     }
 

@@ -51,7 +51,6 @@ extension DatabaseFile {
         scheduleWritingTouches()
         if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }
         if withWriter({ $0.allArchives.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
-        scheduleRemovingLeftValueFiles()
         if withWriter(\.mayHoldCleared) ?? false { scheduleDeletingCleared() }
     }
 

@@ -12,56 +12,72 @@ extension DatabaseFile {
     ) throws(VellumError) {
         let state = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
-                try withValueFiles(for: writes) { (writes, writer) throws(SQLiteError) -> (WriteState, [WriteOutcome]) in
-                    // Before the transaction begins: a closed archive must not roll back the writes of others in the batch.
-                    let archives = try archives(of: writes, writer)
-                    let work = { () throws(SQLiteError) -> [WriteOutcome] in
-                        var outcomes: [WriteOutcome] = []
-                        outcomes.reserveCapacity(writes.count)
-                        for (write, archive) in zip(writes, archives) {
-                            try archive.load()
-                            outcomes.append(try archive.apply(write))
-                            CrashPoint.reached(.writeApplied)
-                        }
-                        return outcomes
-                    }
-                    let outcomes: [WriteOutcome]
+                try withWriter { (writer) throws(SQLiteError) in
                     if durability == .relaxed {
-                        // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and must
-                        // not roll back the writes of others in the batch.
-                        if writes.contains(where: { !$0.isKeptInMemory }) { try writer.commitBatch() }
-                        // Nor must a cache that another process opened with another version.
-                        if writer.batch != nil, archives.contains(where: { !$0.isLoaded }) { try writer.commitBatch() }
-                        let bytes = writes.reduce(0) { $0 + $1.size }
-                        var new = try writer.relaxedTransaction(bytes: bytes, work)
-                        // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find
-                        // it there.
-                        CrashPoint.reached(.relaxedWriteApplied)
-                        // Checked under SQLite's write lock. Every process that opens the file waits for it (``waitForOpenBatches(_:)``).
-                        if isShared {
-                            try writer.commitBatch()
-                            for (index, archive) in archives.enumerated() { new[index].change = archive.lastChange }
-                        }
-                        outcomes = new
-                        committed(outcomes)
-                        CrashPoint.reached(.relaxedWriteInMemory)
-                        writer.forgetTouchesInTransaction()
-                        if writer.batch?.isFull ?? false { try writer.commitBatch() }
+                        try addToBatch(writes, writer, committed)
                     } else {
-                        var new = try writer.transaction(work)
-                        for (index, archive) in archives.enumerated() { new[index].change = archive.lastChange }
-                        outcomes = new
-                        committed(outcomes)
-                        CrashPoint.reached(.memoryUpdated)
-                        writer.forgetTouchesInTransaction()
+                        try commitAlone(writes, writer, committed)
                     }
-                    return (WriteState(writer), outcomes)
+                    return WriteState(writer)
                 }
             }
         }
         guard let state else { throw .closed }
         scheduleMaintenance(state)
         if durability == .powerSafe { try mappingErrors { () throws(SQLiteError) in try syncLog(through: state.commits) } }
+    }
+
+    /// Runs the writes in a transaction of their own.
+    private func commitAlone(
+        _ writes: [ArchiveWrite], _ writer: WriteConnection, _ committed: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) {
+        // Before the transaction begins: a closed archive must not roll back the writes of others in the batch.
+        let archives = try archives(of: writes, writer)
+        var outcomes = try writer.transaction { () throws(SQLiteError) in try apply(writes, to: archives) }
+        setChanges(of: &outcomes, by: archives)
+        committed(outcomes)
+        CrashPoint.reached(.memoryUpdated)
+        writer.forgetTouchesInTransaction()
+    }
+
+    /// Runs the writes in the transaction that relaxed writes share, and commits that if it is full or the file is shared.
+    private func addToBatch(
+        _ writes: [ArchiveWrite], _ writer: WriteConnection, _ committed: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) {
+        let archives = try archives(of: writes, writer)
+        // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and a cache that another
+        // process opened with another version refuses it. Neither must roll back the writes of others in the batch.
+        if writes.contains(where: { !$0.isKeptInMemory }) || archives.contains(where: { !$0.isLoaded }) { try writer.commitBatch() }
+        var outcomes = try writer.relaxedTransaction(bytes: writes.reduce(0) { $0 + $1.size }) { () throws(SQLiteError) in
+            try apply(writes, to: archives)
+        }
+        // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find it there.
+        CrashPoint.reached(.relaxedWriteApplied)
+        // Checked under SQLite's write lock. Every process that opens the file waits for it (``waitForOpenBatches(_:)``).
+        if isShared {
+            try writer.commitBatch()
+            setChanges(of: &outcomes, by: archives)
+        }
+        committed(outcomes)
+        CrashPoint.reached(.relaxedWriteInMemory)
+        writer.forgetTouchesInTransaction()
+        if writer.batch?.isFull ?? false { try writer.commitBatch() }
+    }
+
+    private func apply(_ writes: [ArchiveWrite], to archives: [ArchiveWriter]) throws(SQLiteError) -> [WriteOutcome] {
+        var outcomes: [WriteOutcome] = []
+        outcomes.reserveCapacity(writes.count)
+        for (write, archive) in zip(writes, archives) {
+            try archive.load()
+            outcomes.append(try archive.apply(write))
+            CrashPoint.reached(.writeApplied)
+        }
+        return outcomes
+    }
+
+    /// Notes in each outcome the number under which its commit was announced.
+    private func setChanges(of outcomes: inout [WriteOutcome], by archives: [ArchiveWriter]) {
+        for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
     }
 
     /// Returns the archive of each write. Usually all writes have the same one.

@@ -38,11 +38,6 @@ package final class DatabaseFile: Sendable {
     let readers: ReadPool
     let clock: WallClock
     let openBatch = OpenBatch()
-    /// The files of large values.
-    let values: ValueFiles
-    let largeValueThreshold = Atomic(ValueFiles.threshold)
-    /// The files that writers have created and that no entry refers to yet.
-    let newValueFiles = Locked<Set<UInt64>>([])
     let maintenance = Maintenance()
     /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
@@ -64,7 +59,6 @@ package final class DatabaseFile: Sendable {
         path: String, kind: FileKind, identity: FileIdentity, connection: sending Connection, changesFile: ChangesFile, clock: WallClock
     ) throws(SQLiteError) {
         self.path = path
-        values = ValueFiles(of: path)
         self.kind = kind
         heartbeat = OtherProcesses(database: path, identity)
         self.changesFile = changesFile
@@ -87,10 +81,8 @@ package final class DatabaseFile: Sendable {
         try shutDown()
     }
 
-    /// The size of the file and of the files of large values, without the log.
-    package func fileSize() throws(VellumError) -> DataSize {
-        DataSize(bytes: FileSystem.size(path) + (try mappingErrors { () throws(SQLiteError) in try values.size() }))
-    }
+    /// The size of the file, without the log.
+    package var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
 
     private func shutDown() throws(VellumError) {
         // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and a vanished file is already released.
@@ -115,9 +107,6 @@ package final class DatabaseFile: Sendable {
                 CrashPoint.reached(.closingTouchesWritten)
                 // Frees 16 MB of pages at most; the rest is freed when the file is open again.
                 for _ in 0..<16 where try reclaimSpace() {}
-                if withWriter({ $0.hasUnusedFiles }) ?? false {
-                    try readers.withoutLeases { () throws(SQLiteError) in try checkpoint() }
-                }
             } catch {
                 // After other errors the caller may retry. A damaged file must be closed, so that it can be opened again and repaired.
                 guard error.isDamage else { throw error }

@@ -21,12 +21,10 @@ final class Maintenance: Sendable {
         case sweep
         /// Delete the entries of archives that were emptied.
         case deleteCleared
-        /// Find files of values that a killed process left.
-        case removeValueFiles
 
         var delay: DispatchTimeInterval {
             switch self {
-            case .checkpoint, .buildIndexes, .deleteCleared, .removeValueFiles: .milliseconds(0)
+            case .checkpoint, .buildIndexes, .deleteCleared: .milliseconds(0)
             case .commitBatch, .endLeases: .milliseconds(20)
             case .writeTouches: .milliseconds(500)
             case .sweep: .seconds(1)
@@ -71,7 +69,7 @@ final class Maintenance: Sendable {
     func wait() {
         // Checked on the queues, so no task is running during the check.
         while buildingQueue.sync(execute: { isDue(.buildIndexes) })
-            || queue.sync(execute: { isDue(.checkpoint) || isDue(.deleteCleared) || isDue(.removeValueFiles) })
+            || queue.sync(execute: { isDue(.checkpoint) || isDue(.deleteCleared) })
         {}
     }
 }

@@ -117,19 +117,6 @@ final class WriteConnection {
     /// The number of bytes removed since space was last returned to the file system.
     private(set) var bytesRemoved: Int64 = 0
 
-    /// Files of values that no entry refers to any more. They are removed after a complete checkpoint.
-    private var unusedFiles: [UInt64] = []
-
-    var hasUnusedFiles: Bool { !unusedFiles.isEmpty }
-
-    func takeUnusedFiles() -> [UInt64] {
-        guard !unusedFiles.isEmpty else { return [] }
-        defer { unusedFiles = [] }
-        return unusedFiles
-    }
-
-    func add(unusedFiles files: [UInt64]) { unusedFiles += files }
-
     /// Whether there may be entries that were there when their archive was emptied.
     private(set) var mayHoldCleared = false
 
@@ -149,7 +136,6 @@ final class WriteConnection {
     /// - Returns: Whether any were deleted, so that there may be more.
     func deleteCleared(limit: Int64) throws(SQLiteError) -> Bool {
         guard let id = try findCleared() else { return false }
-        var removed: ArchiveWriter?
         try transaction { () throws(SQLiteError) in
             // It need not be open. Nothing is looked for by its key.
             let unnamed = ArchiveTable.Found(id: id, hash: SeededHash(seed: 0))
@@ -164,11 +150,7 @@ final class WriteConnection {
             }
             try archive.removeCleared(limit: limit)
             try archive.writeTotals()
-            removed = archive
         }
-        // If the archive is open, the commit has taken them.
-        add(unusedFiles: removed?.unusedFiles ?? [])
-        removed?.unusedFiles = []
         return true
     }
 
@@ -288,8 +270,6 @@ final class WriteConnection {
         for archive in loaded.inTransaction {
             bytesRemoved += archive.bytesRemoved
             archive.bytesRemoved = 0
-            unusedFiles += archive.unusedFiles
-            archive.unusedFiles = []
             if archive.isCleared { mayHoldCleared = true }
             archive.isCleared = false
             if archive.hasEvictedByDefault, !archive.hasReportedDefault {

@@ -50,7 +50,7 @@ extension ArchiveReader {
             defer { read.reset() }
             read.bind(entryID, at: 1)
             if try read.step() {
-                entries.append(try stored(EntryRow(read)))
+                entries.append(stored(EntryRow(read)))
                 bytes += entries.last?.entry.bytes.count ?? 0
             }
         }
@@ -66,17 +66,16 @@ extension ArchiveReader {
         var entries: [StoredEntry] = []
         var bytes = 0
         while entries.count < limit.entries, bytes < limit.bytes, try read.step() {
-            entries.append(try stored(EntryRow(read)))
+            entries.append(stored(EntryRow(read)))
             bytes += entries.last?.entry.bytes.count ?? 0
         }
         return entries
     }
 
-    private func stored(_ row: EntryRow) throws(SQLiteError) -> StoredEntry {
+    private func stored(_ row: EntryRow) -> StoredEntry {
         let (entry, key) = (row.entry, row.keyBytes)
-        let isIntact = checksum.of(entry, key: key) == entry.revision
-        let whole = isIntact ? try withValue(entry) : nil
-        return StoredEntry(key: EntryKey(String(decoding: key, as: UTF8.self)), entry: whole ?? entry, isIntact: whole != nil)
+        return StoredEntry(
+            key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, isIntact: checksum.of(entry, key: key) == entry.revision)
     }
 
     // MARK: Explaining and checking

@@ -42,7 +42,7 @@ final class EntryReader<Value> {
             store.reportCorrupt(stored.key)
             return nil
         }
-        let isCurrent = stored.entry.flags == 0 && stored.entry.typeVersion == store.version
+        let isCurrent = stored.entry.typeVersion == store.version
         if let mayMatch, isCurrent, !mayMatch(stored.entry.bytes) { return nil }
         if undecodable == .skip, store.state.isKnownUndecodable(stored.entry) {
             skipped += 1

@@ -251,7 +251,7 @@ extension Store {
     /// - Returns: `nil` if its migration drops it.
     @inlinable
     func decode(_ entry: Entry, of key: EntryKey) throws(VellumError) -> Value? {
-        guard entry.flags == 0, entry.typeVersion == version else { return try migrate(entry, of: key) }
+        guard entry.typeVersion == version else { return try migrate(entry, of: key) }
         return try decode(entry.bytes, of: key)
     }
 
@@ -301,11 +301,6 @@ extension Store {
 }
 
 extension VellumError {
-    @usableFromInline static var newerEntry: VellumError {
-        VellumError(
-            .notDecodable, "An entry was written by a newer version of the package, in a form that this one does not read. Update it.")
-    }
-
     /// An object that was recorded by a program with a newer version of the type.
     @usableFromInline package static func newerVersion(_ version: Int64, than known: Int64) -> VellumError {
         VellumError(

@@ -35,8 +35,6 @@ extension Store {
     /// Whether an entry can be decoded, by this program or a newer one.
     private func isDecodable(_ stored: StoredEntry) -> Bool {
         let entry = stored.entry
-        // In a form of a newer version of the package.
-        guard entry.flags == 0 else { return true }
         if state.isKnownUndecodable(entry), entry.typeVersion <= version { return false }
         do throws(VellumError) {
             _ = try state.value(of: entry, stored.key)
@@ -59,7 +57,6 @@ extension Store {
             }
         }
         guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: clock.now()) else { return nil }
-        guard entry.flags == 0 else { throw .newerEntry }
         return (entry.bytes, entry.typeVersion)
     }
 

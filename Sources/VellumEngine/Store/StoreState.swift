@@ -105,7 +105,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
 
     /// Decodes an entry of any version.
     func value(of entry: Entry, _ key: EntryKey) throws(VellumError) -> Migration<Value> {
-        guard entry.flags == 0, entry.typeVersion == codec.version else { return try migration(of: entry, key) }
+        guard entry.typeVersion == codec.version else { return try migration(of: entry, key) }
         do {
             return .value(try codec.decode(entry.bytes))
         } catch {
@@ -113,9 +113,8 @@ final class StoreState<Value>: DiskArchiveDelegate {
         }
     }
 
-    /// Makes a value of an entry of another version, or of flags that nobody knows.
+    /// Makes a value of an entry of another version.
     func migration(of entry: Entry, _ key: EntryKey) throws(VellumError) -> Migration<Value> {
-        guard entry.flags == 0 else { throw VellumError.newerEntry }
         do {
             return try codec.migrate(entry.bytes, from: entry.typeVersion, of: key)
         } catch {
@@ -125,7 +124,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
 
     @usableFromInline
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome {
-        let isCurrent = entry.flags == 0 && entry.typeVersion == codec.version
+        let isCurrent = entry.typeVersion == codec.version
         if isCurrent, catalog == nil { return .noPlace }
         do throws(VellumError) {
             switch try value(of: entry, key) {

@@ -57,8 +57,6 @@ struct FormatTests {
             let file = folder.appendingPathComponent("\(name).sqlite")
             try FileManager.default.copyItem(at: Self.fixtures.appendingPathComponent("\(name).sqlite"), to: file)
         }
-        try FileManager.default.copyItem(
-            at: Self.fixtures.appendingPathComponent("Storage.sqlite-values"), to: folder.appendingPathComponent("Storage.sqlite-values"))
     }
 
     @Test func archivesOfFormat1AreRead() throws {
@@ -105,7 +103,7 @@ struct FormatTests {
             #expect(try await storage.retrieve(forKey: Filename(rawValue: key)) == value)
         }
         try await storage.close()
-        // A value in a file of its own.
+        // A value of several pages.
         let texts = SQLiteStorage<Data>(fileURL: folder.appendingPathComponent("Storage.sqlite"))
         let large = try await texts.retrieve(forKey: "large")
         #expect(large.count == 7690 && large.starts(with: Data("line 0 of a large value\n".utf8)))

@@ -12,7 +12,6 @@ final class FaultScenario {
     enum Name: String, CaseIterable { case main, safe, small }
 
     /// From which size on values get files of their own.
-    private static let largeValue = 4096
 
     /// The limit of entries of the archive `small`.
     private static let room = 6
@@ -96,7 +95,6 @@ final class FaultScenario {
         for _ in 0..<2 where stores.count < 3 {
             attempt("open") { () throws(VellumError) in
                 let file = try DatabaseFile.open(at: self.folder.file("Archives.sqlite"), clock: self.clock.wallClock)
-                file.largeValue = Self.largeValue
                 self.file = file
                 for name in Name.allCases where self.stores[name] == nil {
                     self.stores[name] = try file.store(
@@ -114,8 +112,6 @@ final class FaultScenario {
     }
 
     private func fillLog() {
-        file?.largeValue = .max
-        defer { file?.largeValue = Self.largeValue }
         for round in 0..<3 {
             for index in 0..<4 { record(.main, "long\(index)", length: 200_000 + round) }
             file?.waitForMaintenance()

@@ -108,34 +108,8 @@ struct FullDiskTests {
         try store.record(value(1, length), forKey: "again")
         let open = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         // In the background, when no reader needs the pages any more.
-        while try open.fileSize().bytes > 4 << 20 { open.waitForMaintenance() }
+        while open.fileSize.bytes > 4 << 20 { open.waitForMaintenance() }
         try open.close()
-    }
-
-    @Test(arguments: [4, 16], Emptying.allCases)
-    func aDiskFullOfLargeValuesCanBeEmptied(_ megabytes: Int, _ emptying: Emptying) throws {
-        guard let volume = try SmallVolume(megabytes: megabytes) else { return }
-        var file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
-        file.largeValue = 10_000
-        var store = try open(volume, limit: .unlimited)
-        let count = fill(store, 30_000)
-        #expect(count > megabytes * 20)
-        if emptying == .eachInAFreshProcess || emptying == .allInAFreshProcess {
-            try file.close()
-            file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
-            file.largeValue = 10_000
-            store = try open(volume, limit: .unlimited)
-        }
-        for number in stride(from: 0, to: count, by: 7) { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 30_000)) }
-        switch emptying {
-        case .each, .eachInAFreshProcess: for number in 0..<count { #expect(try store.remove(EntryKey("\(number)"))) }
-        case .all, .allInAFreshProcess: try store.removeAll()
-        }
-        // Their files are removed first, if that has not been done in the background.
-        for number in 0..<count / 2 { try store.record(value(number, 30_000), forKey: EntryKey("again \(number)")) }
-        #expect(try store.count() == count / 2)
-        try file.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: volume.file("Archives.sqlite-values").path).count == count / 2)
     }
 
     @Test(arguments: [4, 16, 64])

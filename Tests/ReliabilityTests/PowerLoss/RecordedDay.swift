@@ -12,7 +12,6 @@ final class RecordedDay {
     typealias Contents = [String: [String: Item]]
 
     /// From which size on values get files of their own.
-    private static let largeValue = 5500
 
     /// The limit of entries of the archive `small`.
     private static let room = 5
@@ -93,8 +92,6 @@ final class RecordedDay {
 
     /// Writes enough for the log to be copied into the database and restarted.
     private func fillLog() throws {
-        file?.largeValue = .max
-        defer { file?.largeValue = Self.largeValue }
         for round in 0..<3 {
             for index in 0..<4 { try record(.main, "long\(index)", length: 190_000 + round) }
             file?.waitForMaintenance()
@@ -103,7 +100,6 @@ final class RecordedDay {
 
     private func open() throws {
         let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
-        file.largeValue = Self.largeValue
         for name in Name.allCases { stores[name] = try Self.open(name, in: file) }
         self.file = file
     }

@@ -100,22 +100,6 @@ struct MigrationDefectTests {
         #expect(reported == ["bob"])
     }
 
-    @Test func anUndecodableObjectOfANewerFormIsNotDeleted() throws {
-        let store = try setup.people(version: 1)
-        try store.record([Person("ann"), Person("bob")])
-        let key = Data("ann".utf8)
-        var entry = try #require(try store.disk.entry(forKey: "ann"))
-        entry.flags = 2
-        let checksum = key.withUnsafeBytes { store.disk.checksum.of(entry, key: $0) }
-        try setup.close()
-        try RawDatabase(setup.url).execute(
-            "UPDATE entries SET flags = 2, checksum = \(Int32(bitPattern: checksum)) WHERE id = (1 << 40) + 1")
-        let again = try setup.people(version: 1)
-        #expect(try again.undecodableKeys() == [])
-        #expect(try again.removeUndecodable() == 0)
-        #expect(code { _ = try again.value(forKey: "ann") } == .notDecodable)
-    }
-
     /// A use that only memory knows is that of the entry, whatever its key.
     @Test func anObjectThatMovesKeepsAUseThatIsNotOnDiskYet() throws {
         let old = try setup.people(version: 0, memory: 1.megaByte)

@@ -98,12 +98,12 @@ private final class Writer {
         )
         insert = try database.prepare(
             """
-            INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, flags, bytes)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, bytes)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """)
         update = try database.prepare(
             """
-            UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, flags = ?7, bytes = ?8 WHERE id = ?1
+            UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, bytes = ?7 WHERE id = ?1
             """)
         store = try database.prepare("UPDATE archives SET entries = ?2, bytes = ?3, next = ?4 WHERE id = ?1")
         hash = try KeyHash(database)
@@ -136,8 +136,7 @@ private final class Writer {
             update.bind(now, 2)
             update.bind(hash, 5)
             update.bind(0, 6)
-            update.bind(0, 7)
-            update.bind(data, 8)
+            update.bind(data, 7)
             try update.run()
             if present.bytes != data.count { hasChangedSize = true }
             bytes += Int64(data.count) - present.bytes
@@ -150,8 +149,7 @@ private final class Writer {
             insert.bind(now << 20, 7)
             insert.bind(hash, 8)
             insert.bind(0, 9)
-            insert.bind(0, 10)
-            insert.bind(data, 11)
+            insert.bind(data, 10)
             try insert.run()
             (next, entries, bytes) = (next + 1, entries + 1, bytes + Int64(data.count))
             return next - 1
@@ -179,7 +177,7 @@ final class SameSchemaReader<Value: Subject> {
         let database = try RawDatabase(path, RawDatabase.reading)
         read = try database.prepare(
             """
-            SELECT id, written, expires, checksum, bytes, idle, type_version, flags FROM entries
+            SELECT id, written, expires, checksum, bytes, idle, type_version FROM entries
             WHERE hash = ?2 AND key = ?1 AND id > 1 << 40 AND id < 2 << 40
             """)
         hash = try KeyHash(database)

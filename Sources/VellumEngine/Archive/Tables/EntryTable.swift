@@ -5,7 +5,7 @@ internal import VellumCore
 ///
 /// `id` numbers the entries of an archive in the order in which they are inserted (``EntryID``); no id is used twice. `hash` stands for the
 /// key in the index that finds it: a key of any length takes the same room there. `stamp` is the use under which the entry was inserted;
-/// ``RecencyTables`` holds the later ones. `type_version` and `flags` are those of an ``Entry``. `bytes` come last, because SQLite reads all
+/// ``RecencyTables`` holds the later ones. `type_version` is that of an ``Entry``. `bytes` come last, because SQLite reads all
 /// pages of a large value to find what stands behind it.
 enum EntryTable {
     static let create = """
@@ -19,15 +19,11 @@ enum EntryTable {
             stamp INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
             type_version INTEGER NOT NULL,
-            flags INTEGER NOT NULL,
             bytes BLOB NOT NULL
         )
         """
 
     static let createIndex = "CREATE INDEX entries_by_hash ON entries(hash)"
-
-    /// Finds the entries whose values are in files of their own.
-    static let createIndexOfFiles = "CREATE INDEX entries_in_files ON entries(flags) WHERE flags <> 0"
 
     static let count = "SELECT count(*) FROM entries"
 
@@ -50,35 +46,13 @@ enum EntryTable {
     /// The id up to which archive N was emptied, in a statement.
     static func clearedThrough(_ n: Int64) -> String { "(SELECT cleared + \(EntryID.zero(of: n)) FROM archives WHERE id = \(n))" }
 
-    /// The size of an entry's value, which may be in a file of its own.
-    static let size = ValueReference.sizeColumn
+    /// The size of an entry's value, for which SQLite does not read the value.
+    static let size = "length(bytes)"
 
     /// The last use in the file, or 0 for an entry whose validity does not depend on it.
     private static let lastUse = """
         CASE WHEN idle IS NULL THEN 0 ELSE max(stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = entries.id), 0)) END
         """
-
-    // MARK: Values in files of their own
-
-    static let reference = "SELECT flags, bytes FROM entries WHERE id = ?1 AND flags <> 0"
-
-    /// Of the entries that ``deleteFirst`` deletes.
-    static let referencesOfFirst = """
-        SELECT flags, bytes FROM entries
-        WHERE flags <> 0 AND id IN (SELECT id FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
-        """
-
-    static let references = "SELECT flags, bytes FROM entries WHERE flags <> 0"
-
-    /// The files that the entries refer to which a statement selects.
-    static func readFiles(_ references: Statement) throws(SQLiteError) -> [UInt64] {
-        defer { references.reset() }
-        var files: [UInt64] = []
-        while try references.step() {
-            if let reference = ValueReference(flags: references.int(0), bytes: references.bytes(1)) { files.append(reference.file) }
-        }
-        return files
-    }
 
     // MARK: Single rows
 
@@ -112,7 +86,7 @@ enum EntryTable {
     // MARK: Whole entries
 
     /// The columns of an ``EntryRow``.
-    private static let columns = "id, written, expires, checksum, bytes, idle, type_version, flags, \(lastUse)"
+    private static let columns = "id, written, expires, checksum, bytes, idle, type_version, \(lastUse)"
 
     private static func entriesWithKeys(_ condition: String) -> String { "SELECT \(columns), key FROM entries WHERE \(condition)" }
 
@@ -175,8 +149,8 @@ enum EntryTable {
     // MARK: Writing
 
     static let insert = """
-        INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, flags, bytes)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, bytes)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
         """
 
     static func runInsert(_ insert: Statement, _ id: Int64, _ content: EntryContent, stamp: UseStamp) throws(SQLiteError) {
@@ -189,13 +163,12 @@ enum EntryTable {
         insert.bind(stamp.rawValue, at: 7)
         insert.bind(content.sums.storedChecksum, at: 8)
         insert.bind(content.typeVersion, at: 9)
-        insert.bind(content.flags, at: 10)
-        insert.bind(content.bytes, at: 11)
+        insert.bind(content.bytes, at: 10)
         try insert.run()
     }
 
     static let update = """
-        UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, flags = ?7, bytes = ?8 WHERE id = ?1
+        UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, bytes = ?7 WHERE id = ?1
         """
 
     static func runUpdate(_ update: Statement, _ id: Int64, _ content: EntryContent) throws(SQLiteError) {
@@ -205,8 +178,7 @@ enum EntryTable {
         update.bind(content.idle, at: 4)
         update.bind(content.sums.storedChecksum, at: 5)
         update.bind(content.typeVersion, at: 6)
-        update.bind(content.flags, at: 7)
-        update.bind(content.bytes, at: 8)
+        update.bind(content.bytes, at: 7)
         try update.run()
     }
 }
@@ -231,7 +203,6 @@ struct EntryContent {
     let expires: Int64?
     let idle: Int64?
     let typeVersion: Int64
-    let flags: Int64
     let sums: Checksum.Sums
 }
 
@@ -239,7 +210,7 @@ struct EntryContent {
 struct EntryRow {
     let row: Statement
 
-    private enum Column: Int32 { case id, written, expires, checksum, bytes, idle, typeVersion, flags, lastUse, key }
+    private enum Column: Int32 { case id, written, expires, checksum, bytes, idle, typeVersion, lastUse, key }
 
     init(_ row: Statement) { self.row = row }
 
@@ -255,7 +226,6 @@ struct EntryRow {
             idle: row.optionalInt(Column.idle))
         entry.id = id
         entry.typeVersion = row.int(Column.typeVersion)
-        entry.flags = row.int(Column.flags)
         entry.lastUse = row.stamp(Column.lastUse)
         entry.revision = checksum
         return entry

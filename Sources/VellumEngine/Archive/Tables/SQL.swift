@@ -88,7 +88,7 @@ enum SQL {
 
     /// The indexes of every file.
     static let indexes: KeyValuePairs = [
-        "entries_by_hash": EntryTable.createIndex, "entries_in_files": EntryTable.createIndexOfFiles,
+        "entries_by_hash": EntryTable.createIndex
     ]
 
     /// How many tables and indexes there are: reading it makes a connection open the log.

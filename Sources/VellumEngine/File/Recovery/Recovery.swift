@@ -84,12 +84,6 @@ enum Recovery {
     {
         let aside = aside ?? freeName(path, kind, now)
         try ChangesFile.retire(besides: path)
-        do {
-            // The new file has the salvaged entries of the same values.
-            try ValueFiles(of: path).link(to: ValueFiles(of: aside))
-        } catch {
-            Log.warning("The large values of a damaged archive file could not be kept beside \(aside).")
-        }
         for suffix in parts where FileIdentity(path: path + suffix) != nil {
             // A killed process may have moved this file already, and an empty one may have been created in its place.
             guard FileIdentity(path: aside + suffix) == nil, !suffix.isEmpty || !isResumed || FileSystem.size(path) > 0 else { continue }
