@@ -77,13 +77,14 @@
             (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
             try process.run()
             running.withLock { _ = $0.insert(process.processIdentifier) }
-            // It writes little after this line.
             var text = ""
             while !text.contains(ready) {
                 let more = output.fileHandleForReading.availableData
                 guard !more.isEmpty else { throw StartError(output: text) }
                 text += String(decoding: more, as: UTF8.self)
             }
+            // Read to its end: a server whose pipe is full stops.
+            output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
             return process
         }
 
