@@ -74,8 +74,8 @@ def decode_key(key, is_cache):
     text = key.decode()
     if not is_cache or not text.startswith("\x01"):
         return text
-    if text[1] in ":?":
-        return (decode_cbor if text[1] == ":" else json.loads)(b64decode(text[2:], validate=True))
+    if text[1] == ":":
+        return decode_cbor(b64decode(text[2:], validate=True))
     return text[1:] if text[1] == "\x01" else int(re.fullmatch("-?[0-9]+", text[1:])[0])
 
 

@@ -29,7 +29,6 @@ struct Demonstration {
         try boundedArchive(airports)
         try report.step { ("close both archives", try factory.close()) }
         try Versions(folder: folder.appendingPathComponent("Versions"), report: report).show(airports)
-        try Originals(folder: folder.appendingPathComponent("Originals"), report: report).show(airports)
         report.title("Run it again: everything is still stored.  (--fresh deletes it first.)")
     }
 

@@ -12,12 +12,12 @@ extension MiniCache {
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func removeAll() throws(MiniCacheError) {
-        try withStore { (store) throws(VellumError) in try store.removeAll() }
+        try withStore { (store) throws(VellumError) in try core.removeAll(in: store) }
         core.didRemoveAll()
     }
 
-    /// Returns how many entries are stored, including expired values that were not removed yet, values that cannot be decoded, entries of an
-    /// original MiniCache file with keys of another type, and remembered misses.
+    /// Returns how many entries are stored, including expired values that were not removed yet, values that cannot be decoded, and
+    /// remembered misses.
     ///
     /// ``keys(limit:)`` returns the keys of valid values only. Counting does not affect the eviction order.
     ///

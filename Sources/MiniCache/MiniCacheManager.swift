@@ -65,8 +65,8 @@ public final class MiniCacheManager: Sendable {
     /// Blocks for opening the file. If that fails, or a limit is invalid, the subscript of the returned cache reads `nil` and reports why,
     /// and its throwing methods throw the error. A file that could not be opened is tried again on each use.
     ///
-    /// If the file was taken over from the original MiniCache, the first call for a type of keys decodes the keys of the cache, which takes
-    /// O(n log n) for n entries. Keys of other types wait for a call with their type.
+    /// If the original MiniCache had a file of this name, the first call for a cache imports its entries, which takes O(n log n) for n of
+    /// them. Those with keys of other types wait for a call with their type.
     ///
     /// - Parameters:
     ///   - cacheName: Any string.

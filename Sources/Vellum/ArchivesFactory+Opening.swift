@@ -3,7 +3,7 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchivesFactory {
-    /// Which methods a handle has. Decides what happens to limits that contradict an open archive, and if originals cannot be taken over.
+    /// Which methods a handle has. Decides what happens to limits that contradict an open archive, and if data of version 1 cannot be imported.
     enum Methods {
         case throwing, nonThrowing
     }
@@ -22,8 +22,9 @@ extension ArchivesFactory {
                 let file = try openFile()
                 return try file.hold(named: try storedName(name, codec, in: file), codec: codec, options)
             }
-            try takeOverOriginals(into: hold.store, formerNames: codec.formerNames, methods)
+            // Kept first: an object that is imported may have properties of its own type.
             keep(hold.store, of: Archive.self)
+            try importOriginals(into: hold.store, formerNames: codec.formerNames, methods)
             addHandle(hold)
             Report.succeeded(.opening, Archive.self, in: self, hold.store.located)
             return ArchiveStore(hold, factory: self, expiration: expiration)
@@ -39,8 +40,8 @@ extension ArchivesFactory {
         options.policy = .share
         let (file, codec) = (try openFile(), ArchiveCodec<Archive>())
         let store = try file.store(named: try storedName(try name(of: Archive.self), codec, in: file), codec: codec, options)
-        try takeOverOriginals(into: store, formerNames: codec.formerNames, .nonThrowing)
         keep(store, of: Archive.self)
+        try importOriginals(into: store, formerNames: codec.formerNames, .nonThrowing)
         return store
     }
 

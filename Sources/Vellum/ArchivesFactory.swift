@@ -1,4 +1,5 @@
 public import Foundation
+internal import Originals
 public import VellumCore
 internal import VellumEngine
 
@@ -22,13 +23,11 @@ internal import VellumEngine
 public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named after the program.
     ///
-    /// Objects that version 1 of Vellum kept in the caches folder are taken over when the archive of their type is first opened.
-    public static let shared = ArchivesFactory(directory: defaultDirectory, originals: cachesDirectory)
+    /// Objects that version 1 of Vellum kept in the caches folder are imported when the archive of their type is first opened.
+    public static let shared = ArchivesFactory(directory: defaultDirectory, importing: cachesDirectory)
 
     /// The folder of the file.
     public let directory: URL
-    /// The folder in which version 1 kept a folder for each type; `nil` if nothing is taken over.
-    public let originals: URL?
     /// What an acknowledged write survives.
     public let durability: Durability
     /// The limit of memory of an archive that is opened without one from now on: 1 MB unless given.
@@ -45,7 +44,8 @@ public final class ArchivesFactory: Sendable {
 
     let clock: WallClock
     let state = Locked(State())
-    let takeOverHub = EventHub<TakeOver>()
+    /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
+    private let originals: URL?
     private let defaults: Locked<(memory: DataSize, disk: DataSize)>
 
     struct State {
@@ -56,23 +56,30 @@ public final class ArchivesFactory: Sendable {
         var handleCountToPrune = 64
         /// The store of each type. Kept so that its memory outlives the handles.
         var stores: [ObjectIdentifier: any AnyObject & Sendable] = [:]
-        /// The types of which nothing of version 1 is left to take over.
-        var typesWithoutOriginals: Set<ObjectIdentifier> = []
+        /// The types of which nothing of version 1 is left to import.
+        var importedTypes: Set<ObjectIdentifier> = []
     }
 
     /// Creates a factory whose archives are in a folder of your choice. Creates no folder and no file until an archive is opened.
     ///
     /// - Parameters:
     ///   - directory: Created with mode 0700 if it does not exist.
-    ///   - originals: The folder in which version 1 of Vellum kept a folder for each type: the user's caches folder. The objects of a type are
-    ///     taken over when its archive is first opened; that blocks for some 20 microseconds each. Their files are then kept beside the
-    ///     folder until ``removeOriginals()``. `nil`: nothing is taken over.
     ///   - durability: What an acknowledged write survives.
     ///   - defaultMaxMemorySize: The limit of memory of an archive that is opened without one.
     ///   - defaultMaxDiskSize: The limit of the disk of an archive that was never given one.
     ///   - clock: The source of the current time. Tests may pass their own.
-    public init(
-        directory: URL, originals: URL? = nil, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
+    public convenience init(
+        directory: URL, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
+        defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
+    ) {
+        self.init(
+            directory: directory, importing: nil, durability: durability, defaultMaxMemorySize: defaultMaxMemorySize,
+            defaultMaxDiskSize: defaultMaxDiskSize, clock: clock)
+    }
+
+    /// - Parameter originals: The folder in which version 1 of Vellum kept a folder for each type.
+    package init(
+        directory: URL, importing originals: URL?, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
         defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
     ) {
         self.directory = directory
@@ -249,6 +256,27 @@ public final class ArchivesFactory: Sendable {
     private func withOpenFile(_ body: (DatabaseFile) throws(VellumError) -> Void) throws(VellumError) {
         guard let file = state.withLock({ $0.file?.file }), !file.isClosed else { return }
         try body(file)
+    }
+
+    /// Imports what version 1 kept of a type, once for each opening of the file.
+    func importOriginals<Archive: Archivable>(
+        into store: Store<Archive>, formerNames: [String], _ methods: Methods
+    ) throws(VellumError) {
+        let type = ObjectIdentifier(Archive.self)
+        guard let originals, state.withLock({ !$0.importedTypes.contains(type) }) else { return }
+        do throws(VellumError) {
+            for name in OriginalName.folders(of: Archive.self, formerNames: formerNames) {
+                guard let objects = OriginalObjects(named: name, in: originals) else { continue }
+                if let counts = try objects.importAll(into: store, of: try openFile()) { Report.imported(counts, store.name) }
+            }
+        } catch {
+            guard methods == .nonThrowing else { throw error }
+            // The files are still there; the next opening goes on.
+            Report.failure(error, operation: "archives(for:)", Archive.self)
+            store.events.keep(.failure(error))
+            return
+        }
+        state.withLock { _ = $0.importedTypes.insert(type) }
     }
 
     private static var cachesDirectory: URL {

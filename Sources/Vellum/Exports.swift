@@ -1,6 +1,7 @@
 // Types of other modules in this module's API, so that `import Vellum` is enough.
 
 @_exported public import enum CBORCoding.CBORValue
+@_exported public import struct VellumCore.ImportCounts
 @_exported public import enum ModelVersions.Migrated
 @_exported public import struct ModelVersions.StoredObject
 @_exported public import protocol ModelVersions.VersionedArchive
@@ -27,7 +28,6 @@
 @_exported public import struct VellumCore.VellumError
 @_exported public import enum VellumCore.StoreEvent
 @_exported public import struct VellumCore.StoreStatistics
-@_exported public import struct VellumCore.TakeOver
 @_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.VersionChange
 @_exported public import struct VellumCore.WallClock

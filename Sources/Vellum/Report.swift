@@ -44,9 +44,9 @@ enum Report {
         for run in ended { log(.notice, located(run.notice).located, [:]) }
     }
 
-    static func tookOver(_ takeOver: TakeOver, _ folder: String) {
+    static func imported(_ counts: ImportCounts, _ archive: String) {
         logger.notice(
-            "Objects of version 1 were taken over: \(takeOver).", metadata: ["archive": "\(takeOver.archive)", "folder": "\(folder)"])
+            "Objects of version 1 were imported: \(counts.imported). Skipped: \(counts.skipped).", metadata: ["archive": "\(archive)"])
     }
 
     private static func count(_ code: VellumError.Code, _ place: Place) -> Int? {

@@ -51,14 +51,12 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case asidePathRecorded, damagedFileMoved, damagedFileAside
     // Replacing one file with another.
     case replacementBegins, replacementCompleted, replacementInPlace
-    // A folder of version 1 of Vellum.
-    case originalsRecorded, originalsSynced, originalFileMoved, originalsKept
-    // A file of the original MiniCache.
-    case originalLocked, takeoverBatchCommitted, takeoverCopied, originalMoved, originalKeyRenamed, originalKeysRenamed
+    // Data of the original libraries.
+    case originalMoved, originalsImported
 
     /// Marks that the process has reached `point`: counts it, and kills the process if the point is armed.
     @inline(__always)
-    static func reached(_ point: CrashPoint) {
+    package static func reached(_ point: CrashPoint) {
         #if DEBUG
             CrashPlan.shared.pass(point)
         #endif

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Logging
-internal import VellumCore
+package import VellumCore
 
 /// Writes the engine's messages to the log: fixed sentences, paths, archive names and result codes, never a key or a value.
-enum Log {
+package enum Log {
     private static let logger = Logger(label: "vellum.storage")
 
-    static func error(_ message: String, _ cause: SQLiteError) {
+    package static func error(_ message: String, _ cause: SQLiteError) {
         logger.error("\(message)", metadata: ["sqlite": "\(cause.code)"])
     }
 
-    static func error(_ message: String, _ cause: VellumError) {
+    package static func error(_ message: String, _ cause: VellumError) {
         logger.error("\(message)", metadata: ["code": "\(cause.code)"])
     }
 
@@ -78,5 +78,5 @@ enum Log {
 
     static func warning(_ message: String) { logger.warning("\(message)") }
 
-    static func notice(_ message: String) { logger.notice("\(message)") }
+    package static func notice(_ message: String) { logger.notice("\(message)") }
 }

@@ -6,22 +6,17 @@ import VellumTestSupport
 
 /// Opens the file of a folder, reads a few entries of each archive, and closes it.
 ///
-///     CrashChild open FOLDER MILLISECONDS            the file is one of ours
-///     CrashChild take-over FOLDER MILLISECONDS       or one of the original MiniCache
+///     CrashChild open FOLDER MILLISECONDS
 enum OpenMode {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 4, let now = Int64(arguments[3]) else { exit(2) }
         if ProcessInfo.processInfo.environment["VELLUM_COUNT_POINTS"] != nil { CrashPoint.startCounting() }
         say("begins")
-        let file = try DatabaseFile.open(
-            at: Library.url(in: arguments[2]), kind: arguments[1] == "open" ? .archives : .caches,
-            takingOver: arguments[1] == "open" ? nil : Library.original,
-            clock: Library.Clock(now).wallClock)
+        let file = try DatabaseFile.open(at: Library.url(in: arguments[2]), clock: Library.Clock(now).wallClock)
         for name in try file.archiveNames() {
             guard let archive = ScriptArchive(rawValue: name) else { continue }
             let store = try file.store(
                 named: name, codec: ItemCodec(archive, version: .max), memory: Capacity(1.megaByte), disk: .unlimited)
-            if arguments[1] == "take-over" { try Library.renameOriginalEntries(of: archive, in: file) }
             _ = try store.keys(limit: 1)
             try store.close()
         }

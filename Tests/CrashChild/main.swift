@@ -6,8 +6,9 @@ import Vellum
 //     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
-//     CrashChild open FOLDER MILLISECONDS                opens the file and closes it; take-over: also one of the original MiniCache
-//     CrashChild originals FOLDER                        takes over the objects that version 1 left in FOLDER/originals
+//     CrashChild open FOLDER MILLISECONDS                opens the file and closes it
+//     CrashChild originals FOLDER                        imports the objects that version 1 left in FOLDER/originals
+//     CrashChild original-caches FOLDER                  opens a cache of FOLDER/Caches.sqlite, a file of the original MiniCache
 //     CrashChild share FOLDER SEED NUMBER MILLISECONDS    one of four that share one file for this time
 //     CrashChild soak FOLDER SEED NUMBER MILLISECONDS     the same, and reports its memory and descriptors
 //     CrashChild versions FOLDER NUMBER VERSION MILLISECONDS  one of several programs of two versions of a type
@@ -59,11 +60,14 @@ do {
     case "versions":
         try VersionsMode.run(arguments)
         exit(0)
-    case "open", "take-over":
+    case "open":
         try OpenMode.run(arguments)
         exit(0)
     case "originals":
         try OriginalsMode.run(arguments)
+        exit(0)
+    case "original-caches":
+        try OriginalsMode.runCaches(arguments)
         exit(0)
     case "touch":
         try TouchMode.run(arguments)

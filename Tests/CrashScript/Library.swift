@@ -52,22 +52,6 @@ package final class Library {
         stores[archive] = nil
     }
 
-    /// The mapping of entries of an original MiniCache file: each cache is a archive, each key and value a string. The entries get their keys
-    /// later, by ``renameOriginalEntries(of:in:)``.
-    package static let original = OriginalCache { entry in
-        guard let archive = ScriptArchive(rawValue: entry.cache), let version = Int(entry.value) else { return nil }
-        let item = Item(archive: archive, key: entry.key, version: version, filling: 20)
-        return .init(
-            archive: archive.rawValue, version: "1", key: EntryKey(OriginalCache.keyPrefix + entry.key), bytes: item.bytes)
-    }
-
-    /// Assigns keys to the migrated entries of an open archive.
-    package static func renameOriginalEntries(of archive: ScriptArchive, in file: DatabaseFile) throws {
-        try file.renameEntries(ofArchive: archive.rawValue) { key in
-            EntryKey(String(key.normalized.dropFirst(OriginalCache.keyPrefix.count)))
-        }
-    }
-
     package func store(_ archive: ScriptArchive) throws -> Store<Item> {
         guard let store = stores[archive] else { throw VellumError(.closed, "The archive \(archive) is not open.") }
         return store

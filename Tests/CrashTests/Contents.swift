@@ -10,10 +10,8 @@ struct Contents {
     var problems: [String] = []
 
     /// Opens the file of the folder, reads everything, and closes it.
-    init(of folder: String, at now: Int64, takingOver original: OriginalCache? = nil) throws {
-        let file = try DatabaseFile.open(
-            at: Library.url(in: folder), kind: original == nil ? .archives : .caches, takingOver: original,
-            clock: Library.Clock(now).wallClock)
+    init(of folder: String, at now: Int64) throws {
+        let file = try DatabaseFile.open(at: Library.url(in: folder), clock: Library.Clock(now).wallClock)
         let report = try file.verify()
         // Entries that do not match their checksums are not removed.
         if !report.structuralProblems.isEmpty || !report.archives.allSatisfy({ $0.hasRightTotals && $0.hasRightIndex }) {
@@ -23,7 +21,6 @@ struct Contents {
             guard let archive = ScriptArchive(rawValue: name) else { continue }
             let store = try file.store(
                 named: name, codec: ItemCodec(archive, version: .max), memory: Capacity(1.megaByte), disk: .unlimited)
-            if original != nil { try Library.renameOriginalEntries(of: archive, in: file) }
             for key in try store.keys() {
                 guard let item = try Self.peek(key, store) else { continue }
                 if item.key != key.normalized { problems.append("\(archive) holds \(item.key) under \(key.normalized)") }

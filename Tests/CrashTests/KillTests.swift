@@ -76,16 +76,8 @@ extension CrashPoint {
         .replacementCompleted, .damagedFileMoved, .damagedFileAside, .replacementInPlace,
     ]
 
-    /// The points that only the migration of an original MiniCache file passes.
-    static let ofTakeover: [CrashPoint] = [
-        .originalLocked, .replacementBegins, .takeoverBatchCommitted, .takeoverCopied, .replacementCompleted, .originalMoved,
-        .replacementInPlace, .originalKeyRenamed, .originalKeysRenamed,
-    ]
+    /// The points that only the import of data of an original library passes.
+    static let ofOriginals: [CrashPoint] = [.originalMoved, .originalsImported]
 
-    /// The points that only the take-over of a folder of version 1 passes.
-    static let ofOriginals: [CrashPoint] = [
-        .originalsRecorded, .originalsSynced, .originalFileMoved, .originalsKept,
-    ]
-
-    static let ofScripts = allCases.filter { !(ofRecovery + ofTakeover + ofOriginals).contains($0) }
+    static let ofScripts = allCases.filter { !(ofRecovery + ofOriginals).contains($0) }
 }

@@ -7,7 +7,7 @@ enum OriginalFile {
     static func make(at path: String, entries: Int) throws {
         let scratch = path + "-scratch"
         let database = try RawDatabase(URL(filePath: scratch))
-        let rows = (0..<entries).map { "(1, 1, 700000000.0, 'safe', '1', 'k\($0)', '\($0)')" }.joined(separator: ",\n")
+        let rows = (0..<entries).map { "(1, 1, 700000000.0, 'safe', '1', '\"k\($0)\"', '\($0)')" }.joined(separator: ",\n")
         try database.execute(
             """
             PRAGMA journal_mode = WAL;

@@ -1,11 +1,12 @@
 import Foundation
+import MiniCache
 import Testing
 import Vellum
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A process that is killed while it takes over the objects of version 1, or several that do it at once, lose none and change none.
+/// A process that is killed while it imports data of an original library, or several that do it at once, lose nothing and change nothing.
 @Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct OriginalsKillTests {
     struct Item: ArchiveCodable {
@@ -37,10 +38,10 @@ struct OriginalsKillTests {
 
     static func date(_ number: Int) -> Date { Date(timeIntervalSince1970: 1_600_000_000 + Double(number)) }
 
-    private func live(_ folder: URL, _ point: CrashPoint?, _ passing: Int) throws -> CrashSeries.Result {
+    private func live(_ mode: String, _ folder: URL, _ point: CrashPoint?, _ passing: Int) throws -> CrashSeries.Result {
         var environment = ["VELLUM_COUNT_POINTS": "1"]
         if let point { environment["VELLUM_CRASH_POINT"] = "\(point.rawValue):\(passing)" }
-        let (end, lines) = try Spawned(["originals", folder.path], environment: environment).end()
+        let (end, lines) = try Spawned([mode, folder.path], environment: environment).end()
         var result = CrashSeries.Result()
         result.wasKilled = end == .killed(SIGKILL)
         if !result.wasKilled, end != .exited(0) { result.problems.append("the child ended with \(end)") }
@@ -63,22 +64,14 @@ struct OriginalsKillTests {
         return target
     }
 
-    private func names(_ folder: URL, _ name: String) throws -> Set<String> {
-        let path = folder.appendingPathComponent("originals/\(name)").path
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        return Set(try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".vlm") })
+    private func factory(in folder: URL) -> ArchivesFactory {
+        ArchivesFactory(directory: folder.appendingPathComponent("archives"), importing: folder.appendingPathComponent("originals"))
     }
 
     /// What is wrong once another process has opened the archive.
     private func problems(_ folder: URL) throws -> [String] {
         var problems: [String] = []
-        let all = Set((0..<Self.count).map { "\($0).vlm" })
-        let broken = Set((0..<5).map { "broken \($0).vlm" })
-        if try !names(folder, "crash item").union(names(folder, "crash item.original")).isSuperset(of: all) {
-            problems.append("files are lost")
-        }
-        let factory = ArchivesFactory(
-            directory: folder.appendingPathComponent("archives"), originals: folder.appendingPathComponent("originals"))
+        let factory = factory(in: folder)
         let store = try factory.store(for: Item.self)
         let found = try store.fetch()
         if Set(found.map(\.key)) != Set((0..<Self.count).map(String.init)) || found.count != Self.count {
@@ -87,14 +80,9 @@ struct OriginalsKillTests {
         if found.contains(where: { $0.text != "text \($0.key)" }) { problems.append("objects have changed") }
         let order = try store.keys()
         if order != (0..<Self.count).reversed().map(String.init) { problems.append("the order has changed: \(order.prefix(5))") }
-        for number in stride(from: 0, to: Self.count, by: 100) where try store.metadata(forKey: "\(number)")?.lastUsed != Self.date(number)
-        {
+        for number in stride(from: 0, to: Self.count, by: 100) where try store.metadata(forKey: "\(number)")?.written != Self.date(number) {
             problems.append("the date of \(number) has changed")
         }
-        if try names(folder, "crash item") != broken {
-            problems.append("these files are left: \(try names(folder, "crash item").prefix(5))")
-        }
-        if try names(folder, "crash item.original") != all { problems.append("not every file is kept") }
         try factory.close()
         if try !DatabaseFile.open(at: folder.appendingPathComponent("archives/Archives.sqlite")).verify().isIntact {
             problems.append("damaged")
@@ -102,22 +90,48 @@ struct OriginalsKillTests {
         return problems
     }
 
-    @Test func aProcessKilledDuringATakeOverLosesNothing() async throws {
-        let counted = try live(copy("counted"), nil, 0)
+    /// What is wrong once another process has opened the cache.
+    private func cacheProblems(_ folder: URL) throws -> [String] {
+        let manager = MiniCacheManager(name: "Caches", directory: folder)
+        let cache: MiniCache<String, Int> = manager.cache(cacheName: "safe", cacheVersion: .custom("1"), maxAge: .forever)
+        var problems: [String] = []
+        if try cache.count() != Self.cacheCount { problems.append("\(try cache.count()) entries") }
+        for number in 0..<Self.cacheCount where try cache.value(forKey: "k\(number)") != number { problems.append("k\(number)") }
+        try manager.close()
+        let original = folder.appendingPathComponent("Caches.sqlite.original").path
+        if try OriginalFile.count(at: original) != Self.cacheCount + 2 { problems.append("the original file has changed") }
+        return problems
+    }
+
+    @Test func aProcessKilledDuringAnImportLosesNothing() async throws {
+        try await killing("originals", [.originalsImported], problems)
+    }
+
+    private static let cacheCount = 1300
+
+    @Test func aProcessKilledDuringAnImportOfACacheLosesNothing() async throws {
+        try FileManager.default.removeItem(at: original)
+        try FileManager.default.createDirectory(at: original, withIntermediateDirectories: true)
+        try OriginalFile.make(at: original.appendingPathComponent("Caches.sqlite").path, entries: Self.cacheCount)
+        try await killing("original-caches", CrashPoint.ofOriginals, cacheProblems)
+    }
+
+    private func killing(_ mode: String, _ points: [CrashPoint], _ problems: @escaping @Sendable (URL) throws -> [String]) async throws {
+        let counted = try live(mode, try copy("counted"), nil, 0)
+        #expect(counted.problems == [])
         let tally = Tally.shared
         let failures = await allTogether(
-            CrashPoint.ofOriginals.enumerated().map { number, point in
+            points.enumerated().map { number, point in
                 {
                     var random = SeededGenerator(seed: 19 &+ UInt64(number))
-                    for round in 1...Tally.count(24, sample: 1) {
+                    for round in 1...Tally.count(24, sample: 2) {
                         let folder = try copy("\(point) \(round)")
-                        var result = try live(folder, point, .random(in: 1...max(1, counted.passings[point] ?? 0), using: &random))
+                        let passings = max(1, counted.passings[point] ?? 0)
+                        var result = try live(mode, folder, point, .random(in: 1...passings, using: &random))
                         if !result.wasKilled { result.problems.append("nobody died at \(point)") }
                         tally.add(result, .at(point, passing: 1))
                         // Sometimes the next process is killed, too.
-                        if Bool.random(using: &random), let next = CrashPoint.ofOriginals.randomElement(using: &random) {
-                            tally.add(try live(folder, next, 1), .at(next, passing: 1))
-                        }
+                        if Bool.random(using: &random) { tally.add(try live(mode, folder, .originalsImported, 1), .at(point, passing: 1)) }
                         let problems = try problems(folder).map { "killed at \(point), round \(round): \($0)" }
                         tally.add(CrashSeries.Result(problems: problems), .none)
                         if problems.isEmpty { try FileManager.default.removeItem(at: folder) }
@@ -127,33 +141,31 @@ struct OriginalsKillTests {
         let now = tally.now
         #expect(failures == [])
         #expect(now.problems == [])
-        for point in CrashPoint.ofOriginals where Tally.isFull { #expect(now.killsAtPoints[point] ?? 0 >= 20, "too few died at \(point)") }
+        for point in points where Tally.isFull { #expect(now.killsAtPoints[point] ?? 0 >= 20, "too few died at \(point)") }
         tally.printFigures()
     }
 
-    @Test func anObjectDeletedBeforeATakeOverGoesOnDoesNotComeBack() throws {
+    @Test func anObjectDeletedBeforeAnImportGoesOnDoesNotComeBack() throws {
         let folder = try copy("deleted")
-        #expect(try live(folder, .originalsRecorded, 1).wasKilled)
-        let archives = folder.appendingPathComponent("archives")
-        let older = ArchivesFactory(directory: archives)
+        #expect(try live("originals", folder, .originalsImported, 1).wasKilled)
+        let older = ArchivesFactory(directory: folder.appendingPathComponent("archives"))
         let some = try older.store(for: Item.self)
         #expect(try (1..<Self.count).contains(some.count()))
         #expect(try some.delete(archiveWithKey: "7"))
         try older.close()
-        let factory = ArchivesFactory(directory: archives, originals: folder.appendingPathComponent("originals"))
+        let factory = factory(in: folder)
         let store = try factory.store(for: Item.self)
         #expect(try store.count() == Self.count - 1)
         #expect(try !store.contains(archiveWithKey: "7"))
-        #expect(try names(folder, "crash item.original").count == Self.count)
         try factory.close()
     }
 
-    @Test func severalProcessesAtOnceTakeOverEachObjectOnce() async throws {
+    @Test func severalProcessesAtOnceImportEachObjectOnce() async throws {
         let folder = try copy("together")
         let failures = await allTogether(
             (0..<3).map { _ in
                 {
-                    let result = try live(folder, nil, 0)
+                    let result = try live("originals", folder, nil, 0)
                     #expect(result.problems == [])
                 }
             })

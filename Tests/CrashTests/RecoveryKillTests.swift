@@ -6,7 +6,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A process killed during the repair of a damaged file, or the migration of an original MiniCache file, leaves everything that the next
+/// A process killed during the repair of a damaged file leaves everything that the next
 /// process needs to finish: every readable entry survives, and all damaged files are kept.
 @Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
 struct RecoveryKillTests {
@@ -165,47 +165,5 @@ struct RecoveryKillTests {
         #expect(now.problems == [])
         for point in points where Tally.isFull { #expect(now.killsAtPoints[point] ?? 0 >= 20, "too few died at \(point)") }
         Tally.shared.printFigures()
-    }
-
-    @Test func aProcessKilledDuringAMigrationLosesNothing() async throws {
-        let tally = Tally.shared
-        let original = root.file("original").path
-        try manager.createDirectory(atPath: original, withIntermediateDirectories: true)
-        let scratch = root.file("Archives.sqlite")
-        try OriginalFile.make(at: scratch.path, entries: 1300)
-        for suffix in ["", "-wal"] {
-            try manager.moveItem(atPath: scratch.path + suffix, toPath: Library.url(in: original).path + suffix)
-        }
-        let counted = try live("take-over", try copy(original, to: "counted"), nil, 0)
-        let failures = await allTogether(
-            CrashPoint.ofTakeover.enumerated().map { number, point in
-                {
-                    var random = SeededGenerator(seed: 12 &+ UInt64(number))
-                    for round in 1...Tally.count(24, sample: 1) {
-                        let folder = try copy(original, to: "\(point) \(round)")
-                        let passings = counted.passings[point] ?? 0
-                        var result = try live("take-over", folder, point, .random(in: 1...max(1, passings), using: &random))
-                        if !result.wasKilled { result.problems.append("nobody died at \(point)") }
-                        tally.add(result, .at(point, passing: 1))
-                        if Bool.random(using: &random), let next = CrashPoint.ofTakeover.randomElement(using: &random) {
-                            tally.add(try live("take-over", folder, next, 1), .at(next, passing: 1))
-                        }
-                        let found = try Contents(of: folder, at: now + 1000, takingOver: Library.original)
-                        var problems = found.problems + (try leftovers(in: folder)).map { "left over: \($0)" }
-                        if found.items != [.safe: Dictionary(uniqueKeysWithValues: (0..<1300).map { ("k\($0)", $0) })] {
-                            problems.append("there are \(found.count) entries")
-                        }
-                        let kept = try manager.contentsOfDirectory(atPath: folder).filter {
-                            $0.contains(".original-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
-                        }
-                        if try kept.count != 1 || OriginalFile.count(at: folder + "/" + kept[0]) != 1302 {
-                            problems.append("of the original there is left: \(kept)")
-                        }
-                        tally.add(CrashSeries.Result(problems: problems.map { "killed at \(point), round \(round): \($0)" }), .none)
-                        if problems.isEmpty { try manager.removeItem(atPath: folder) }
-                    }
-                }
-            })
-        expectNothingLost(failures, CrashPoint.ofTakeover)
     }
 }

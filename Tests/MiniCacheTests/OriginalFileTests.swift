@@ -67,10 +67,10 @@ struct OriginalFileTests {
     }
 
     func originals() throws -> [URL] {
-        try temporary.files().filter { $0.contains(".original-") }.map { temporary.directory.appendingPathComponent($0) }
+        try temporary.files().filter { $0.hasSuffix(".original") }.map { temporary.directory.appendingPathComponent($0) }
     }
 
-    @Test func itsEntriesAreTakenOverAndItIsKeptAside() throws {
+    @Test func itsEntriesAreImportedAndItIsRenamed() throws {
         try makeOriginal()
         try expectEntries()
         let aside = try originals()
@@ -79,23 +79,19 @@ struct OriginalFileTests {
         try temporary.manager.close()
         #expect(cache("Test")["foo"] as Int? == 1)
         #expect(try originals().count == 1)
-        #expect(try temporary.files().filter { $0.contains(".tak") } == [])
     }
 
-    @Test func entriesThatCannotBeReadAreLeftBehindAndReported() async throws {
+    @Test func entriesThatCannotBeReadAreLeftBehind() async throws {
         try makeOriginal(
             insert("Test", "1", key: "\"broken\"", value: "{") + insert("Test", "1", key: "broken", value: "1")
                 + "INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('Test', NULL);")
-        let patient: MiniCache<String, Int> = temporary.cache(version: .custom("1"))
-        let test: MiniCache<String, Int> = cache("Test")
-        var failures = patient.failures.makeAsyncIterator()
-        #expect(await failures.next(isolation: #isolation)?.message.contains("5 entries") == true)
-        #expect(test["broken"] == nil)
         try expectEntries()
+        let test: MiniCache<String, Int> = cache("Test")
+        #expect(test["broken"] == nil)
     }
 
     /// The original removes the entries of other versions when a cache is accessed.
-    @Test func onlyTheVersionThatWasWrittenLastIsTakenOverAndAnotherIsEmpty() throws {
+    @Test func onlyTheVersionThatWasWrittenLastIsImportedAndAnotherIsEmpty() throws {
         try makeOriginal()
         let second: MiniCache<String, Int> = cache("Test", "2")
         #expect(second["foo"] == nil)
@@ -136,7 +132,7 @@ struct OriginalFileTests {
         try makeOriginal()
         let numbers: MiniCache<Int, String> = cache("Places")
         #expect(try numbers.keys() == [7])
-        #expect(try numbers.count() == 2)
+        #expect(try numbers.count() == 1)
         for _ in 0..<2 {
             try temporary.manager.close()
             let places: MiniCache<Place, String> = cache("Places")
@@ -164,10 +160,51 @@ struct OriginalFileTests {
         try makeOriginal()
         let written: MiniCache<Seven, String> = cache("Places")
         written[Seven()] = "new"
-        #expect(try written.count() == 3)
+        #expect(try written.count() == 1)
         let numbers: MiniCache<Int, String> = cache("Places")
         #expect(numbers[7] == "new")
-        #expect(try numbers.count() == 2)
+        #expect(try numbers.count() == 1)
+    }
+
+    @Test func aRemovedEntryNeverReturns() throws {
+        try makeOriginal()
+        let test: MiniCache<String, Int> = cache("Test")
+        test["foo"] = nil
+        for _ in 0..<2 {
+            try temporary.manager.close()
+            let test: MiniCache<String, Int> = cache("Test")
+            #expect(test["foo"] == nil)
+        }
+    }
+
+    /// Before any of them is opened.
+    @Test func clearingAllCachesDropsTheirOriginalEntries() throws {
+        try makeOriginal()
+        temporary.manager.clearAll()
+        let test: MiniCache<String, Int> = cache("Test")
+        #expect(try test.count() == 0)
+        try temporary.manager.close()
+        let numbers: MiniCache<Int, String> = cache("Places")
+        #expect(try numbers.count() == 0)
+        #expect(try originals().count == 1)
+    }
+
+    @Test func aNewCacheOfAnotherVersionImportsNothingLater() throws {
+        try makeOriginal()
+        let second: MiniCache<String, Int> = cache("Test", "2")
+        #expect(try second.count() == 0)
+        let first: MiniCache<String, Int> = cache("Test", "1")
+        #expect(try first.count() == 0)
+    }
+
+    @Test func aFileOfAnotherProgramIsNotAnOriginal() throws {
+        try temporary.makeDirectory()
+        try RawDatabase(temporary.file).execute("CREATE TABLE ZCACHEENTRY (Z_PK INTEGER PRIMARY KEY); CREATE TABLE other(a)")
+        let test: MiniCache<String, Int> = cache("Test")
+        test["a"] = 1
+        #expect(test["a"] == 1)
+        #expect(try originals() == [])
+        #expect(try temporary.files().contains { $0.contains(".foreign-") })
     }
 
     @Test func waitingEntriesAreRemovedWithTheOthers() throws {
@@ -179,7 +216,7 @@ struct OriginalFileTests {
         #expect(try places.count() == 0)
     }
 
-    @Test func takenOverEntriesKeepTheirOrderOfUse() throws {
+    @Test func importedEntriesKeepTheirOrder() throws {
         try makeOriginal(
             (0..<600).map { insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: 600 - Double($0)) }.joined())
         let many: MiniCache<String, Int> = cache("Many")
@@ -189,7 +226,7 @@ struct OriginalFileTests {
     }
 
     /// The log of a program that was killed.
-    @Test func entriesInItsLogAreTakenOver() throws {
+    @Test func entriesInItsLogAreImported() throws {
         try temporary.makeDirectory()
         let elsewhere = temporary.directory.appendingPathComponent("elsewhere.sqlite")
         let database = try RawDatabase(elsewhere)
@@ -203,50 +240,9 @@ struct OriginalFileTests {
         #expect(try RawDatabase(#require(try originals().first)).int("SELECT count(*) FROM ZCACHEENTRY") == 1)
     }
 
-    // MARK: Interrupted
+    // MARK: Threads
 
-    @Test func aTakeoverThatWasInterruptedBeforeTheMoveBeginsAgain() throws {
-        try makeOriginal()
-        for suffix in [".taking-over", ".taking-over-wal", ".taken-over"] {
-            try Data("half a file".utf8).write(to: URL(fileURLWithPath: temporary.file.path + suffix))
-        }
-        try expectEntries()
-        #expect(try temporary.files().filter { $0.contains(".tak") } == [])
-    }
-
-    @Test(arguments: [true, false])
-    func aTakeoverThatWasInterruptedAfterTheMoveIsFinished(_ hasEmptyFile: Bool) throws {
-        try makeOriginal()
-        _ = cache("Test") as MiniCache<String, Int>
-        try temporary.manager.close()
-        try FileManager.default.moveItem(atPath: temporary.file.path, toPath: temporary.file.path + ".taken-over")
-        if hasEmptyFile { try Data().write(to: temporary.file) }
-        try expectEntries()
-        #expect(try temporary.files().filter { $0.contains(".tak") } == [])
-    }
-
-    /// Each transaction that gives entries their keys is complete by itself; here the first of them was committed.
-    @Test func keysThatWereDecodedInPartAreDecodedToTheEnd() throws {
-        try makeOriginal((0..<600).map { insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: Double($0)) }.joined())
-        let file = try FileHold.open(
-            at: temporary.file, kind: .caches, ifNotADatabase: .setAside, takingOver: .miniCache, clock: temporary.clock.wallClock)
-        let hold = try file.file.hold(named: "Many", codec: CachedValueCodec(), cacheVersion: "1")
-        var calls = 0
-        try file.file.renameEntries(ofArchive: "Many") { key in
-            calls += 1
-            return calls <= 300 ? CacheKey.decodingOriginal(key, as: String.self) : nil
-        }
-        #expect(calls == 600)
-        #expect(try hold.store.peek("299") != nil)
-        #expect(try hold.store.peek("300") == nil)
-        try hold.close()
-        try file.close()
-        let many: MiniCache<String, Int> = cache("Many")
-        for number in 0..<600 { #expect(many["\(number)"] == number) }
-        #expect(try many.count() == 600)
-    }
-
-    @Test func severalThreadsTakeItOverOnce() throws {
+    @Test func severalThreadsImportItOnce() throws {
         try makeOriginal()
         let temporary = temporary
         DispatchQueue.concurrentPerform(iterations: 4) { _ in

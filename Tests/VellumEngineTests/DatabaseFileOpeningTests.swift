@@ -129,6 +129,42 @@ struct DatabaseFileOpeningTests {
         }
     }
 
+    // MARK: Later versions
+
+    private static let addition = "CREATE TABLE x_notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID"
+
+    private func isSetAside() throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path).contains { $0.contains(".damaged-") }
+    }
+
+    /// Of format 1: tables and indexes whose names begin with `x_`.
+    @Test func aTableThatALaterVersionAddedIsIgnoredAndKept() throws {
+        try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
+        try RawDatabase(setup.url).execute(
+            "\(Self.addition); CREATE INDEX x_notes_by_text ON x_notes(text, id); INSERT INTO x_notes VALUES (1, 'note')")
+        let store = try setup.store()
+        #expect(try store.value(forKey: "a") == Data("value".utf8))
+        try store.record(Data("other".utf8), forKey: "b")
+        try setup.close()
+        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM x_notes") == 1)
+        #expect(try !isSetAside())
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE x_check(a CHECK(a > 0))", "CREATE TABLE x_generated(a, b AS (a + 1))", "CREATE TABLE x_default(a DEFAULT (1 + 1))",
+        "CREATE INDEX x_part ON x_notes(text) WHERE id > 1", "CREATE INDEX x_expression ON x_notes(text || id)",
+        "CREATE VIEW x_view AS SELECT 1", "CREATE TRIGGER x_trigger AFTER INSERT ON x_notes BEGIN SELECT 1; END",
+        "CREATE INDEX x_entries ON entries(written)",
+    ])
+    func anAdditionThatCouldBeExecutedIsDamage(_ sql: String) throws {
+        try setup.store().record(Data("value".utf8), forKey: "a")
+        try setup.close()
+        try RawDatabase(setup.url).execute("\(Self.addition); \(sql)")
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+        #expect(try isSetAside())
+    }
+
     // MARK: Paths
 
     @Test func aFolderThatCannotBeMadeIsAnError() throws {

@@ -30,7 +30,7 @@ struct ArchiveStoreEventTests {
             case .logHeldBack: received.append("log held back")
             case .onNetwork: received.append("on network")
             case .indexed(let progress): received.append("indexed \(progress.indexed)")
-            case .tookOver(let takeOver): received.append(takeOver.description)
+            case .imported: received.append(event.description)
             case .migrated(let progress): received.append("migrated \(progress.examined)")
             case .skippedUndecodable(let count): received.append("skipped \(count)")
             case .failure(let error): received.append("failure \(error.code)")

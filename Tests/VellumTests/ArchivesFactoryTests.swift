@@ -157,9 +157,8 @@ struct ArchivesFactoryTests {
     }
 
     @Test func closingAFactoryKeepsItsSettingsAndThoseOfItsHandles() throws {
-        let originals = temporary.directory.appendingPathComponent("originals")
         let factory = ArchivesFactory(
-            directory: temporary.factory.directory, originals: originals, durability: .powerSafe, clock: temporary.clock.wallClock)
+            directory: temporary.factory.directory, durability: .powerSafe, clock: temporary.clock.wallClock)
         factory.defaultMaxMemorySize = 5.kiloByte
         factory.defaultMaxDiskSize = 7.kiloByte
         let limits = StorageLimits(memory: 5.kiloByte, disk: 7.kiloByte)
@@ -180,7 +179,7 @@ struct ArchivesFactoryTests {
             #expect(throws: VellumError.self) { _ = try store.count() }
             #expect(store.expiration == .after(.seconds(60)) && archives.store.expiration == nil)
             #expect(store.limits == limits && archives.maxSize == 12.kiloByte)
-            #expect(factory.directory == temporary.factory.directory && factory.originals == originals)
+            #expect(factory.directory == temporary.factory.directory)
             #expect(factory.durability == .powerSafe)
             #expect(factory.defaultMaxMemorySize == 5.kiloByte && factory.defaultMaxDiskSize == 7.kiloByte)
         }

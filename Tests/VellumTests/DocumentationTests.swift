@@ -129,9 +129,9 @@ struct DocumentationTests {
         "VellumEngine/Archive/Tables/SQL.swift", "VellumEngine/Archive/Tables/ArchiveTotals.swift",
         "VellumEngine/Archive/Tables/EntryTable.swift", "VellumEngine/Archive/Tables/RecencyTables.swift",
         "VellumEngine/Archive/Tables/IndexTables.swift", "VellumEngine/Archive/Tables/IndexState.swift",
-        "VellumEngine/Archive/Tables/RetentionTable.swift", "VellumEngine/Archive/Tables/OriginalKeyTable.swift",
+        "VellumEngine/Archive/Tables/RetentionTable.swift",
         "VellumEngine/Query/QueryPrinter.swift",
-        "VellumEngine/File/Legacy/OriginalTable.swift",
+        "Originals/OriginalCaches.swift",
     ]
 
     /// The Swift files under `Sources/`, by their paths from there.

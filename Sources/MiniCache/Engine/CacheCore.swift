@@ -24,7 +24,7 @@ final class CacheCore: Sendable {
         var wasOpened = false
         /// The ages of handles that the store knows of.
         var expirations: Set<Expiration> = []
-        /// The types of keys for which the entries of the original's file were renamed.
+        /// The types of keys for which the entries of the original MiniCache were imported.
         var keyTypes: Set<ObjectIdentifier> = []
         var reported = ReportedEntries()
         var failureRuns = FailureRuns()
@@ -72,7 +72,7 @@ final class CacheCore: Sendable {
             reportingFailure { () throws(VellumError) in try store.setRetention(expiration) }
         }
         if isNewKeyType {
-            try file.renameOriginalEntries(of: location, keyedBy: type)
+            try file.importOriginal(location, keyedBy: type, into: store)
             state.withLock { _ = $0.keyTypes.insert(ObjectIdentifier(type)) }
         }
         return hold
@@ -102,6 +102,8 @@ final class CacheCore: Sendable {
     private static var closed: VellumError {
         VellumError(.closed, "The cache or its manager was closed. Request the cache from a manager again.")
     }
+
+    func removeAll(in store: Store<CachedValue>) throws(VellumError) { try file.removeAll(of: location.name, in: store) }
 
     private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
 
@@ -208,14 +210,14 @@ extension MiniCacheError {
         switch event {
         case .failure(let error): self = error
         case .setAside(_, let salvaged):
-            self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were taken over.")
+            self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were salvaged.")
         case .onNetwork: self = .onNetwork
         case .versionReplaced(let change):
             self.init(
                 .cacheVersionChanged,
                 "The cache was opened with another version than before. Values that were removed: \(change.removed.entries).")
         // Readers of a damaged entry report it.
-        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .tookOver, .skippedUndecodable, .limitLowered,
+        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .imported, .skippedUndecodable, .limitLowered,
             .logHeldBack:
             return nil
         }

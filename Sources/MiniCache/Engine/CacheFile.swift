@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Originals
 internal import VellumCore
 internal import VellumEngine
 
@@ -41,12 +42,24 @@ final class CacheFile: Sendable {
         return options
     }
 
-    /// Renames the entries of the original's file whose keys can be decoded as the type.
-    func renameOriginalEntries<Key: Codable>(of location: CacheLocation, keyedBy type: Key.Type) throws(VellumError) {
+    /// Imports the entries of the original MiniCache whose keys can be decoded as the type. Their values stay JSON.
+    func importOriginal<Key: Codable>(
+        _ location: CacheLocation, keyedBy type: Key.Type, into store: Store<CachedValue>
+    ) throws(VellumError) {
+        guard let originals = OriginalCaches(besides: url) else { return }
         guard let file = opened else { throw .closed }
-        try file.renameEntries(ofArchive: location.name) { key in
-            CacheKey.decodingOriginal(key, as: Key.self)
-        }
+        try originals.importEntries(
+            of: (location.name, location.version), into: store, of: file, key: { CacheKey.decodingOriginal($0, as: Key.self) },
+            value: { json in CachedValue(EncodedForm(try JSONText.checked(json))) })
+    }
+
+    /// Removes all entries of a cache, also those of the original MiniCache that wait for a handle of their type.
+    func removeAll(of name: String, in store: Store<CachedValue>) throws(VellumError) {
+        guard let originals = OriginalCaches(besides: url), let file = opened else { return try store.removeAll() }
+        var transaction = StoreTransaction()
+        transaction.removeAll(in: store)
+        try originals.forget(name, in: &transaction, of: file)
+        try transaction.commit()
     }
 
     /// Whether the file is open or exists.
@@ -59,7 +72,7 @@ final class CacheFile: Sendable {
 
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
-        let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAside, takingOver: .miniCache, clock: clock)
+        let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock)
         // Released outside the lock.
         let previous = file.withLock { file in
             defer { file = hold }
@@ -90,12 +103,13 @@ final class CacheFile: Sendable {
         var transaction = StoreTransaction()
         // Kept alive until the transaction is committed.
         var stores: [Store<CachedValue>] = []
-        for name in try file.archiveNames() {
+        for name in try file.archiveNames() where name != importProgressName {
             // The open one, of whatever version, or one that is shared with a caller that opens the same cache now.
             let store = try file.store(named: name, codec: CachedValueCodec(), options)
             transaction.removeAll(in: store)
             stores.append(store)
         }
+        try OriginalCaches(besides: url)?.forgetAll(in: &transaction, of: file)
         try transaction.commit()
         withExtendedLifetime(stores) {}
     }
@@ -111,5 +125,16 @@ final class CacheFile: Sendable {
             return file
         }
         withExtendedLifetime(closed) {}
+    }
+}
+
+/// Any JSON text, of which only the syntax is checked.
+private struct JSONText: Decodable {
+    init(from decoder: any Decoder) {}
+
+    static func checked(_ text: String) throws -> Data {
+        let data = Data(text.utf8)
+        _ = try JSONCoders.decoder.decode(JSONText.self, from: data)
+        return data
     }
 }

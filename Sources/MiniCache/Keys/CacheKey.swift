@@ -10,7 +10,6 @@ internal import VellumEngine
 /// | a string | the string; U+0001 and the string if it begins with U+0001 |
 /// | an integer | U+0001 and its decimal digits |
 /// | anything else | U+0001, `:` and the Base64 of its deterministic CBOR, normalized (RFC 8949, 4.2) |
-/// | a key of the original's file that has not been decoded yet | U+0001, `?` and the Base64 of its JSON |
 ///
 /// Two keys are equal if their normalized CBOR is. So the integer 1 and the string "1" are different keys, while an `Int` and an `Int64`, or
 /// an enum and its raw value, are equal.
@@ -111,7 +110,7 @@ package enum CacheKey {
                 if Key.self == Int.self, let key = Int(exactly: integer) as? Key { return key }
                 return try decoder.decode(Key.self, from: encoder.encode(integer))
             case .cbor(let bytes): return try decoder.decode(Key.self, from: bytes)
-            case .originalJSON, nil: throw notDecodable(Key.self)
+            case nil: throw notDecodable(Key.self)
             }
         } catch {
             throw notDecodable(Key.self, cause: error)
@@ -127,7 +126,6 @@ package enum CacheKey {
         case text(String)
         case integer(Int128)
         case cbor(Data)
-        case originalJSON(Data)
 
         /// Returns `nil` for a key that ``CacheKey`` does not make.
         init?(_ key: EntryKey) {
@@ -143,9 +141,6 @@ package enum CacheKey {
             case UInt8(ascii: ":"):
                 guard let bytes = Data(base64Encoded: String(Substring(rest.dropFirst()))) else { return nil }
                 self = .cbor(bytes)
-            case UInt8(ascii: "?"):
-                guard let json = Data(base64Encoded: String(Substring(rest.dropFirst()))) else { return nil }
-                self = .originalJSON(json)
             default:
                 guard let integer = Int128(Substring(rest)) else { return nil }
                 self = .integer(integer)
@@ -153,22 +148,12 @@ package enum CacheKey {
         }
     }
 
-    // MARK: Keys of the original's file
+    // MARK: Keys of the original MiniCache
 
-    /// The beginning of a key of the original's file that has not been decoded yet.
-    static let originalPrefix = OriginalCache.keyPrefix
-
-    /// Returns the key under which an entry of the original waits for a cache of its key type, or `nil` if it would be too long.
-    static func undecoded(originalJSON json: String) -> EntryKey? {
-        let key = EntryKey(originalPrefix + Data(json.utf8).base64EncodedString())
-        return key.normalized.utf8.count <= EntryKey.maximumLength ? key : nil
-    }
-
-    /// Returns the engine's key of a key of the original's file, or `nil` if it is not a `Key`.
-    static func decodingOriginal<Key: Codable>(_ entryKey: EntryKey, as type: Key.Type) -> EntryKey? {
-        guard case .originalJSON(let json)? = Content(entryKey) else { return nil }
+    /// Returns the engine's key for a key of the original, which is JSON; `nil` if it is not a `Key`.
+    static func decodingOriginal<Key: Codable>(_ json: String, as type: Key.Type) -> EntryKey? {
         do {
-            return try of(JSONCoders.decoder.decode(Key.self, from: json))
+            return try of(JSONCoders.decoder.decode(Key.self, from: Data(json.utf8)))
         } catch {
             return nil  // It waits for a cache of another key type.
         }

@@ -25,8 +25,8 @@ public enum StoreEvent: Sendable {
     case indexed(IndexProgress)
     /// The objects of an older version of their type are being migrated, or all of them are: one event for each step, of at most 2048 objects.
     case migrated(MigrationProgress)
-    /// Objects that version 1 of Vellum kept in files were taken over when the archive was opened.
-    case tookOver(TakeOver)
+    /// Data of an original library was imported when the archive was opened.
+    case imported(ImportCounts)
     /// A query skipped this many objects that cannot be decoded.
     case skippedUndecodable(count: Int)
     /// An operation failed that has no caller to throw to.
@@ -83,7 +83,7 @@ extension StoreEvent: CustomStringConvertible {
         case .onNetwork: "on a network file system"
         case .indexed(let progress): "indexed \(progress.indexed) of \(progress.total)"
         case .migrated(let progress): "migrated \(progress.examined) of \(progress.total)"
-        case .tookOver(let takeOver): takeOver.description
+        case .imported(let counts): "imported \(counts.imported) of an original library, \(counts.skipped) skipped"
         case .skippedUndecodable(let count): "skipped \(count) objects that cannot be decoded"
         case .failure(let error): "failure (\(error))"
         }

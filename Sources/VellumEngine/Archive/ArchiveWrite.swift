@@ -8,11 +8,6 @@ public import VellumCore
         case store(Entry)
         /// Stores the entry unless there is a valid one under the key.
         case storeIfAbsent(Entry)
-        /// Stores an entry of another file with its dates, unless there is a newer one under the key. Evicts nothing: a limit that nobody set
-        /// grows, and under one that was set an entry without room is declined.
-        case takeOver(Entry)
-        /// Rolls the transaction back if the entry under the key has another revision; `nil` requires that there is none.
-        case require(revision: UInt32?)
         /// Removes the entry under the key.
         case remove
         /// Removes the entry if its id and revision are still these.

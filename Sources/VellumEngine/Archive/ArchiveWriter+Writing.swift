@@ -15,11 +15,6 @@ extension ArchiveWriter {
             try put(entry, write, onlyIfAbsent: false, &outcome)
         case .storeIfAbsent(let entry):
             try put(entry, write, onlyIfAbsent: true, &outcome)
-        case .takeOver(let entry):
-            try takeOver(entry, write.key, &outcome)
-        case .require(let revision):
-            guard try find(write.key)?.revision == revision else { throw .otherRevision }
-            outcome.wasDeclined = true
         case .remove:
             if let present = try find(write.key) {
                 outcome.wasPresent = true
@@ -111,35 +106,11 @@ extension ArchiveWriter {
         return UseStamp(rawValue: (last.rawValue & ~0xFFFFF) + totals.nextID & 0xFFFFF)
     }
 
-    /// Stores an entry of another file. See ``ArchiveWrite/Operation/takeOver(_:)``.
-    private func takeOver(_ entry: Entry, _ key: EntryKey, _ outcome: inout WriteOutcome) throws(SQLiteError) {
-        if let present = try find(key), present.validity.written >= entry.written {
-            outcome.wasPresent = true
-            outcome.wasDeclined = true
-            return
-        }
-        if totals.limit.isGiven == 0, Int64(held.bytes + entry.size) > totals.limit.bytes {
-            totals.limit.bytes = Int64(held.bytes + entry.size)
-            limitGrew()
-        }
-        guard !isOverLimit(adding: entry) else {
-            outcome.wasDeclined = true
-            return
-        }
-        let isFirst = totals.entries == 0
-        let stamp = stamp(of: entry, at: entry.written)
-        try put(entry, key, stamp, onlyIfAbsent: false, &outcome)
-        // Entries are in the order of their stamps only if all are inserted so.
-        let isInOrder = (isFirst || lastTakenOver.map { $0.id == outcome.entryID - 1 && $0.stamp < stamp } ?? false) && !outcome.wasPresent
-        if isInOrder { lastTakenOver = (outcome.entryID, stamp) } else { try addTouch(outcome.entryID, at: stamp) }
-    }
-
     /// Copies an entry of a damaged or foreign file.
     func salvage(_ entry: Entry, _ key: EntryKey, at now: WallInstant) throws(SQLiteError) {
         let stamp = stamp(of: entry, at: now)
         var outcome = WriteOutcome()
         try put(entry, key, stamp, onlyIfAbsent: false, &outcome)
-        if key.normalized.utf8.starts(with: OriginalCache.keyPrefix.utf8) { try OriginalKeyTable.insert(outcome.entryID, on: connection) }
     }
 
     /// The entry under the key, with the last use that the file or the owner knows.

@@ -21,8 +21,6 @@ final class ArchiveWriter {
     weak var owner: (any DiskArchiveDelegate)?
     /// Uses of entries that the open transaction overwrote: the owner learns of them when it ends.
     var touchesInTransaction: [Int64: UseStamp] = [:]
-    /// The last entry that was taken over, while it is the last of all in the eviction order.
-    var lastTakenOver: (id: Int64, stamp: UseStamp)?
     /// The search for obsolete records of the recency log continues after this stamp.
     var trimmedThrough = UseStamp.never
 
@@ -202,7 +200,6 @@ final class ArchiveWriter {
         touchesInTransaction.removeAll()
         hasEvictedByDefault = false
         isCleared = false
-        lastTakenOver = nil
     }
 
     /// Makes the new limit known before the totals are loaded again.

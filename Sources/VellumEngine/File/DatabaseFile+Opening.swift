@@ -23,24 +23,25 @@ extension DatabaseFile {
     ///   - url: A file on a local disk. SQLite's locks are unreliable on a network file system: there a warning is logged, and
     ///     ``StoreEvent/onNetwork`` reported.
     ///   - policy: What to do about a file that is not a database, or a database of another program.
-    ///   - original: How to import the entries of a file of the original MiniCache, which is then kept aside and reported as
-    ///     ``StoreEvent/setAside(to:salvaged:)``; `nil` treats such a file as a database of another program.
+    ///   - moveAside: Called with the path of a database of another program, before the policy applies. Returns whether it moved it away.
     ///   - clock: The source of instants. The first handle on a file decides.
     /// - Throws: ``VellumError`` if the file cannot be created or opened, or must not be changed: it is not a database, a
     ///   database of another program, or from a newer version of this package.
     /// - Complexity: O(archives in the file), independent of their size.
     package static func open(
         at url: URL, kind: FileKind = .archives, ifNotADatabase policy: ForeignFilePolicy = .refuse,
-        takingOver original: OriginalCache? = nil, clock: WallClock = .system
+        movingAside moveAside: ForeignFileMove? = nil, clock: WallClock = .system
     ) throws(VellumError) -> DatabaseFile {
-        try open(at: url, Options(kind: kind, policy: policy, original: original, clock: clock), isHeld: false)
+        try open(at: url, Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock), isHeld: false)
     }
+
+    package typealias ForeignFileMove = @Sendable (_ path: String) throws(VellumError) -> Bool
 
     /// How a file is opened.
     struct Options {
         var kind: FileKind
         var policy: ForeignFilePolicy
-        var original: OriginalCache?
+        var moveAside: ForeignFileMove?
         var clock: WallClock
     }
 
@@ -56,12 +57,12 @@ extension DatabaseFile {
                 path = try preparedPath(of: url)
                 return try identity(of: path)
             } open: { _ in
-                try FolderLock.hold(folderOf: path) {
+                try FileLock.hold(folderOf: path) {
                     try FilePaths.checkAll(path)
                     var options = options
                     // The target of a symbolic link is not moved aside.
                     if FileSystem.isLink(url.path) { options.policy = .refuse }
-                    return try open(path, options, options.original.map { Takeover(path: path, original: $0) })
+                    return try open(path, options)
                 }
             } holding: { file in
                 guard file.kind == options.kind else { throw VellumError.wrongKind(file.kind, wanted: options.kind, file.path) }
@@ -96,9 +97,8 @@ extension DatabaseFile {
     }
 
     /// Opens the file at the path, after repairing or replacing it if necessary.
-    private static func open(_ path: String, _ options: Options, _ takeover: Takeover?) throws -> DatabaseFile {
+    private static func open(_ path: String, _ options: Options) throws -> DatabaseFile {
         let (kind, policy, clock) = (options.kind, options.policy, options.clock)
-        _ = try takeover?.resume()
         if let pendingEvents = try Recovery.resume(path, kind, at: clock.now()) {
             return try open(path, options, pendingEvents: pendingEvents)
         }
@@ -119,9 +119,7 @@ extension DatabaseFile {
             if try Recovery.isSoundAfterAll(path, kind) { return try open(path, options, pendingEvents: []) }
             return try open(path, options, pendingEvents: try Recovery.repair(path, kind, at: clock.now()))
         } catch let error as VellumError where error.code == .foreignFile {
-            if let pendingEvents = try takeover?.run(try identity(of: path), at: clock.now()) {
-                return try open(path, options, pendingEvents: pendingEvents)
-            }
+            if let moveAside = options.moveAside, try moveAside(path) { return try open(path, options, pendingEvents: []) }
             guard policy == .setAside else { throw error }
             let aside = try Recovery.setAside(path, at: clock.now(), as: "foreign")
             Log.warning("A database of another program was moved aside, and a new file was created.")

@@ -195,16 +195,16 @@ extension ArchiveWrite {
     /// The number of bytes that the write stores.
     var size: Int {
         switch operation {
-        case .store(let entry), .storeIfAbsent(let entry), .takeOver(let entry): entry.bytes.count
-        case .remove, .removeUnchanged, .removeAll, .require: 0
+        case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
+        case .remove, .removeUnchanged, .removeAll: 0
         }
     }
 
     /// Whether the write stores an entry whose validity depends on its last use.
     var isSliding: Bool {
         switch operation {
-        case .store(let entry), .storeIfAbsent(let entry), .takeOver(let entry): entry.idle != nil
-        case .remove, .removeUnchanged, .removeAll, .require: false
+        case .store(let entry), .storeIfAbsent(let entry): entry.idle != nil
+        case .remove, .removeUnchanged, .removeAll: false
         }
     }
 }

@@ -10,8 +10,8 @@ enum FilePaths {
     static let ofSQLite = ["-wal", "-shm", "-journal"]
     /// The suffixes of every file that this package may create beside a database, with SQLite's side files of each.
     private static let ofRecovery: [String] =
-        ofSQLite + [ChangesFile.suffix, "-damaged", ".salvaged", ".taken-over"]
-        + [".salvaging", ".taking-over", FileHeader.copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
+        ofSQLite + [ChangesFile.suffix, "-damaged", ".salvaged"]
+        + [".salvaging", FileHeader.copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
 
     /// Checks that the database and its side files are safe for SQLite to open.
     ///

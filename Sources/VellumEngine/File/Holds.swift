@@ -9,12 +9,12 @@ package final class FileHold: Sendable {
 
     private init(_ file: DatabaseFile) { self.file = file }
 
-    /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:takingOver:clock:)`` does, and holds it.
+    /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:movingAside:clock:)`` does, and holds it.
     package static func open(
         at url: URL, kind: FileKind, ifNotADatabase policy: DatabaseFile.ForeignFilePolicy = .refuse,
-        takingOver original: OriginalCache? = nil, clock: WallClock = .system
+        movingAside moveAside: DatabaseFile.ForeignFileMove? = nil, clock: WallClock = .system
     ) throws(VellumError) -> FileHold {
-        let options = DatabaseFile.Options(kind: kind, policy: policy, original: original, clock: clock)
+        let options = DatabaseFile.Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock)
         return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
     }
 

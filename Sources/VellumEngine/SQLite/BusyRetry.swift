@@ -2,9 +2,9 @@ internal import Foundation
 internal import VellumCore
 
 /// Blocks the calling thread between attempts.
-enum BusyRetry {
+package enum BusyRetry {
     /// Blocks the calling thread for so many milliseconds.
-    static func milliseconds(_ count: Double) { Thread.sleep(forTimeInterval: count / 1000) }
+    package static func milliseconds(_ count: Double) { Thread.sleep(forTimeInterval: count / 1000) }
 
     /// Runs `body`, and again every 10 ms while it fails as busy, 1000 times at most. For statements that ignore SQLite's busy handler.
     static func whileBusy(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {

@@ -9,7 +9,7 @@ internal import Foundation
 internal import VellumCore
 
 /// A connection to a database file. Used by one thread at a time: the one that holds the lock around it.
-final class Connection {
+package final class Connection {
     private let handle: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
     /// The error that every statement throws, if the connection may not be used.
@@ -26,7 +26,7 @@ final class Connection {
     ///
     /// - Parameter isDefensive: Whether SQL may not write to the schema.
     /// - Throws: ``SQLiteError``, also if an unsafe file lies at the path.
-    init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
+    package init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
         try FilePaths.check(path)
         self.path = path
         let identity = FileIdentity(path: path)
@@ -85,20 +85,20 @@ final class Connection {
     /// How long to wait for another process at most, in milliseconds.
     private static let longestWait: Int64 = 10_000
 
-    func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         if let refusal { throw refusal }
         return try Statement(sql, on: self, handle)
     }
 
     /// Runs statements and ignores the rows they return.
-    func execute(_ sql: String) throws(SQLiteError) {
+    package func execute(_ sql: String) throws(SQLiteError) {
         if let refusal { throw refusal }
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw lastError(code) }
     }
 
     /// Returns the first column of the first row, or `nil` if there is no row.
-    func int(_ sql: String) throws(SQLiteError) -> Int64? {
+    package func int(_ sql: String) throws(SQLiteError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.int(0) : nil
     }

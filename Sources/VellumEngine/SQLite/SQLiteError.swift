@@ -1,4 +1,4 @@
-internal import VellumCore
+package import VellumCore
 
 #if canImport(SQLite3)
     internal import SQLite3
@@ -7,7 +7,7 @@ internal import VellumCore
 #endif
 
 /// An error that SQLite returned, or that the engine reports with an SQLite result code.
-struct SQLiteError: Error, CustomStringConvertible {
+package struct SQLiteError: Error, CustomStringConvertible {
     /// The extended result code (sqlite.org/rescode.html).
     var code: Int32
     /// SQLite's message. It may name tables and columns, never a key or a value.
@@ -24,7 +24,7 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     static let full = SQLiteError(code: SQLITE_FULL, message: "The disk is full.")
 
-    static let busy = SQLiteError(code: SQLITE_BUSY, message: "Another process is opening the file.")
+    package static let busy = SQLiteError(code: SQLITE_BUSY, message: "Another process is opening the file.")
 
     /// The open file is no longer at its path. (SQLITE_READONLY_DBMOVED, a macro that Swift does not import.)
     static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
@@ -38,10 +38,7 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The object exceeds both the disk limit and the memory limit.
     static let tooLarge = SQLiteError(code: SQLITE_TOOBIG, message: "The object is larger than every limit.")
 
-    /// An entry is not as a transaction requires it. Our own code in the family of SQLITE_ABORT, which SQLite uses for suspended files here.
-    static let otherRevision = SQLiteError(code: SQLITE_ABORT | (200 << 8), message: "Another process changed an entry meanwhile.")
-
-    /// The archive holds another version of its cache. Our own code in the family of SQLITE_ABORT.
+    /// The archive holds another version of its cache. Our own code in the family of SQLITE_ABORT, which SQLite uses for suspended files here.
     static let versionReplaced = SQLiteError(code: SQLITE_ABORT | (201 << 8), message: "The cache was opened with another version.")
 
     var isVersionReplaced: Bool { code == Self.versionReplaced.code }
@@ -59,7 +56,7 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     /// Whether the file is damaged. This includes a short read (the file was truncated), a failed constraint (our statements never violate
     /// one), and a table whose schema is not ours.
-    var isDamage: Bool {
+    package var isDamage: Bool {
         [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(primaryCode) || code == Self.shortRead || isOfAnotherSchema
     }
 
@@ -77,7 +74,7 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// SQLITE_IOERR_SHORT_READ, a macro that Swift does not import.
     private static let shortRead = SQLITE_IOERR | (2 << 8)
 
-    var description: String { "SQLite \(code): \(message)" }
+    package var description: String { "SQLite \(code): \(message)" }
 }
 
 extension VellumError {
@@ -90,7 +87,7 @@ extension VellumError {
     static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
 
     /// Creates the public error for an SQLite error.
-    init(_ error: SQLiteError) {
+    package init(_ error: SQLiteError) {
         if error.code == SQLiteError.vanished.code {
             self = .vanished
             return

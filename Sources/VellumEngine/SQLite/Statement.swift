@@ -8,7 +8,7 @@ internal import VellumCore
 #endif
 
 /// A prepared statement. Used only by the thread that holds its connection's lock.
-final class Statement {
+package final class Statement {
     private let pointer: OpaquePointer
     /// Retained so that the connection closes only after its last statement: SQLite would otherwise delay the close.
     private let owner: Connection
@@ -31,7 +31,7 @@ final class Statement {
         if code != SQLITE_OK { failure = code }
     }
 
-    func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
+    package func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
 
     func bind(_ value: Int64?, at index: Int32) {
         if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
@@ -57,7 +57,7 @@ final class Statement {
         }
     }
 
-    func bind(_ text: String?, at index: Int32) {
+    package func bind(_ text: String?, at index: Int32) {
         guard var text else {
             check(sqlite3_bind_null(pointer, index))
             return
@@ -87,7 +87,7 @@ final class Statement {
     // MARK: Running
 
     /// Advances to the next row. Returns whether there is one; throws the error of a binding or of SQLite.
-    func step() throws(SQLiteError) -> Bool {
+    package func step() throws(SQLiteError) -> Bool {
         guard failure == SQLITE_OK else {
             defer { clear() }
             throw SQLiteError(code: failure, message: "A value could not be bound.")
@@ -111,7 +111,7 @@ final class Statement {
     }
 
     /// Resets the statement, so that it can be bound and run again. Pointers that it returned become invalid.
-    func reset() { sqlite3_reset(pointer) }
+    package func reset() { sqlite3_reset(pointer) }
 
     /// Resets the statement and releases the bound values.
     func clear() {
@@ -124,13 +124,13 @@ final class Statement {
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+    package func int(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
     func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
 
-    func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
+    package func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
 
-    func text(_ column: Int32) -> String? {
+    package func text(_ column: Int32) -> String? {
         guard let start = sqlite3_column_text(pointer, column) else { return nil }
         let count = Int(sqlite3_column_bytes(pointer, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)

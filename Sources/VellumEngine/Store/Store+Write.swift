@@ -127,23 +127,18 @@ extension Store {
         }
     }
 
-    /// Rolls the transaction back if the entry under the key has another revision; `nil` requires that there is none.
-    mutating func requireRevision<Value>(_ revision: UInt32?, of key: EntryKey, in store: Store<Value>) {
-        add(.require(revision: revision), key, to: store) { _, _ in MemoryUpdate(didChange: false) {} }
-    }
-
-    /// Adds a value of another file, which was last used at `date`. See ``ArchiveWrite/Operation/takeOver(_:)``.
+    /// Adds a value that another library wrote at `date`, unless there is a valid one under the key when the transaction commits.
     ///
     /// Memory does not keep it. Encodes it synchronously.
-    mutating func takeOver<Value>(
-        _ value: Value, forKey key: EntryKey, lastUsed date: WallInstant, in store: Store<Value>
+    package mutating func add<Value>(
+        imported value: Value, forKey key: EntryKey, writtenAt date: WallInstant, in store: Store<Value>
     ) throws(VellumError) {
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
+        let now = store.clock.now()
         // A date in the future would outlive every use.
-        let date = min(date, store.clock.now())
-        var entry = Entry(bytes: try store.encode(value), written: date, indexed: store.catalog?.values(of: value))
+        var entry = Entry(bytes: try store.encode(value), written: min(date, now), indexed: store.catalog?.values(of: value))
         entry.typeVersion = store.codec.version(of: value)
-        add(.takeOver(entry), key, to: store) { outcome, _ in
+        add(.storeIfAbsent(entry), key, to: store, at: now) { outcome, _ in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
             return MemoryUpdate(didChange: true) { store.release(effects) }

@@ -18,7 +18,7 @@ public import VellumCore
 @usableFromInline package final class Store<Value>: Sendable {
     @usableFromInline let memory: MemoryCache<CachedForm<Value>>
     @usableFromInline let disk: DiskArchive
-    @usableFromInline let codec: any Codec<Value>
+    @usableFromInline package let codec: any Codec<Value>
     /// The version of the type that is read and written.
     @usableFromInline let version: Int64
     @usableFromInline let clock: WallClock
@@ -41,6 +41,9 @@ public import VellumCore
     /// The events of the store.
     @inlinable
     package var events: EventHub<StoreEvent> { state.events }
+
+    /// Reports an event to observers.
+    package func report(_ event: StoreEvent) { state.archiveDidReport(event) }
 
     /// Creates a store over an archive.
     ///

@@ -57,7 +57,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         case .limitLowered(let change):
             counters.withLock { $0.removals[.limitLowered, default: 0] += change.removed.entries }
             events.keep(event)
-        case .setAside, .onNetwork, .tookOver, .versionReplaced:
+        case .setAside, .onNetwork, .imported, .versionReplaced:
             events.keep(event)  // Happens while a store opens, before there can be an observer.
         case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .logHeldBack:
             events.send(event)

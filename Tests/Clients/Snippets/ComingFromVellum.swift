@@ -15,26 +15,23 @@ private struct Draft: ArchiveCodable {
     var title: String
 }
 
-let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
 let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
-let factory = ArchivesFactory(directory: support.appendingPathComponent("Archives"), originals: caches)
-
-let takeOvers = factory.takeOvers
-Task {
-    for await takeOver in takeOvers { print("\(takeOver.examined) of \(takeOver.total)") }
-}
-
-let users = try factory.archives(for: User.self)
-for await case .tookOver(let takeOver) in users.store.events {
-    print(takeOver)
+let users = try ArchivesFactory(directory: support.appendingPathComponent("Archives")).archives(for: User.self)
+for await case .imported(let counts) in users.store.events {
+    print("\(counts.imported) imported, \(counts.skipped) skipped")
     break
 }
 
+// Into a folder of its own.
+let old = try ArchivesFactory.shared.archives(for: User.self)
+for user in old.accessAll().reversed() { users.record(user) }
+
 // A later version of the program.
-try factory.removeOriginals()
+let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
+try FileManager.default.removeItem(at: caches.appendingPathComponent("vellum_user"))
 
 // What version 1 did otherwise.
 for user in users.accessAll() { _ = users.access(archiveWithKey: user.primaryKey) }
 users.delete(all: users.accessAll().filter { users.latestAccessedTime(for: $0) ?? .distantPast > Date(timeIntervalSinceNow: -60) })
-private let unlimited = try factory.archives(for: Draft.self, trySetMaxDiskSize: .unlimited)
+private let unlimited = try ArchivesFactory.shared.archives(for: Draft.self, trySetMaxDiskSize: .unlimited)
 unlimited.record(Draft(title: "one"))

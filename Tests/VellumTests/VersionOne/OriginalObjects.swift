@@ -15,7 +15,7 @@ final class Originals: Sendable {
         root = try TemporaryDirectory()
         caches = root.file("caches")
         try FileManager.default.createDirectory(at: caches, withIntermediateDirectories: true)
-        factory = ArchivesFactory(directory: root.file("archives"), originals: caches, clock: clock.wallClock)
+        factory = ArchivesFactory(directory: root.file("archives"), importing: caches, clock: clock.wallClock)
     }
 
     /// Writes a file as version 1 did, last used some seconds after 2020 began.

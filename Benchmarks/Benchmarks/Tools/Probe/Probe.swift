@@ -18,7 +18,6 @@ enum Probe {
         case "checkpoints": try workspace.write(try CheckpointPauses.measure(workspace), named: "5 checkpoints")
         case "contention": try workspace.write(try Contention.measure(workspace) + SixWriters.measure(workspace), named: "4 contention")
         case "migration": try workspace.write(try MigrationTimes.measure(workspace), named: "6 migration")
-        case "take-over": try workspace.write(try TakeOverTimes.measure(workspace), named: "7 take-over")
         case "trace-hits": try HitTimes.trace(workspace)
         case "journal": try workspace.write(try JournalTimes.measure(workspace), named: "9 journal")
         case "hits": try workspace.write(try HitTimes.measure(workspace), named: "8 hits")
@@ -28,7 +27,7 @@ enum Probe {
         case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
             print(
-                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | take-over | hits | journal"
+                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | hits | journal"
             )
             exit(2)
         }

@@ -83,7 +83,6 @@ enum SQL {
     static let tables: KeyValuePairs = [
         "archives": ArchiveTable.create, "entries": EntryTable.create, "touches": RecencyTables.createTouches,
         "recency": RecencyTables.createRecency, "indexes": IndexTables.create, "retention": RetentionTable.create,
-        "original_keys": OriginalKeyTable.create,
     ]
 
     /// The indexes of every file.
@@ -112,6 +111,33 @@ enum SQL {
             name = row.text(Column.name) ?? ""
             table = row.text(Column.table) ?? ""
             sql = row.text(Column.sql)
+        }
+
+        /// Whether a later version of format 1 may have added it: a table whose name begins with `x_`, or an index of one, without anything
+        /// that could be executed. Checks, defaults and generated columns need parentheses.
+        var isAddition: Bool {
+            guard table.hasPrefix("x_"), let sql else { return false }
+            let beginning: String
+            switch type {
+            case "table" where name == table: beginning = "CREATE TABLE \(name)("
+            case "index": beginning = "CREATE INDEX \(name) ON \(table)("
+            default: return false
+            }
+            guard sql.hasPrefix(beginning) else { return false }
+            var columns = sql.dropFirst(beginning.count)
+            if type == "table", columns.hasSuffix(Self.withoutRowid) { columns = columns.dropLast(Self.withoutRowid.count) }
+            return columns.last == ")" && columns.dropLast().utf8.allSatisfy(Self.isPlain)
+        }
+
+        private static let withoutRowid = " WITHOUT ROWID"
+
+        /// Whether a byte is a letter, a digit, or one that separates names.
+        private static func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "_"), UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\n"): true
+            default: false
+            }
         }
     }
 }

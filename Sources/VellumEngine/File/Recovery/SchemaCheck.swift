@@ -1,7 +1,7 @@
 internal import VellumCore
 
 /// Checks that a file's schema contains only the tables and indexes that this package creates, exactly as it writes them, and those that SQLite
-/// adds. Anything else makes the file a damaged one, because no code in a file is ever run (C15): no trigger, no view, no generated column,
+/// adds, or what a later version of format 1 may have added. Anything else makes the file a damaged one, because no code in a file is ever run (C15): no trigger, no view, no generated column,
 /// no expression in an index or a constraint.
 struct SchemaCheck {
     let items: [SQL.SchemaItem]
@@ -31,6 +31,7 @@ struct SchemaCheck {
     }
 
     func isOurs(_ item: SQL.SchemaItem) -> Bool {
+        if item.isAddition { return true }
         switch item.type {
         case "table": return item.name == item.table && item.sql != nil && item.sql == definition(ofTable: item.name)
         case "index":

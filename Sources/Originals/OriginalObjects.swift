@@ -1,0 +1,151 @@
+package import Foundation
+package import VellumCore
+package import VellumEngine
+
+/// A folder in which version 1 of Vellum kept the objects of a type: a file `KEY.vlm` for each, with what the type made of the object.
+///
+/// Its objects are imported once into the archive of the type, when that is first opened. The files stay where they are.
+package struct OriginalObjects: Sendable {
+    /// Its name, which stands for it in the archives' file.
+    private let name: String
+    private let path: String
+    /// The paths of the folder and of those between it and its parent.
+    private let folders: [String]
+
+    /// - Parameters:
+    ///   - name: The name of the folder.
+    ///   - parent: The folder that it is in.
+    /// - Returns: `nil` if version 1 could not write a folder of that name in `parent`, or there is none.
+    package init?(named name: String, in parent: URL) {
+        let parts = name.split(separator: "/")
+        guard parent.isFileURL, !parts.isEmpty, !parts.contains("."), !parts.contains(".."), !name.utf8.contains(0) else { return nil }
+        self.name = parts.joined(separator: "/")
+        path = parent.appendingPathComponent(self.name, isDirectory: true).path
+        folders = parts.indices.map { parent.appendingPathComponent(parts[...$0].joined(separator: "/"), isDirectory: true).path }
+        guard FileIdentity(path: path) != nil else { return nil }
+    }
+
+    /// Imports the objects that were not imported before. Blocks for the disk, and while another process imports.
+    ///
+    /// An object that is in the archive already stays. Each transaction also records how far the import came: an object that is deleted
+    /// afterwards never returns, and a process that is killed, or finds the disk full, leaves the rest to the next opening.
+    ///
+    /// - Returns: What was imported; `nil` if nothing was left to import.
+    /// - Complexity: O(n log n) for n files, with a transaction for up to 2048 of them, or 8 MB.
+    /// - Throws: ``VellumError`` if the folder is or leads through a symbolic link, because the files of another folder are not the type's;
+    ///   if it cannot be read; or if the archive cannot be written.
+    package func importAll<Value>(into store: Store<Value>, of file: DatabaseFile) throws(VellumError) -> ImportCounts? {
+        do {
+            if let link = folders.first(where: FileSystem.isLink) { throw FileError(.opening, ELOOP, link) }
+            // One process at a time.
+            let counts = try FileLock.hold(path) { try importRest(into: store, of: file) }
+            if let counts { store.report(.imported(counts)) }
+            return counts
+        } catch let error as VellumError {
+            throw error
+        } catch let error as SQLiteError {
+            throw VellumError(error).located(archive: store.name, path: path)
+        } catch {
+            throw VellumError(
+                .inputOutput,
+                "The objects of version 1 in \(path) could not all be imported. They are still there; opening the archive again goes on.",
+                cause: error
+            ).located(archive: store.name, path: nil)
+        }
+    }
+
+    private func importRest<Value>(into store: Store<Value>, of file: DatabaseFile) throws -> ImportCounts? {
+        let progress = try file.importProgress(of: OriginalObjectsProgress.self)
+        let key = EntryKey(store.name + "\0" + name)
+        var done = try progress.value(forKey: key) ?? OriginalObjectsProgress()
+        guard !done.isComplete else { return nil }
+        var rest = try files().filter { !done.covers($0) }[...]
+        var counts = ImportCounts()
+        repeat {
+            var transaction = StoreTransaction()
+            var (count, bytes) = (0, 0)
+            while count < 2048, bytes < 8 << 20, let file = rest.popFirst() {
+                count += 1
+                bytes += try add(file, to: &transaction, store, &counts)
+                (done.date, done.name) = (file.lastUsed, file.name)
+            }
+            done.isComplete = rest.isEmpty
+            try transaction.record(done, forKey: key, in: progress)
+            try transaction.commit()
+            CrashPoint.reached(.originalsImported)
+        } while !done.isComplete
+        return counts
+    }
+
+    /// - Returns: The size of the file.
+    private func add<Value>(
+        _ file: File, to transaction: inout StoreTransaction, _ store: Store<Value>, _ counts: inout ImportCounts
+    ) throws -> Int {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path + "/" + file.name, directoryHint: .notDirectory))
+        } catch {
+            counts.skip("A file of version 1 cannot be read", error)
+            return 0
+        }
+        do {
+            // An object that its migration no longer needs has no value.
+            guard let value = try Self.decode(data, EntryKey(file.key), store.codec) else { return data.count }
+            let key = store.codec.key(of: value) ?? EntryKey(file.key)
+            try transaction.add(imported: value, forKey: key, writtenAt: WallInstant(rawValue: file.lastUsed), in: store)
+            counts.imported += 1
+        } catch {
+            counts.skip("A file of version 1 cannot be decoded as \(Value.self)", error)
+        }
+        return data.count
+    }
+
+    private static func decode<Value>(_ data: Data, _ key: EntryKey, _ codec: any Codec<Value>) throws -> Value? {
+        guard codec.version > 0 else { return try codec.decode(data) }
+        // Version 1 of the package knew no versions of types.
+        switch try codec.migrate(data, from: 0, of: key) {
+        case .value(let value): return value
+        case .removed: return nil
+        }
+    }
+
+    // MARK: Files
+
+    struct File {
+        /// The key, as version 1 named the file.
+        var key: String
+        var name: String
+        /// When the object was last recorded or accessed, in milliseconds since 1970.
+        var lastUsed: Int64
+    }
+
+    private static let suffix = Array(".vlm".utf8)
+
+    /// The files of the folder, in the order of their last uses.
+    private func files() throws(FileError) -> [File] {
+        let entries: [FileSystem.Entry]
+        switch path.withCString({ SystemCalls.list($0) }) {
+        case .value(let found): entries = found
+        case .failure(let code): throw FileError(.opening, code, path)
+        }
+        return entries.compactMap(file).sorted { ($0.lastUsed, $0.name) < ($1.lastUsed, $1.name) }
+    }
+
+    private func file(_ entry: FileSystem.Entry) -> File? {
+        guard entry.kind == .file, entry.name.count > Self.suffix.count, entry.name.suffix(Self.suffix.count) == Self.suffix[...],
+            let name = String(validating: entry.name, as: UTF8.self),
+            case .value(let status) = (path + "/" + name).withCString({ SystemCalls.statusAt($0) })
+        else { return nil }
+        return File(key: String(name.dropLast(Self.suffix.count)), name: name, lastUsed: max(status.modified.rawValue, 0))
+    }
+}
+
+/// How far an archive has imported a folder.
+private struct OriginalObjectsProgress: Codable, Sendable {
+    /// The last use and the name of the last file that was imported, in this order.
+    var date: Int64 = -1
+    var name = ""
+    var isComplete = false
+
+    func covers(_ file: OriginalObjects.File) -> Bool { (file.lastUsed, file.name) <= (date, name) }
+}
