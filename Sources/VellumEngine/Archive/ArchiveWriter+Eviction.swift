@@ -13,8 +13,8 @@ extension ArchiveWriter {
     /// What the archive holds, in the open transaction.
     var held: StorageUsage { StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes)) }
 
-    /// Whether space is scarce: see ``LoadedArchives/areOnFullDisk``.
-    var isOnFullDisk: Bool { loaded?.areOnFullDisk ?? false }
+    /// Whether space is scarce: see ``ArchiveRegistry/retriesOnFullDisk``.
+    var isOnFullDisk: Bool { registry.map { $0.retriesOnFullDisk > 0 } ?? false }
 
     /// Whether the archive holds more than it may, in the open transaction.
     var isOverLimit: Bool { isOverLimit(adding: nil) }
@@ -33,7 +33,7 @@ extension ArchiveWriter {
         while removed.count < limit, isOverLimit(adding: entry), let oldest = try removeOldest(before: UseStamp(rawValue: .max)) {
             removed.append(oldest)
         }
-        if !removed.isEmpty, totals.limit.isGiven == 0 { hasEvictedByDefault = true }
+        if !removed.isEmpty, totals.limit.isGiven == 0 { transaction.hasEvictedByDefault = true }
         return removed
     }
 
@@ -80,7 +80,7 @@ extension ArchiveWriter {
     private func lastUse(_ candidate: EvictionCandidate) -> UseStamp? {
         guard let key = candidate.key else { return nil }
         let known = isOnFullDisk ? nil : owner?.lastUse(ofKey: key, entryID: candidate.id)
-        guard let here = touchesInTransaction[candidate.id] else { return known }
+        guard let here = transaction.uses[candidate.id] else { return known }
         return known.map { max($0, here) } ?? here
     }
 

@@ -8,22 +8,24 @@ extension ArchiveWriter {
     func replaceMigrated(_ built: [BuiltEntry]) throws(SQLiteError) -> ReplacedEntries {
         var replaced = ReplacedEntries()
         for var entry in built {
-            if let old = entry.old {
-                // By its id: the index of keys would be read at a random place. Another revision was written since, and the builder looks
-                // at it again.
-                if try index.revision(of: entry.id) == entry.revision {
-                    switch entry.outcome {
-                    case .migrated(let new): try replace(old, by: new, &entry, &replaced.removed)
-                    case .removed: try drop(old, &replaced.removed)
-                    case .values, .noPlace, .undecodable: break
-                    }
-                    CrashPoint.reached(.entryMigrated)
-                }
+            // By its id: the index of keys would be read at a random place. Another revision was written since, and the builder looks at it
+            // again.
+            if let old = entry.old, try index.revision(of: entry.id) == entry.revision {
+                try put(&entry, inPlaceOf: old, &replaced.removed)
+                CrashPoint.reached(.entryMigrated)
             }
             replaced.built.append(entry)
         }
         replaced.evicted = try evict()
         return replaced
+    }
+
+    private func put(_ entry: inout BuiltEntry, inPlaceOf old: StoredEntry, _ removed: inout [RemovedEntry]) throws(SQLiteError) {
+        switch entry.outcome {
+        case .migrated(let new): try replace(old, by: new, &entry, &removed)
+        case .removed: try drop(old, &removed)
+        case .values, .noPlace, .undecodable: break
+        }
     }
 
     private func drop(_ old: StoredEntry, _ removed: inout [RemovedEntry]) throws(SQLiteError) {

@@ -81,7 +81,7 @@ extension ArchiveWriter {
             CrashPoint.reached(.entryUpdated)
             totals.bytes += Int64(entry.size) - present.size
             if Int64(entry.size) != present.size { hasChangedEntries = true }
-            touchesInTransaction[present.id] = stamp
+            transaction.uses[present.id] = stamp
             outcome.entryID = present.id
             try index.didStore(present.id, entry.indexed, isNew: false)
         } else {
@@ -170,26 +170,26 @@ extension ArchiveWriter {
         CrashPoint.reached(.touchDeleted)
         try index.didRemove(entryID)
         CrashPoint.reached(.deletionIndexed)
-        touchesInTransaction[entryID] = nil
+        transaction.uses[entryID] = nil
         totals.entries -= 1
         totals.bytes -= size
         hasChangedEntries = true
-        bytesRemoved += size
+        transaction.bytesRemoved += size
     }
 
     /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
     func removeAll() throws(SQLiteError) {
         try index.didRemoveAll()
-        changed.insertAll()
-        touchesInTransaction.removeAll()
-        bytesRemoved += totals.bytes
+        transaction.changed.insertAll()
+        transaction.uses.removeAll()
+        transaction.bytesRemoved += totals.bytes
         totals.entries = 0
         totals.bytes = 0
         totals.cleared = totals.nextID - 1
         totals.lowWater = totals.cleared
         totals.expiring = 0
         hasChangedEntries = true
-        isCleared = true
+        transaction.hasEmptied = true
     }
 
     /// Deletes up to `limit` entries that were there when the archive was emptied, and what is known of their use. In a transaction.

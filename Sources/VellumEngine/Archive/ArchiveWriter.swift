@@ -13,21 +13,29 @@ final class ArchiveWriter {
     var entryLimit = Int.max
     /// Whether limits are ignored, because the content of a damaged or foreign file is being copied.
     var isUnlimited = false
-    /// Whether the open transaction evicted an entry although no caller ever set the archive's size.
-    var hasEvictedByDefault = false
-    /// Whether that was logged.
+    /// Whether it was logged that an entry was evicted although no caller ever set the archive's size.
     var hasReportedDefault = false
     /// The store that knows of uses that are not in the file yet.
     weak var owner: (any DiskArchiveDelegate)?
-    /// Uses of entries that the open transaction overwrote: the owner learns of them when it ends.
-    var touchesInTransaction: [Int64: UseStamp] = [:]
     /// The search for obsolete records of the recency log continues after this stamp.
     var trimmedThrough = UseStamp.never
 
-    /// What the open transaction changed, for other processes.
-    var changed = ChangedKeys()
-    /// The number of the last commit among the archive's changes, where other processes can see it.
-    var lastChange: OwnChange?
+    /// What the open transaction did, or the last one.
+    var transaction = Transaction()
+
+    /// What one transaction does to the archive. Begins when the transaction first uses the archive, and ends with it.
+    struct Transaction {
+        /// The keys that it changes, for other processes.
+        var changed = ChangedKeys()
+        /// The number of its commit among the archive's changes, where other processes can see it.
+        var change: OwnChange?
+        /// The uses of entries that it overwrote: the owner learns of them when it is committed.
+        var uses: [Int64: UseStamp] = [:]
+        var bytesRemoved: Int64 = 0
+        var hasEmptied = false
+        /// Whether it evicted an entry although no caller ever set the archive's size.
+        var hasEvictedByDefault = false
+    }
 
     /// The index, which each write keeps up to date.
     let index: IndexWriter
@@ -48,8 +56,8 @@ final class ArchiveWriter {
     private var cacheVersion: String?
 
     private var mirror: LimitMirror?
-    /// Where the archive is listed once it is loaded.
-    unowned var loaded: LoadedArchives?
+    /// Where the archive is listed.
+    unowned var registry: ArchiveRegistry?
 
     func serve(_ diskArchive: DiskArchive) {
         openArchive = ObjectIdentifier(diskArchive)
@@ -68,10 +76,6 @@ final class ArchiveWriter {
     private var storedRow: ArchiveTotals
     /// Whether an entry that is already in the file was removed, or its size changed, since the row was loaded or written.
     var hasChangedEntries = false
-    /// Whether the open transaction emptied the archive.
-    var isCleared = false
-    /// Bytes that were removed since free pages were last returned to the file system.
-    var bytesRemoved: Int64 = 0
 
     /// The statements that are kept prepared.
     enum StaticStatement: Int, CaseIterable {
@@ -132,7 +136,7 @@ final class ArchiveWriter {
     }
 
     /// Notes that the transaction changes a key, which is announced to other processes.
-    func noteChange(of key: EntryKey) { changed.insert(checksum.hash.of(key)) }
+    func noteChange(of key: EntryKey) { transaction.changed.insert(checksum.hash.of(key)) }
 
     /// How many rows the last statement changed.
     var changesCount: Int64 { connection.changesCount }
@@ -143,7 +147,7 @@ final class ArchiveWriter {
     ///
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
     func load() throws(SQLiteError) {
-        loaded?.add(self, wasValid: storedTotals != nil)
+        registry?.join(self, isLoaded: storedTotals != nil)
         guard storedTotals == nil else { return }
         try index.load()
         let load = try statement(.loadTotals)
@@ -196,10 +200,7 @@ final class ArchiveWriter {
     func invalidate() {
         storedTotals = nil
         index.invalidate()
-        changed = ChangedKeys()
-        touchesInTransaction.removeAll()
-        hasEvictedByDefault = false
-        isCleared = false
+        transaction = Transaction()
     }
 
     /// Makes the new limit known before the totals are loaded again.

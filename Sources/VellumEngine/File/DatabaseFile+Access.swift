@@ -49,7 +49,7 @@ extension DatabaseFile {
         of number: Int64, _ body: (WriteConnection, ArchiveWriter) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
         try withWriter { (writer) throws(Failure) -> Result? in
-            guard let archive = writer.archive(number) else { return nil }
+            guard let archive = writer.archives[number] else { return nil }
             return try body(writer, archive)
         }
     }
@@ -67,5 +67,5 @@ extension DatabaseFile {
     }
 
     /// The delegates of the file's open archives.
-    var delegates: [any DiskArchiveDelegate] { withWriter { $0.owners } ?? [] }
+    var delegates: [any DiskArchiveDelegate] { withWriter { $0.archives.owners } ?? [] }
 }

@@ -20,7 +20,7 @@ package struct ListedArchive: Sendable {
 extension DatabaseFile {
     /// Returns the archives of the file in the order of their creation. Blocks for the disk, and reads some rows of each.
     package func archiveList() throws(VellumError) -> [ListedArchive] {
-        let open = withWriter { $0.allArchives.map(\.id) } ?? []
+        let open = withWriter { $0.archives.all.map(\.id) } ?? []
         try withUsableFile { () throws(SQLiteError) in
             for number in open { try writeTouchesBeforeQuery(of: number) }
         }
@@ -104,11 +104,11 @@ extension WriteConnection {
         try commitBatch()
         guard let found = try ArchiveTable.find(name, on: connection) else { return false }
         let id = found.id
-        let known = self.archive(id)
+        let known = archives[id]
         let archive = known ?? ArchiveWriter(found, name: name, connection: connection)
         // Listed while it changes, so that other processes are told.
-        if known == nil { add(archive) }
-        defer { if known == nil { remove(id) } }
+        if known == nil { archives.add(archive) }
+        defer { if known == nil { archives.remove(id) } }
         try transaction { () throws(SQLiteError) in
             try archive.load()
             try archive.index.drop()

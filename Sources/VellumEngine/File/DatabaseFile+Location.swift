@@ -92,7 +92,7 @@ extension DatabaseFile {
         readers.close(keepingLog: keepingLog)
         let owners = closeWriter(as: .vanished) { writer in
             if keepingLog { writer.connection.keepLog() }
-            return writer.owners
+            return writer.archives.owners
         }
         FileRegistry.shared.remove(self, identity)
         for owner in owners ?? [] { owner.archiveDidLoseWrites(.vanished) }

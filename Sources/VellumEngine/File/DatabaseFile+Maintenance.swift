@@ -109,14 +109,8 @@ extension DatabaseFile {
         var hasMore = true
         do throws(SQLiteError) {
             while hasMore, !isLogLong {
-                // Asked under the lock, so that no thread begins to try in between.
-                var isLeftToAnother = false
-                hasMore =
-                    try withWriter { (writer) throws(SQLiteError) in
-                        isLeftToAnother = writer.isOnFullDisk
-                        return isLeftToAnother ? true : try writer.deleteCleared(limit: 256)
-                    } ?? false
-                guard !isLeftToAnother else { return hasMore }
+                guard let isDone = try deleteManyCleared() else { return true }
+                hasMore = !isDone
                 letWritersIn()
             }
         } catch {
@@ -126,6 +120,16 @@ extension DatabaseFile {
         }
         if hasMore { try checkpoint() }
         return hasMore
+    }
+
+    /// - Returns: Whether none are left; `nil` if a thread that writes on the full disk deletes them.
+    private func deleteManyCleared() throws(SQLiteError) -> Bool? {
+        let isDone = try withWriter { (writer) throws(SQLiteError) -> Bool? in
+            // Asked under the lock, so that no thread begins to try in between.
+            writer.isOnFullDisk ? nil : try !writer.deleteCleared(limit: 256)
+        }
+        // A file that is closed has none.
+        return isDone ?? true
     }
 
     /// Deletes as many as a full disk has room for: the key of each may be on a page of its own, which needs room in the log.
@@ -172,7 +176,7 @@ extension DatabaseFile {
     /// - Returns: Whether there are more.
     @discardableResult
     func writeAllTouches() throws(SQLiteError) -> Bool {
-        let archives = withWriter { $0.allArchives.map { ($0.id, $0.owner?.pendingTouchCount ?? 0) } } ?? []
+        let archives = withWriter { $0.archives.all.map { ($0.id, $0.owner?.pendingTouchCount ?? 0) } } ?? []
         var hasMore = false
         for (number, count) in archives {
             var left = count

@@ -12,7 +12,7 @@ extension DatabaseFile {
         if !onlyCommitted, openBatch.exists.load(ordering: .acquiring) {
             return try withWriter { (writer) throws(SQLiteError) -> Result? in
                 // The totals of a batch are in memory until it is committed, and a reader reads their row.
-                if let archive = writer.archive(number), writer.batch != nil { try archive.writeTotals() }
+                if let archive = writer.archives[number], writer.batch != nil { try archive.writeTotals() }
                 do throws(SQLiteError) {
                     return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
                 } catch {

@@ -184,8 +184,8 @@ extension DatabaseFile {
                         interceptor: interceptor)
                     archive.serve(diskArchive)
                     // A store that was opened without the version must not go on beside this one.
-                    if let open = writer.archive(number), open !== archive { open.versionWasReplaced() }
-                    writer.add(archive)
+                    if let open = writer.archives[number], open !== archive { open.versionWasReplaced() }
+                    writer.archives.add(archive)
                     return (diskArchive, replaced)
                 }
             }
@@ -258,7 +258,7 @@ extension DatabaseFile {
             } catch {
                 Log.error("Relaxed writes could not be committed when an archive was closed.", error)
             }
-            writer.remove(diskArchive.number)
+            writer.archives.remove(diskArchive.number)
         }
     }
 }

@@ -21,16 +21,12 @@ extension DatabaseFile {
         }
         guard move(from: .open, to: .suspended) else { return }
         do throws(SQLiteError) {
-            // The same lock order as everywhere else.
-            try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
-                checkpointer = nil
-                try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
-                    sync.release()
-                    readers.suspend()
-                    try withWriter { (writer) throws(SQLiteError) in
-                        try writer.commitBatch()
-                        try writer.release()
-                    }
+            try releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
+                sync.release()
+                readers.suspend()
+                try withWriter { (writer) throws(SQLiteError) in
+                    try writer.commitBatch()
+                    try writer.release()
                 }
             }
             // The last connection that closes may have removed the log.
@@ -42,6 +38,14 @@ extension DatabaseFile {
         }
     }
 
+    /// Releases the connection that checkpoints, and runs `body` with what syncs the log, in the lock order of everything else.
+    func releasingConnections(_ body: (inout sending LogSync) throws(SQLiteError) -> sending Void) throws(SQLiteError) {
+        try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
+            checkpointer = nil
+            try syncing.withLock(body)
+        }
+    }
+
     /// Reopens the file after ``suspend()``. Does nothing if the file is not suspended.
     ///
     /// - Throws: ``VellumError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it is no longer at its path.
@@ -49,8 +53,8 @@ extension DatabaseFile {
         guard forkGuard.isThisProcess else { throw .forked }
         try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
         scheduleWritingTouches()
-        if withWriter({ $0.nextSweep }) != nil { scheduleSweep() }
-        if withWriter({ $0.allArchives.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
+        if withWriter({ $0.archives.nextSweep }) != nil { scheduleSweep() }
+        if withWriter({ $0.archives.all.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
         if withWriter(\.mayHoldCleared) ?? false { scheduleDeletingCleared() }
     }
 

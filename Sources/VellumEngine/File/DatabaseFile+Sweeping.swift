@@ -29,7 +29,7 @@ extension DatabaseFile {
             do throws(SQLiteError) {
                 if try file.sweep() {
                     file.scheduleSweep(afterMilliseconds: 10)
-                } else if let end = file.withWriter({ $0.nextSweep }) {
+                } else if let end = file.withWriter({ $0.archives.nextSweep }) {
                     file.scheduleSweep(for: end)
                 }
             } catch {
@@ -57,7 +57,7 @@ extension DatabaseFile {
     func sweep() throws(SQLiteError) -> Bool {
         var hasMore = false
         var failure: SQLiteError?
-        for number in withWriter({ $0.allArchives.compactMap { $0.openArchive == nil ? nil : $0.id } }) ?? [] {
+        for number in withWriter({ $0.archives.all.compactMap { $0.openArchive == nil ? nil : $0.id } }) ?? [] {
             do throws(SQLiteError) {
                 if try sweep(number) { hasMore = true }
             } catch {
@@ -77,16 +77,7 @@ extension DatabaseFile {
     private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
         let swept = try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
             let now = clock.now()
-            if archive.hasPolicies, !archive.policiesWritten.isRecent(at: now) {
-                if try archive.hasWrittenPolicies(at: now) {
-                    archive.policiesWritten = now
-                } else {
-                    try writer.transaction { () throws(SQLiteError) in
-                        try archive.load()
-                        try archive.writePolicies(at: now)
-                    }
-                }
-            }
+            try writePoliciesDaily(of: archive, writer, at: now)
             var more = false
             if archive.sweepMap.earliest <= now || archive.sweepMap.hasUnread {
                 // Other processes may have changed the retention policies since.
@@ -101,6 +92,18 @@ extension DatabaseFile {
         guard let (more, state) = swept else { return false }
         scheduleMaintenance(state)
         return more
+    }
+
+    private func writePoliciesDaily(of archive: ArchiveWriter, _ writer: WriteConnection, at now: WallInstant) throws(SQLiteError) {
+        guard archive.hasPolicies, !archive.policiesWritten.isRecent(at: now) else { return }
+        guard try !archive.hasWrittenPolicies(at: now) else {
+            archive.policiesWritten = now
+            return
+        }
+        try writer.transaction { () throws(SQLiteError) in
+            try archive.load()
+            try archive.writePolicies(at: now)
+        }
     }
 
     private func sweep(_ block: Int64, of archive: ArchiveWriter, _ writer: WriteConnection, at now: WallInstant) throws(SQLiteError) {

@@ -37,7 +37,7 @@ extension DatabaseFile {
         setChanges(of: &outcomes, by: archives)
         committed(outcomes)
         CrashPoint.reached(.memoryUpdated)
-        writer.forgetTouchesInTransaction()
+        writer.archives.forgetUses()
     }
 
     /// Runs the writes in the transaction that relaxed writes share, and commits that if it is full or the file is shared.
@@ -60,7 +60,7 @@ extension DatabaseFile {
         }
         committed(outcomes)
         CrashPoint.reached(.relaxedWriteInMemory)
-        writer.forgetTouchesInTransaction()
+        writer.archives.forgetUses()
         if writer.batch?.isFull ?? false { try writer.commitBatch() }
     }
 
@@ -77,7 +77,7 @@ extension DatabaseFile {
 
     /// Notes in each outcome the number under which its commit was announced.
     private func setChanges(of outcomes: inout [WriteOutcome], by archives: [ArchiveWriter]) {
-        for (index, archive) in archives.enumerated() { outcomes[index].change = archive.lastChange }
+        for (index, archive) in archives.enumerated() { outcomes[index].change = archive.transaction.change }
     }
 
     /// Returns the archive of each write. Usually all writes have the same one.
@@ -92,7 +92,7 @@ extension DatabaseFile {
             }
             // It may have been opened with another version of its cache in this process.
             guard !write.archive.isReplaced else { throw .versionReplaced }
-            guard let archive = writer.archive(write.archive.number) else { throw .closedArchive }
+            guard let archive = writer.archives[write.archive.number] else { throw .closedArchive }
             last = (write.archive, archive)
             archives.append(archive)
         }
@@ -152,7 +152,7 @@ extension DatabaseFile {
             hasBatch = writer.batch != nil
             bytesRemoved = writer.bytesRemoved
             mayHoldCleared = writer.mayHoldCleared
-            earliestEnd = writer.earliestWrittenEnd
+            earliestEnd = writer.archives.earliestWrittenEnd
             evictionsByDefault = writer.takeEvictionsByDefault()
         }
     }

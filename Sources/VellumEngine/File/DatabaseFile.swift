@@ -112,19 +112,15 @@ package final class DatabaseFile: Sendable {
                 guard error.isDamage else { throw error }
                 damage = error
             }
-            // The same lock order as everywhere else.
-            try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
-                checkpointer = nil
-                try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) in
-                    sync = LogSync()
-                    readers.close()
-                    CrashPoint.reached(.closingReadersClosed)
-                    do throws(SQLiteError) {
-                        damage = try closeWriter() ?? damage
-                    } catch {
-                        readers.reopen()
-                        throw error
-                    }
+            try releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
+                sync = LogSync()
+                readers.close()
+                CrashPoint.reached(.closingReadersClosed)
+                do throws(SQLiteError) {
+                    damage = try closeWriter() ?? damage
+                } catch {
+                    readers.reopen()
+                    throw error
                 }
             }
             FileRegistry.shared.remove(self, identity)

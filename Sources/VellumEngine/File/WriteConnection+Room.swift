@@ -3,11 +3,11 @@ internal import VellumCore
 // Room on the disk, which the log and the file need before they grow.
 
 extension WriteConnection {
-    /// Whether transactions take as little space as possible: see ``LoadedArchives/areOnFullDisk``.
-    var isOnFullDisk: Bool { loaded.areOnFullDisk }
+    /// Whether transactions take as little space as possible: see ``ArchiveRegistry/retriesOnFullDisk``.
+    var isOnFullDisk: Bool { archives.retriesOnFullDisk > 0 }
 
     /// Begins or ends a try of a thread to write on the full disk.
-    func useLittleSpace(_ isNeeded: Bool) { loaded.retriesOnFullDisk += isNeeded ? 1 : -1 }
+    func useLittleSpace(_ isNeeded: Bool) { archives.retriesOnFullDisk += isNeeded ? 1 : -1 }
 
     /// Makes the next transaction look whether the file has room.
     func forgetRoom() { bytesWithRoom = 0 }

@@ -21,9 +21,9 @@ extension WriteConnection {
         _ version: String, of archive: ArchiveWriter, mayReplace: Bool, at now: WallInstant
     ) throws(SQLiteError) -> ReplacedVersion? {
         if try ArchiveTable.version(of: archive.id, on: connection)?.version == version { return nil }
-        let open = self.archive(archive.id)
+        let open = archives[archive.id]
         // Listed while it changes, so that other processes are notified.
-        add(archive)
+        archives.add(archive)
         do throws(SQLiteError) {
             let replaced = try transaction { () throws(SQLiteError) in
                 // Read again, because no other process can change it during this transaction.
@@ -33,7 +33,7 @@ extension WriteConnection {
             open?.versionWasReplaced()
             return replaced
         } catch {
-            if let open { add(open) } else { remove(archive.id) }
+            if let open { archives.add(open) } else { archives.remove(archive.id) }
             throw error
         }
     }

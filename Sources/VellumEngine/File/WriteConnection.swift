@@ -27,8 +27,7 @@ final class WriteConnection {
     let pageSize: Int64
     /// The file has so many bytes at least; 0 if that must be found out.
     var bytesWithRoom: Int64 = 0
-    private var archives: [Int64: ArchiveWriter] = [:]
-    let loaded = LoadedArchives()
+    let archives = ArchiveRegistry()
     /// Archives of which a warning was logged, because two versions of a cache replaced each other.
     var warnedOfVersions: Set<Int64> = []
     private var dataVersion: UInt32?
@@ -74,8 +73,8 @@ final class WriteConnection {
         (begin, commit) = (try new.prepare(SQL.beginWriting), try new.prepare(SQL.commit))
         pageCount = try new.prepare(SQL.pageCount)
         bytesWithRoom = 0
-        loaded.invalidate()
-        for archive in archives.values { archive.use(new) }
+        archives.invalidate()
+        for archive in archives.all { archive.use(new) }
         connection = new
         connection.watchLog()
         dataVersion = nil
@@ -86,33 +85,6 @@ final class WriteConnection {
     func countCommit() { commits += 1 }
 
     // MARK: Archives
-
-    /// Adds an archive, in place of an earlier writer of the same one.
-    func add(_ archive: ArchiveWriter) {
-        archives[archive.id] = archive
-        archive.loaded = loaded
-    }
-
-    /// Removes an archive that was closed or deleted.
-    func remove(_ id: Int64) { archives[id] = nil }
-
-    /// When the first known entry expires.
-    var earliestEnd: WallInstant { archives.values.reduce(.never) { min($0, $1.sweepMap.earliest) } }
-
-    /// When the first entry expires of those that the last transaction wrote.
-    var earliestWrittenEnd: WallInstant { loaded.inTransaction.reduce(.never) { min($0, $1.sweepMap.earliest) } }
-
-    /// When the next sweep is due; `nil` if none is ever needed. An archive with policies needs one at least once a day, which writes them.
-    var nextSweep: WallInstant? {
-        let end = earliestEnd
-        return end != .never || archives.values.contains(where: \.hasPolicies) ? end : nil
-    }
-
-    func archive(_ id: Int64) -> ArchiveWriter? { archives[id] }
-
-    var owners: [any DiskArchiveDelegate] { archives.values.compactMap(\.owner) }
-
-    var allArchives: [ArchiveWriter] { Array(archives.values) }
 
     /// The number of bytes removed since space was last returned to the file system.
     private(set) var bytesRemoved: Int64 = 0
@@ -218,11 +190,6 @@ final class WriteConnection {
         }
     }
 
-    /// Discards the touches of a committed transaction, which the owners have applied.
-    func forgetTouchesInTransaction() {
-        for archive in loaded.inTransaction where !archive.touchesInTransaction.isEmpty { archive.touchesInTransaction.removeAll() }
-    }
-
     /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
     func noticeLostBatch() {
         if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
@@ -231,7 +198,7 @@ final class WriteConnection {
     private func loseBatch(_ error: SQLiteError) {
         batch = nil
         rollBack()
-        for owner in owners { owner.archiveDidLoseWrites(VellumError(error)) }
+        for owner in archives.owners { owner.archiveDidLoseWrites(VellumError(error)) }
     }
 
     private func beginTransaction() throws(SQLiteError) {
@@ -239,17 +206,17 @@ final class WriteConnection {
         if let changesFile, changesFile.page.isRetired { throw .vanished }
         try begin.run()
         CrashPoint.reached(.begun)
-        loaded.inTransaction.removeAll(keepingCapacity: true)
+        archives.beginTransaction()
         let version = connection.dataVersion()
         if version != dataVersion {
-            loaded.invalidate()
+            archives.invalidate()
             dataVersion = version
             bytesWithRoom = 0
         }
     }
 
     private func commitTransaction() throws(SQLiteError) {
-        for archive in loaded.inTransaction { try archive.writeTotals() }
+        for archive in archives.inTransaction { try archive.writeTotals() }
         CrashPoint.reached(.totalsStored)
         try makeRoom()
         let announced = try announce()
@@ -267,12 +234,10 @@ final class WriteConnection {
         commits += 1
         CrashPoint.reached(.changesFinished)
         dataVersion = connection.dataVersion()  // Our own commits change it, too.
-        for archive in loaded.inTransaction {
-            bytesRemoved += archive.bytesRemoved
-            archive.bytesRemoved = 0
-            if archive.isCleared { mayHoldCleared = true }
-            archive.isCleared = false
-            if archive.hasEvictedByDefault, !archive.hasReportedDefault {
+        for archive in archives.inTransaction {
+            bytesRemoved += archive.transaction.bytesRemoved
+            if archive.transaction.hasEmptied { mayHoldCleared = true }
+            if archive.transaction.hasEvictedByDefault, !archive.hasReportedDefault {
                 archive.hasReportedDefault = true
                 evictionsByDefault.append((archive.name, archive.totals.limit.size))
             }
@@ -284,14 +249,13 @@ final class WriteConnection {
     /// - Returns: The number of the last change; `nil` if nothing is announced.
     private func announce() throws(SQLiteError) -> UInt64? {
         guard let changesFile else { return nil }
-        let changed = loaded.inTransaction.filter { !$0.changed.isEmpty }
+        let changed = archives.inTransaction.filter { !$0.transaction.changed.isEmpty }
         guard !changed.isEmpty else { return nil }
         let announced = changesFile.page.announce(
-            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.changed.hashes) }, by: changesFile.author,
+            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.transaction.changed.hashes) }, by: changesFile.author,
             of: changesFile.process)
         for (archive, change) in zip(changed, announced.changes) {
-            archive.lastChange = change
-            archive.changed = ChangedKeys()
+            archive.transaction.change = change
         }
         guard !changesFile.page.isRetired else {
             finish(announced.last)
@@ -306,7 +270,7 @@ final class WriteConnection {
 
     private func rollBack() {
         CrashPoint.reached(.rollingBack)
-        loaded.invalidate()
+        archives.invalidate()
         guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)

@@ -1,4 +1,3 @@
-internal import Dispatch
 public import VellumCore
 
 /// The state of a store that its archive calls back.
@@ -71,7 +70,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
             lost = memory.markMemoryOnly(entries)
         } else {
             let effects = memory.remove(entries, keepingUses: cause == .migrated)
-            DispatchQueue.global().async { withExtendedLifetime(effects) {} }
+            BlockingPool.start { withExtendedLifetime(effects) {} }
             lost = entries.map(\.key)
         }
         guard !lost.isEmpty else { return }
@@ -85,7 +84,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
     func archiveDidLoseWrites(_ error: VellumError) {
         // The disk may be calling inside a lock, so the payloads are released on another thread.
         let effects = memory.removeAll()
-        DispatchQueue.global().async { withExtendedLifetime(effects) {} }
+        BlockingPool.start { withExtendedLifetime(effects) {} }
         archiveDidReport(.failure(error))
     }
 
@@ -93,7 +92,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
     func archiveWasReplaced() {
         // Also fills that began before find that something was written meanwhile.
         let effects = memory.removeAll(isWrite: true)
-        DispatchQueue.global().async { withExtendedLifetime(effects) {} }
+        BlockingPool.start { withExtendedLifetime(effects) {} }
     }
 
     /// Whether a query need not try to decode the entry again.

@@ -68,7 +68,7 @@ extension DatabaseFile {
     /// Builds one batch of each index that is not whole. Returns whether there is more to do.
     private func buildIndexes() throws(SQLiteError) -> Bool {
         let archives = withWriter { writer in
-            writer.allArchives.compactMap { archive in archive.index.shape.map { (archive.id, archive.checksum, $0) } }
+            writer.archives.all.compactMap { archive in archive.index.shape.map { (archive.id, archive.checksum, $0) } }
         }
         var hasMore = false
         for (number, checksum, shape) in archives ?? [] where try buildIndex(number, checksum, shape) { hasMore = true }
@@ -108,7 +108,7 @@ extension DatabaseFile {
         try withWriter { (writer) throws(SQLiteError) in
             guard writer.batch == nil else { return }
             let connection = writer.connection
-            for archive in writer.allArchives {
+            for archive in writer.archives.all {
                 guard let shape = archive.index.shape, !shape.hasNoIndexes else { continue }
                 let reader = ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection)
                 guard try reader.extent(of: shape).isUsable, try reader.totals().entries >= 1000 else { continue }

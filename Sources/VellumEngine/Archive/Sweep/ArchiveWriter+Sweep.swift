@@ -107,7 +107,7 @@ extension ArchiveWriter {
     }
 
     func lastUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
-        let known = max(owner?.lastUse(ofKey: entry.key, entryID: entry.id) ?? .never, touchesInTransaction[entry.id] ?? .never)
+        let known = max(owner?.lastUse(ofKey: entry.key, entryID: entry.id) ?? .never, transaction.uses[entry.id] ?? .never)
         let written = try ArchiveReader(id: id, checksum: checksum, connection: connection).lastUse(ofKey: entry.key)
         return max(known, written?.stamp ?? .never)
     }

@@ -21,7 +21,7 @@ extension Recovery {
             let added = try writer.archive(named: archive.name, withLimit: found.limit ?? .unknown)
             let rows = ArchiveWriter(added, name: archive.name, connection: target)
             rows.isUnlimited = true
-            writer.add(rows)
+            writer.archives.add(rows)
             if let version = found.cacheVersion { _ = try writer.setVersion(version, of: rows, mayReplace: true, at: now) }
             let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
             while let found = entries.next(512) {
