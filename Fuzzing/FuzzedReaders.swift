@@ -17,30 +17,37 @@ enum FuzzedReaders {
 
     static func names(_ input: Data) {
         let text = String(decoding: input, as: UTF8.self)
-        for rule in [CaseSensitivity.sensitive, .insensitive] {
-            // Reads any text as a file name.
-            _ = SafeName.text(from: text)
-            // Converts any key to a file name.
-            guard case .named(let name) = SafeName.location(of: text, rule) else { continue }
-            require(name.utf8.count <= SafeName.longest, "A name is not longer than the system allows.")
-            require(!name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
-            require(!["", ".", ".."].contains(name), "A name is a valid file name.")
-            require(SafeName.text(from: name).map { Array($0.utf8) } == Array(text.utf8), "A name converts back to its key.")
+        // Reads any text as a file name, and as what an encoder returned.
+        _ = FileName.text(from: text)
+        _ = URLText.url(withPath: text)
+        for encoder in [Filename.Encoder.base64, .base64URL, .noEncoding] {
+            _ = encoder.key(from: text)
+            let key = encoder.key(from: encoder.encodedString(representing: Filename(rawValue: text)))
+            require(key.map { Array($0.rawValue.utf8) } == Array(text.utf8), "An encoded key converts back.")
         }
-        let (encoded, _) = Base64.encoded(text)
-        require(Base64.decoded(encoded).map { Array($0.utf8) } == Array(text.utf8), "Base64 round-trips.")
-        require(Base64.decoded(Base64.inURLAlphabet(encoded)).map { Array($0.utf8) } == Array(text.utf8), "The URL alphabet round-trips.")
-        _ = Base64.decoded(text)
+        for rule in [CaseSensitivity.sensitive, .insensitive] {
+            // Converts any text to a file name.
+            let file = FileName(of: text, rule)
+            require(file.name.utf8.count <= FileName.longest, "A name is not longer than the system allows.")
+            require(!file.name.utf8.contains(0) && !file.name.utf8.contains(UInt8(ascii: "/")), "A name stays in its folder.")
+            require(!["", ".", ".."].contains(file.name), "A name is a valid file name.")
+            require(file.isPlain || FileName.isMade(file.name), "A name that is not the text shows that it was made.")
+            require(file.isShortened == FileName.isShortened(file.name), "A shortened name shows that it is one.")
+            guard !file.isPlain, !file.isShortened else { continue }
+            require(FileName.text(from: file.name).map { Array($0.utf8) } == Array(text.utf8), "A name converts back to its text.")
+        }
     }
 
     static func longKeys(_ input: Data) {
-        if let (value, key) = LongKeyFile.parts(of: input) {
-            require(value.count + key.count + LongKeyFile.endCount == input.count, "Each byte is in the value, key or trailer.")
+        let text = String(decoding: input.prefix(input.count / 2), as: UTF8.self)
+        if let value = LongKeyFile.value(in: input, of: text) {
+            require(value.count + text.utf8.count + LongKeyFile.endCount == input.count, "Each byte is in the value, key or trailer.")
         }
-        let key = String(decoding: input.prefix(input.count / 2), as: UTF8.self)
+        if let length = LongKeyFile.textLength(of: input.suffix(LongKeyFile.endCount), size: input.count) {
+            require(length + LongKeyFile.endCount <= input.count, "A key is inside the file.")
+        }
         let value = Data(input.suffix(input.count / 3))
-        guard let parts = LongKeyFile.parts(of: value + LongKeyFile.end(for: key)) else { fatalError("A written file can be read.") }
-        require(parts.value == value && LongKeyFile.isKey(parts.key, key), "A written file round-trips.")
+        require(LongKeyFile.value(in: value + LongKeyFile.end(for: text), of: text) == value, "A written file round-trips.")
     }
 
     static func keys(_ input: Data) {

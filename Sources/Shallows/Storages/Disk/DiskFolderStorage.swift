@@ -9,11 +9,10 @@ public import VellumCore
 /// ```
 ///
 /// *Keys.* Any string is a key: empty, with `/`, `..` or NUL in it, 64 KiB long. ``filenameEncoder`` makes the name of its file. A name
-/// that no file can have is replaced by a safe one, in the folder. Files that earlier versions wrote under other names are found, and
-/// replaced when their keys are set. They are looked for under three spellings of the key: as it is given, composed (NFC) and
-/// decomposed (NFD).
+/// that no file can have is escaped. Files that the original Shallows wrote with the same encoder are read where they are, and removed
+/// when their keys are set or removed.
 ///
-/// *Ownership.* Everything in the folder belongs to the storage, also in the folders inside it that earlier versions made for keys with
+/// *Ownership.* Everything in the folder belongs to the storage, also in the folders inside it that the original made for keys with
 /// `/` in them: files whose names are keys are listed, and all are cleared. Do not place one storage's folder inside another's. Links are
 /// removed, and not followed.
 ///
@@ -60,7 +59,7 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
     ///
     /// - Parameters:
     ///   - folderURL: Where the files lie.
-    ///   - filenameEncoder: Makes names of keys. Folders of `.base64` and `.base64URL` can be opened under either.
+    ///   - filenameEncoder: Makes names of keys. A folder is opened with the encoder that it was written with.
     ///   - durability: What a value that was set survives once the call has returned.
     ///   - creatingDirectories: Whether the folder, and those above it, are made where they are missing.
     public convenience init(
@@ -107,8 +106,9 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
 
     /// The file that the value of the key is written to, named as ``filenameEncoder`` says wherever a file can have that name.
     ///
-    /// Until the key is set again, its value may lie in a file that an earlier version wrote under another name. Where a folder has the
-    /// name, the value is written beside it. So read values by ``retrieve(forKey:completion:)``, and not from this URL.
+    /// Until the key is set again, its value may lie in a file that the original wrote under another name. Where a folder of the original
+    /// has the name, the value is written beside it. If the name is too long for a file, the key follows the value in the file. So read
+    /// values by ``retrieve(forKey:completion:)``, and not from this URL.
     public func fileURL(forFilename filename: Filename) -> URL {
         let name = otherStorage == nil ? files.fileName(for: filename) : files.originalPath(for: filename)
         return folderURL.appendingPathComponent(name, isDirectory: false)

@@ -84,7 +84,7 @@ extension Folder {
     func kind(of name: String) throws(FileError) -> FileSystem.Kind? {
         switch try status(of: name) {
         case .value(let status): return status.kind
-        case .failure(-ENOENT): return nil
+        case .failure(-ENOENT), .failure(-ENOTDIR), .failure(-ENAMETOOLONG): return nil
         case .failure(let code): throw error(.opening, code, name)
         }
     }

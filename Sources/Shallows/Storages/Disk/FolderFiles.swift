@@ -22,16 +22,14 @@ final class FolderFiles: Sendable {
         var makesFolders = true
         /// By default that of the folder's volume.
         var caseSensitivity: CaseSensitivity?
-        var digest = KeyDigest.fnv1a
         var fileSystem = FileSystem.system
-        /// The state that concurrent users of the folder share.
+        /// The order of calls that concurrent users of the folder share.
         var shared = SharedFolder()
         var sweptFolders = TemporaryFiles.SweptFolders()
     }
 
     let names: FileNames
     let folder: Folder
-    let digest: KeyDigest
     let reader: FileReader
     let writer: FileWriter
     let shared: SharedFolder
@@ -42,7 +40,6 @@ final class FolderFiles: Sendable {
         self.folder = folder
         names = FileNames(
             encoder: configuration.encoder, caseSensitivity: configuration.caseSensitivity ?? .ofVolume(at: folder.path))
-        digest = configuration.digest
         reader = FileReader(folder: folder)
         writer = FileWriter(folder: folder, sync: configuration.sync, makesFolders: configuration.makesFolders)
         shared = configuration.shared
@@ -52,20 +49,12 @@ final class FolderFiles: Sendable {
     /// The name of the file that a key's value is written to. Reads nothing.
     ///
     /// The file holds the value and nothing else, unless the key is too long for a name (``LongKeyFile``).
-    func fileName(for key: Filename) -> String {
-        switch names.location(of: names.spelling(of: key)) {
-        case .named(let name): name
-        case .hashed(let text): LongKeyFile.name(digest: digest.digits(of: text), number: 0)
-        }
-    }
+    func fileName(for key: Filename) -> String { names.file(of: key).name }
 
     /// The path that the original gave to the file of a key; that of ``fileName(for:)`` if it may lead out of the folder or to another key's file.
     func originalPath(for key: Filename) -> String {
-        names.earlierPath(of: names.encoder.encodedString(representing: key)) ?? fileName(for: key)
+        names.originalPath(of: names.encoder.encodedString(representing: key)) ?? fileName(for: key)
     }
-
-    /// Removes what killed processes left in the folder, if this process has not done so.
-    func sweepOnce() { sweptFolders.sweepOnce(folder) }
 
     // MARK: Reading
 
@@ -73,72 +62,120 @@ final class FolderFiles: Sendable {
     ///
     /// - Complexity: O(size).
     func read(_ key: Filename) throws(FileError) -> Data? {
-        let spelling = names.spelling(of: key)
-        if let value = try read(spelling) { return value }
-        let earlier = names.earlierLocations(of: spelling)
-        for location in earlier {
-            if let value = try value(at: location, isEarlier: true) { return value }
+        let file = names.file(of: key)
+        if let value = try read(file) { return value }
+        let paths = names.originalPaths(of: key, file)
+        for path in paths where try hasOriginal(at: path) {
+            if case .value(let data) = try reader.contents(of: path) { return data }
         }
-        // Another thread may have moved it from an earlier location meanwhile.
-        return earlier.isEmpty ? nil : try read(spelling)
+        // A write may have replaced the original's file meanwhile.
+        return paths.isEmpty ? nil : try read(file)
     }
 
-    private func read(_ spelling: FileNames.Spelling) throws(FileError) -> Data? {
-        let location = names.location(of: spelling)
-        guard case .named(let name) = location else { return try value(at: location) }
-        switch try contents(of: name) {
-        case .value(let data): return data
+    private func read(_ file: FileName) throws(FileError) -> Data? {
+        switch try reader.contents(of: file.name) {
+        case .value(let data):
+            guard try isSpelledExactly(file.name) else { return nil }
+            return file.isShortened ? LongKeyFile.value(in: data, of: file.text) : data
         case .missing: return nil
-        case .folder: return try value(at: names.locationBesideFolder(spelling))
+        case .folder: return file.isPlain ? try read(names.fileBesideFolder(file)) : nil
         }
     }
 
-    /// - Parameter isEarlier: Whether an earlier version chose the location.
-    func value(at location: FileLocation, isEarlier: Bool = false) throws(FileError) -> Data? {
-        switch location {
-        case .hashed(let text): return try readLong(text)
-        case .named(let path):
-            guard try leadsInside(path) else { return nil }
-            do throws(FileError) {
-                guard case .value(let data) = try contents(of: path) else { return nil }
-                return data
-            } catch {
-                // A path of an earlier version may lead through a file, or be longer than paths may be.
-                if isEarlier, error.code == ENOTDIR || error.code == ENAMETOOLONG { return nil }
-                throw error
+    // MARK: Writing
+
+    /// Writes the value of a key. On failure the old value stays, and nothing is left of the new one.
+    ///
+    /// Two failures come after the value was written: ``VellumCore/FileError/Step/syncing`` and ``VellumCore/FileError/Step/removingOriginal``.
+    ///
+    /// - Complexity: O(size).
+    func write(_ value: Data, for key: Filename) throws(FileError) {
+        sweptFolders.sweepOnce(folder)
+        let file = names.file(of: key)
+        try writer.retrying { () throws(FileError) in
+            if try put(value, in: file) { return }
+            // The original made a folder of that name, for keys with `/` in them.
+            guard file.isPlain, try put(value, in: names.fileBesideFolder(file)) else {
+                throw folder.error(.renaming, EISDIR, file.name)
             }
         }
+        _ = try removeOriginals(of: key, file, .removingOriginal)
     }
 
-    /// The contents of the file of exactly this name.
-    func contents(of name: String) throws(FileError) -> FileReader.Contents {
-        let contents = try reader.contents(of: name)
-        guard names.caseSensitivity == .insensitive, case .value = contents, names.needsExactName(name) else { return contents }
-        return try hasExactly(name) ? contents : .missing
+    /// - Returns: `false` if there is a folder of that name.
+    private func put(_ value: Data, in file: FileName) throws(FileError) -> Bool {
+        let pieces = file.isShortened ? [value, LongKeyFile.end(for: file.text)] : [value]
+        return try writer.write(pieces) { (temporary) throws(FileError) in
+            if names.needsExactName(file.name) { try makeRoom(for: file.name) }
+            return try writer.rename(temporary, to: file.name)
+        }
+    }
+
+    /// Moves the file of another key away that the original wrote under the same letters in another case.
+    private func makeRoom(for name: String) throws(FileError) {
+        guard let found = try spelling(of: name), !found.hasSameBytes(as: name),
+            case .value(let data) = try reader.contents(of: found)
+        else { return }
+        let file = FileName(of: found, names.caseSensitivity)
+        if try read(file) == nil { _ = try put(data, in: file) }
+        _ = try unlink(found, .renaming)
+    }
+
+    // MARK: Removing
+
+    /// Removes the value of a key. Returns whether there was one.
+    ///
+    /// Files of the original are removed first, so that no older value comes back if the process ends in between.
+    func remove(_ key: Filename) throws(FileError) -> Bool {
+        let file = names.file(of: key)
+        let hadOriginal = try removeOriginals(of: key, file, .removing)
+        return try remove(file) || hadOriginal
+    }
+
+    private func remove(_ file: FileName) throws(FileError) -> Bool {
+        if try isSpelledExactly(file.name), try unlink(file.name, .removing) { return true }
+        guard file.isPlain, try folder.kind(of: file.name) == .folder else { return false }
+        return try remove(names.fileBesideFolder(file))
+    }
+
+    /// Removes the files that the original wrote for a key. Returns whether there was one. Its folders stay: a value that is written beside
+    /// one is looked for only while the folder is there.
+    private func removeOriginals(of key: Filename, _ file: FileName, _ step: FileError.Step) throws(FileError) -> Bool {
+        var existed = false
+        for path in names.originalPaths(of: key, file) where try hasOriginal(at: path) {
+            if try unlink(path, step) { existed = true }
+        }
+        return existed
+    }
+
+    /// Returns whether there was a file.
+    private func unlink(_ path: String, _ step: FileError.Step) throws(FileError) -> Bool {
+        let answer = try folder.unlink(path)
+        if answer == -ENOENT || answer == -EISDIR { return false }
+        guard answer == 0 else { throw folder.error(step, answer, path) }
+        let above = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { folder.folder(String(path[..<$0])) }
+        try writer.sync(above ?? folder, mayBeMissing: true)
+        return true
     }
 
     // MARK: Checking names
 
-    /// Whether a path of an earlier version leads through folders alone. A link may lead out of the folder.
-    func leadsInside(_ path: String) throws(FileError) -> Bool {
+    /// Whether the original wrote a file at this path, through folders alone: a link may lead out of the folder.
+    private func hasOriginal(at path: String) throws(FileError) -> Bool {
         for slash in path.utf8.indices where path.utf8[slash] == UInt8(ascii: "/") {
-            let above = String(path[..<slash])
-            switch try folder.status(of: above) {
-            case .value(let status): guard status.kind == .folder else { return false }
-            case .failure(-ENOENT), .failure(-ENOTDIR), .failure(-ENAMETOOLONG): return false
-            case .failure(let code): throw folder.error(.opening, code, above)
-            }
+            guard try folder.kind(of: String(path[..<slash])) == .folder else { return false }
         }
-        return true
+        return try folder.kind(of: path) == .file ? isSpelledExactly(path) : false
     }
 
-    /// Whether the folder has something under `name`, in this spelling.
-    func hasExactly(_ name: String) throws(FileError) -> Bool {
-        try spelling(of: name)?.hasSameBytes(as: EntryKey(name).normalized) == true
+    /// Whether the folder has something under `name` in this case, where the case is not part of the name.
+    private func isSpelledExactly(_ name: String) throws(FileError) -> Bool {
+        guard names.needsExactName(name) else { return true }
+        return try spelling(of: name)?.hasSameBytes(as: EntryKey(name).normalized) == true
     }
 
     /// How the folder spells what it has under `name`, in normal form; `nil` if it has nothing there.
-    func spelling(of name: String) throws(FileError) -> String? {
+    private func spelling(of name: String) throws(FileError) -> String? {
         switch try folder.spelling(of: name) {
         case .value(let bytes):
             // The end of the path that is inside the folder has as many parts as the name.
@@ -149,4 +186,9 @@ final class FolderFiles: Sendable {
         case .failure(let code): throw folder.error(.opening, code, name)
         }
     }
+}
+
+extension FileError.Step {
+    static let removingOriginal = FileError.Step(
+        "The value was written, but the file that an earlier version wrote for its key could not be removed", isWriting: true)
 }

@@ -1,15 +1,12 @@
 internal import Foundation
 internal import VellumCore
 
-/// What all storages on one folder share in this process, if they name it by the same path: the order of their calls, and a lock for
-/// what depends on several files.
+/// What all storages on one folder share in this process, if they name it by the same path: the order of their calls.
 ///
 /// A storage that is made anew for every call still reads what the one before it set.
 final class SharedFolder: Sendable {
     private static let folders = WeakTable<String, SharedFolder>()
 
-    /// Held while the location of a value depends on other files: for long keys, and beside a folder.
-    let locating = Locked(())
     private let lane = SerialQueue()
     /// The key in the table; `nil` if it is not there.
     private let path: String?
@@ -35,5 +32,26 @@ final class SharedFolder: Sendable {
         lane.run(layer: layer, key: key, call) { () -> Outcome<Value> in
             do throws(FileError) { return .success(try work()) } catch { return .failure(ShallowsError(error, layer: layer, key: key)) }
         }.map { [self] outcome in withExtendedLifetime(self) { outcome } }
+    }
+}
+
+extension ShallowsError {
+    init(_ error: FileError, layer: String, key: (any Sendable)?) {
+        let code: Code =
+            switch error.code {
+            case _ where error.isDiskFull: .diskFull
+            case EACCES, EPERM, EROFS: error.step.isWriting ? .readOnly : .inputOutput
+            default: .inputOutput
+            }
+        self.init(code, error.description, layer: layer, key: key, cause: error.underlying)
+    }
+}
+
+extension Reply {
+    /// The reply whose `nil` is a miss.
+    func orMiss<Wrapped: Sendable>(_ layer: String, _ key: any Sendable) -> Reply<Wrapped> where Value == Wrapped? {
+        map { outcome in
+            outcome.flatMap { value in value.map { .success($0) } ?? .failure(.miss(forKey: key, layer: layer)) }
+        }
     }
 }

@@ -71,7 +71,7 @@ struct CaseInsensitiveTests {
         #expect(try Set(files.keys()) == Set(Filename.tricky))
     }
 
-    @Test func aFileOfAnEarlierVersionIsFoundOnlyInItsOwnCase() throws {
+    @Test func aFileOfTheOriginalIsFoundOnlyInItsOwnCase() throws {
         try scratch.plant("old", at: "Photo.JPG")
         let files = files(.noEncoding)
         #expect(try files.string("Photo.JPG") == "old")
@@ -82,7 +82,7 @@ struct CaseInsensitiveTests {
         #expect(try files.keys() == ["Photo.JPG"])
         try files.write("new", for: "Photo.JPG")
         #expect(try files.string("Photo.JPG") == "new")
-        #expect(try scratch.files() == ["~sh-c-87-Photo.JPG"])
+        #expect(try scratch.files() == ["~sh-p-%50hoto.%4a%50%47"])
     }
 
     @Test func writingAKeyLeavesTheFileThatDiffersByCase() throws {
@@ -116,7 +116,6 @@ struct CaseInsensitiveTests {
         #expect(try plain.read("folder/File") == nil)
         #expect(try plain.remove("folder/File") == false)
         #expect(try plain.remove("Folder/File"))
-        #expect(try scratch.contents().contains("folder/Folder") == false)
     }
 
     /// P4: one key in either spelling, on a volume that keeps the spelling and does not tell it apart.

@@ -168,7 +168,7 @@ struct FailureTests {
             for step in [FileError.Step.opening, .reading, .listing] {
                 #expect(ShallowsError(FileError(step, code, ""), layer: "", key: nil).code == .inputOutput)
             }
-            for step in [FileError.Step.makingFolder, .creating, .writing, .renaming, .removing, .removingEarlier] {
+            for step in [FileError.Step.makingFolder, .creating, .writing, .renaming, .removing, .removingOriginal] {
                 #expect(ShallowsError(FileError(step, code, ""), layer: "", key: nil).code == .readOnly)
             }
         }

@@ -15,7 +15,7 @@ struct FileSyncTests {
         let (calls, root) = (calls, scratch.url.path)
         let name: @Sendable (UnsafePointer<CChar>) -> String = { path in
             let name = String(cString: path).replacing(root, with: "")
-            return name.contains(SafeName.temporaryPrefix) ? "temporary" : name
+            return name.contains(FileName.temporaryPrefix) ? "temporary" : name
         }
         return FolderFiles(
             .init(

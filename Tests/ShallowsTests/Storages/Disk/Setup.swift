@@ -34,7 +34,7 @@ final class Scratch: Sendable {
         }.map { String($0.dropFirst("folder/".count)) }
     }
 
-    /// Writes a file as an earlier version, or somebody else, would.
+    /// Writes a file as the original, or somebody else, would.
     func plant(_ value: String, at path: String) throws {
         let file = folder.path + "/" + path
         let end = try #require(file.utf8.lastIndex(of: UInt8(ascii: "/")))
@@ -43,7 +43,7 @@ final class Scratch: Sendable {
         #expect(FileManager.default.createFile(atPath: file, contents: Data(value.utf8)))
     }
 
-    /// The file of an earlier version: what the encoder said, appended to the folder's URL.
+    /// The file of the original: what the encoder said, appended to the folder's URL.
     func plantOriginal(_ value: String, for key: Filename, _ encoder: Filename.Encoder) throws {
         let file = folder.appendingPathComponent(encoder.encodedString(representing: key))
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

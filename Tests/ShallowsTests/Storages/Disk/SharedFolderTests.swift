@@ -42,7 +42,7 @@ struct SharedFolderTests {
         }
     }
 
-    /// A set beside a folder, while the folder is removed because its last file is.
+    /// A set beside a folder, while the last file of the folder is removed.
     @Test func aValueBesideAFolderIsNotLostBetweenTwoStorages() async throws {
         for _ in 0..<200 {
             try scratch.plant("old", at: "a/b")
