@@ -47,8 +47,6 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
     @usableFromInline var disposition: Disposition
     /// Whether `retrieve` and `set` throw the cause in its place.
     @usableFromInline var throwsCause = false
-    /// Whether the layer was asked, and may still do what the caller does not wait for.
-    var mayStillComplete = false
 
     @usableFromInline
     enum Disposition: Sendable {
@@ -120,9 +118,6 @@ extension ShallowsError {
 
     /// Whether it is about the call, and says nothing about what the storage has.
     var isOfTheCall: Bool { code == .cancelled || code == .wouldBlock }
-
-    /// Whether a set failed because a layer would have blocked, which may still take the value.
-    var isOfRefusedSet: Bool { (cause as? ShallowsError)?.mayStillComplete ?? false }
 
     /// What `retrieve` and `set` throw: the error as it was thrown first.
     @usableFromInline var underlyingError: any Error { throwsCause ? (cause ?? self) : self }

@@ -35,7 +35,7 @@ extension AnyStorage where Access == StorageKind.ReadWrite {
     /// Creates a storage that retrieves from one storage and sets to another.
     public init(storageName: String, read: ReadOnlyStorage<Key, Value>, write: WriteOnlyStorage<Key, Value>) {
         let (read, write) = (read.operations, write.operations)
-        self.init(storageName, read.with(set: write.set, fireAndForget: write.fireAndForget).with(isBuiltIn: write.isBuiltIn))
+        self.init(storageName, read.with(set: write.set, fireAndForget: write.fireAndForget))
     }
 
     /// Creates a storage that retrieves from one storage and sets to another, with the name of the first.
@@ -128,7 +128,7 @@ extension AnyStorage {
                     error.throwsCause = true
                     return .failure(error)
                 },
-                remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }, isBuiltIn: true))
+                remove: { _, _ in .success(()) }, removeAll: { _ in .success(()) }))
     }
 }
 

@@ -20,8 +20,6 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
     @usableFromInline let lockKey: @Sendable (Key) -> LockKey?
     /// Where the failure of a set is reported that has no completion.
     @usableFromInline let fireAndForget: Call
-    /// Whether a set asks only storages of this package, and none of the caller's own, which may answer at any time.
-    @usableFromInline let isBuiltIn: Bool
 
     @inlinable
     package init(
@@ -29,8 +27,7 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
         set: @escaping Set = { _, _, _ in .unsupported(.storageIsReadOnly) },
         remove: @escaping Remove = { _, _ in .unsupported(.storageCannotRemove) },
         removeAll: @escaping RemoveAll = { _ in .unsupported(.storageCannotRemove) },
-        lockKey: @escaping @Sendable (Key) -> LockKey? = { _ in nil }, fireAndForget: Call = .completing,
-        isBuiltIn: Bool = false
+        lockKey: @escaping @Sendable (Key) -> LockKey? = { _ in nil }, fireAndForget: Call = .completing
     ) {
         self.retrieve = retrieve
         self.set = set
@@ -38,7 +35,6 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
         self.removeAll = removeAll
         self.lockKey = lockKey
         self.fireAndForget = fireAndForget
-        self.isBuiltIn = isBuiltIn
     }
 }
 
@@ -53,38 +49,26 @@ extension StorageOperations {
     ) -> StorageOperations {
         StorageOperations(
             retrieve: retrieve ?? self.retrieve, set: set ?? self.set, remove: remove ?? self.remove,
-            removeAll: removeAll ?? self.removeAll, lockKey: lockKey ?? self.lockKey, fireAndForget: fireAndForget ?? self.fireAndForget,
-            isBuiltIn: isBuiltIn)
-    }
-
-    /// These operations, which also ask something else: something built in, or not.
-    func with(isBuiltIn: Bool) -> StorageOperations {
-        StorageOperations(
-            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget,
-            isBuiltIn: isBuiltIn)
+            removeAll: removeAll ?? self.removeAll, lockKey: lockKey ?? self.lockKey, fireAndForget: fireAndForget ?? self.fireAndForget)
     }
 
     /// These operations for other values: retrieving and setting are all that depends on them.
     @inlinable
     func withValues<OtherValue: Sendable>(
-        retrieve: @escaping StorageOperations<Key, OtherValue>.Retrieve, set: @escaping StorageOperations<Key, OtherValue>.Set,
-        isBuiltIn: Bool? = nil
+        retrieve: @escaping StorageOperations<Key, OtherValue>.Retrieve, set: @escaping StorageOperations<Key, OtherValue>.Set
     ) -> StorageOperations<Key, OtherValue> {
         StorageOperations<Key, OtherValue>(
-            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget,
-            isBuiltIn: isBuiltIn ?? self.isBuiltIn)
+            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget)
     }
 
     /// These operations under other keys: removing everything is all that does not depend on them.
     @inlinable
     func withKeys<OtherKey: Sendable>(
         retrieve: @escaping StorageOperations<OtherKey, Value>.Retrieve, set: @escaping StorageOperations<OtherKey, Value>.Set,
-        remove: @escaping StorageOperations<OtherKey, Value>.Remove, lockKey: @escaping @Sendable (OtherKey) -> LockKey?,
-        isBuiltIn: Bool? = nil
+        remove: @escaping StorageOperations<OtherKey, Value>.Remove, lockKey: @escaping @Sendable (OtherKey) -> LockKey?
     ) -> StorageOperations<OtherKey, Value> {
         StorageOperations<OtherKey, Value>(
-            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget,
-            isBuiltIn: isBuiltIn ?? self.isBuiltIn)
+            retrieve: retrieve, set: set, remove: remove, removeAll: removeAll, lockKey: lockKey, fireAndForget: fireAndForget)
     }
 }
 
@@ -134,7 +118,7 @@ extension StorageOperations {
             set: { value, key, _ in .success(set(value, key)) },
             remove: { key, _ in .success(remove(key)) },
             removeAll: { _ in .success(removeAll()) },
-            lockKey: { LockKey(of: storage, $0) }, isBuiltIn: true)
+            lockKey: { LockKey(of: storage, $0) })
     }
 }
 

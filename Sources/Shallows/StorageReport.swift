@@ -16,10 +16,6 @@ public struct StorageReport: Sendable, CustomStringConvertible {
         case fellThrough
         /// A value that a later layer had could not be set to an earlier one.
         case fillFailed
-        /// A value was set to some layers only, and their earlier values were restored.
-        case undone
-        /// The earlier values could not be restored.
-        case undoFailed
         /// A set without a completion failed.
         case setFailed
         /// A removal without a completion failed.

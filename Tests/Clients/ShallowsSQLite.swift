@@ -26,4 +26,10 @@ func compose(_ server: CityServer) -> Storage<Filename, City> {
     return cached
 }
 
+func copy(_ folder: DiskFolderStorage) async throws {
+    let files = folder.mapJSONObject(City.self)
+    for key in try await folder.keys() { try await cities.set(try await files.retrieve(forKey: key), forKey: key) }
+}
+
+try await copy(DiskStorage.main.folder("cities", in: .cachesDirectory))
 print(try await use(City(name: "Bern")), compose(CityServer()).storageName)

@@ -1,9 +1,11 @@
 import Foundation
-import ShallowsSQLite
+import Shallows
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
+
+@testable import ShallowsSQLite
 
 /// Values in memory are returned synchronously, unless an earlier call may change them.
 @Suite(.timeLimit(.minutes(1)))
@@ -23,23 +25,15 @@ struct SQLiteStorageMemoryTests {
 
     /// Runs `body` while the storage is busy.
     private func whileBusy(_ storage: SQLiteStorage<Data>, _ body: () async throws -> Void) async throws {
-        let folder = FakeFolder([("moved", data("moved"))])
-        let isImporting = AsyncStream.makeStream(of: Void.self)
+        let isBusy = AsyncStream.makeStream(of: Void.self)
         let mayGoOn = DispatchSemaphore(value: 0)
-        folder.beforeRemoving { _ in
-            isImporting.continuation.yield()
+        _ = storage.layer.whole(.completing) { (_) throws(VellumError) in
+            isBusy.continuation.yield()
             mayGoOn.wait()
         }
-        async let result = storage.importFiles(folder.importable)
-        for await _ in isImporting.stream { break }
-        do {
-            try await body()
-        } catch {
-            mayGoOn.signal()
-            throw error
-        }
-        mayGoOn.signal()
-        #expect(try await result.imported == 1)
+        for await _ in isBusy.stream { break }
+        defer { mayGoOn.signal() }
+        try await body()
     }
 
     @Test func aHitInMemoryIsSynchronousWhileTheFileIsBusy() async throws {

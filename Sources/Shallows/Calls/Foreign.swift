@@ -75,7 +75,6 @@ extension ShallowsError {
         var error = ShallowsError(
             .wouldBlock, "The storage answers later, and a task must not be blocked until then: use its async functions here.",
             layer: layer, key: key)
-        error.mayStillComplete = wasAsked
         if wasAsked { error.message += " It may still do what it was asked for." }
         return error
     }

@@ -83,15 +83,18 @@ extension StorageOperations {
         let work: @Sendable (Call) -> Reply<Value> = { [self] call in
             retrieve(key, call).then { [self] outcome in
                 outcome.then { value in
-                    guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }
-                    var changed = value
-                    modify(&changed)
-                    let new = changed
-                    return set(new, key, call).map { $0.map { new } }
+                    call.isCancelled ? .failure(.cancelled(layer: layer, key: key)) : set(value, modifiedBy: modify, key, call)
                 }
             }
         }
         guard let lockKey = lockKey(key) else { return work(call) }
         return KeyedMutex.ofUpdates.run(lockKey, layer: layer, call, work)
+    }
+
+    private func set(_ value: Value, modifiedBy modify: (inout Value) -> Void, _ key: Key, _ call: Call) -> Reply<Value> {
+        var changed = value
+        modify(&changed)
+        let new = changed
+        return set(new, key, call).map { $0.map { new } }
     }
 }

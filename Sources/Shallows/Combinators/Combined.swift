@@ -77,17 +77,12 @@ extension ErasableStorage where Access == StorageKind.ReadWriteRemove {
     /// Returns this storage in front of another, both of which can remove: removing removes from both.
     ///
     /// See ``combined(with:)`` for retrieving and setting. Every layer is asked to remove, even if one of them fails.
-    ///
-    /// - Parameters:
-    ///   - back: The other storage.
-    ///   - undoesPartialSets: Whether the front is given back its earlier value when the back fails to take a new one. Costs a retrieval
-    ///     from the front at every set.
     @inlinable
     public func combined<Back: RemovableStorageProtocol>(
-        with back: Back, undoingPartialSets undoesPartialSets: Bool = false
+        with back: Back
     ) -> RemovableStorage<ErasedKey, ErasedValue> where Back.Key == ErasedKey, Back.Value == ErasedValue {
         let (front, back) = (erased(), back.asRemovableStorage())
-        return LayeredStorage(front, back, undoes: undoesPartialSets).storage(.bothWays, layers: front.layers + back.layers)
+        return LayeredStorage(front, back).storage(.bothWays, layers: front.layers + back.layers)
     }
 
     /// Returns this storage, with every value also set to, and removed from, another.

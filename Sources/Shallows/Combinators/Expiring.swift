@@ -71,7 +71,6 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
                     operations.removeAll(call).then { outcome in outcome.then { datesAreRemoved ? dates.removeAll(call) : .success(()) } }
                 }
             )
-            .with(isBuiltIn: operations.isBuiltIn && dates.isBuiltIn)
         }
     }
 }

@@ -60,7 +60,7 @@ extension ErasableStorage {
                 set: { value, key, call in .transforming(key, name, key, call, transform) { operations.set(value, $0, call) } },
                 remove: { key, call in .transforming(key, name, key, call, transform) { operations.remove($0, call) } },
                 // Which keys are one is not known yet: updates of all of them exclude each other.
-                lockKey: { _ in LockKey(of: identity, ()) }, isBuiltIn: false)
+                lockKey: { _ in LockKey(of: identity, ()) })
         }
     }
 }

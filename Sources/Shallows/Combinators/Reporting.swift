@@ -1,6 +1,6 @@
 extension ErasableStorage {
-    /// Returns a storage that reports what no error says: layers that failed and were passed over, fills that failed, sets that were undone,
-    /// and failed sets without a completion.
+    /// Returns a storage that reports what no error says: layers that failed and were passed over, fills that failed, and failed sets
+    /// without a completion.
     ///
     /// ```swift
     /// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }

@@ -9,15 +9,16 @@ extension ErasableStorage {
     /// With `strict()` it stops and throws the error.
     public func strict() -> AnyStorage<Access, ErasedKey, ErasedValue> {
         erased().transforming { operations in
-            operations.with(retrieve: { key, call in
-                operations.retrieve(key, call).map { outcome in
-                    outcome.mapError { error in
-                        var error = error
-                        if error.disposition == .unknown { error.disposition = .failure }
-                        return error
-                    }
-                }
-            })
+            operations.with(retrieve: { key, call in operations.retrieve(key, call).map { $0.mapError(\.strict) } })
         }
+    }
+}
+
+extension ShallowsError {
+    /// The same error, as a failure if it says nothing about itself.
+    fileprivate var strict: ShallowsError {
+        var error = self
+        if disposition == .unknown { error.disposition = .failure }
+        return error
     }
 }

@@ -15,7 +15,6 @@ extension ErasableStorage {
                 remove: { storageKey, call in mutex.run(key, layer: name, call) { operations.remove(storageKey, $0) } },
                 removeAll: { call in mutex.run(key, layer: name, call) { operations.removeAll($0) } }
             )
-            .with(isBuiltIn: false)
         }
     }
 }

@@ -109,13 +109,7 @@ extension ErasableStorage {
                     case .now(.success(let value)): return .transformed(value, name, key, transformIn)  // The hit, without an allocation.
                     case .now(.failure(let error)): return .failure(error)
                     case .later(let promise):
-                        return .later(
-                            promise.then { outcome in
-                                switch outcome {
-                                case .success(let value): .transformed(value, name, key, transformIn)
-                                case .failure(let error): .failure(error)
-                                }
-                            })
+                        return .later(promise.then { outcome in outcome.then { .transformed($0, name, key, transformIn) } })
                     }
                 },
                 set: { value, key, call in
@@ -133,14 +127,10 @@ extension ErasableStorage {
             operations.withValues(
                 retrieve: { key, call in
                     operations.retrieve(key, call).then { outcome in
-                        switch outcome {
-                        case .success(let value): .transforming(value, name, key, call, transformIn) { .success($0) }
-                        case .failure(let error): .failure(error)
-                        }
+                        outcome.then { .transforming($0, name, key, call, transformIn) { .success($0) } }
                     }
                 },
-                set: { value, key, call in .transforming(value, name, key, call, transformOut) { operations.set($0, key, call) } },
-                isBuiltIn: false)
+                set: { value, key, call in .transforming(value, name, key, call, transformOut) { operations.set($0, key, call) } })
         }
     }
 }

@@ -2,13 +2,13 @@ public import Foundation
 
 /// The error of a pair: the errors of its sides.
 ///
-/// A set that fails on one side leaves the other side set, unless partial sets are undone.
+/// A set that fails on one side leaves the other side set.
 public struct ZippedResultError: LocalizedError, StorageMiss {
     /// The error of the left side; `nil` if it did not fail.
     public let left: (any Error)?
     /// The error of the right side; `nil` if it did not fail.
     public let right: (any Error)?
-    /// If a set or a removal failed: the names of the layers where it succeeded and was not undone.
+    /// If a set or a removal failed: the names of the layers where it succeeded.
     public let succeededLayers: [String]
 
     /// Creates the error of a pair.
@@ -43,17 +43,5 @@ public func zip<Left: ErasableStorage, Right: ErasableStorage>(
     _ left: Left, _ right: Right
 ) -> AnyStorage<Left.Access, Left.ErasedKey, (Left.ErasedValue, Right.ErasedValue)>
 where Left.Access == Right.Access, Left.ErasedKey == Right.ErasedKey {
-    ZippedStorage(left.erased(), right.erased(), undoes: false).storage()
-}
-
-/// Returns a storage of pairs, with a side restored if the other takes no value.
-///
-/// - Parameters:
-///   - left: The left side.
-///   - right: The right side.
-///   - undoesPartialSets: Whether a side that was set is given back its earlier value. Costs a retrieval from both sides at every set.
-public func zip<Key, LeftValue, RightValue>(
-    _ left: RemovableStorage<Key, LeftValue>, _ right: RemovableStorage<Key, RightValue>, undoingPartialSets undoesPartialSets: Bool
-) -> RemovableStorage<Key, (LeftValue, RightValue)> {
-    ZippedStorage(left, right, undoes: undoesPartialSets).storage()
+    ZippedStorage(left.erased(), right.erased()).storage()
 }

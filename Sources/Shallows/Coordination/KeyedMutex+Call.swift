@@ -10,10 +10,10 @@ extension KeyedMutex {
     ///
     /// - Parameter layer: The layer that is named where the call fails.
     func run<Value: Sendable>(
-        _ key: LockKey, stripe: Int = 0, layer: String, _ call: Call, _ work: @escaping @Sendable (Call) -> Reply<Value>
+        _ key: LockKey, layer: String, _ call: Call, _ work: @escaping @Sendable (Call) -> Reply<Value>
     ) -> Reply<Value> {
         var waiting: Promise<Hold>?
-        let hold = lock(key, stripe: stripe) {
+        let hold = lock(key) {
             let turn = Promise<Hold>()
             waiting = turn
             let onMayBlock = call.notification { turn.fulfill(.failure(.wouldBlock(layer: layer, key: nil))) }

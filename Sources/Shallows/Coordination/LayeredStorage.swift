@@ -1,5 +1,20 @@
 internal import VellumCore
 
+/// A storage as part of a composition.
+@usableFromInline
+struct Layer<Key: Sendable, Value: Sendable>: Sendable {
+    let name: String
+    @usableFromInline let operations: StorageOperations<Key, Value>
+    /// The names of the storages that it is composed of.
+    @usableFromInline let leaves: [String]
+
+    init<Access: StorageAccess>(_ storage: AnyStorage<Access, Key, Value>) {
+        name = storage.storageName
+        operations = storage.operations
+        leaves = storage.leaves
+    }
+}
+
 /// Two storages, one in front of the other: what every composition is made of.
 ///
 /// A ``WriteOrder`` keeps fills and writes of one key in order; retrievals of one key from the back are one load.
@@ -25,19 +40,16 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
     @usableFromInline let back: Layer<Key, Value>
     /// Whether what the back has is set to the front.
     private let fills: Bool
-    /// Whether the front is given back what it had when the back takes no value.
-    @usableFromInline let undoes: Bool
     private let order: WriteOrder<Key>
     private let loads = LoadCoordinator<LoadKey, Outcome<Value>>()
 
     @usableFromInline
     init<Front: StorageAccess, Back: StorageAccess>(
-        _ front: AnyStorage<Front, Key, Value>, _ back: AnyStorage<Back, Key, Value>, fills: Bool = true, undoes: Bool = false
+        _ front: AnyStorage<Front, Key, Value>, _ back: AnyStorage<Back, Key, Value>, fills: Bool = true
     ) {
         self.front = Layer(front)
         self.back = Layer(back)
         self.fills = fills
-        self.undoes = undoes
         order = WriteOrder(layer: front.storageName)
     }
 
@@ -45,8 +57,20 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
     func storage<Access: StorageAccess>(
         _ direction: Direction, layers: [AnyStorage<Access, Key, Value>]
     ) -> AnyStorage<Access, Key, Value> {
-        let front = front.operations
-        let pull: StorageOperations<Key, Value>.Retrieve = { key, call in
+        let operations = StorageOperations<Key, Value>(
+            retrieve: direction.pulls ? pulling() : front.operations.retrieve,
+            set: { value, key, call in self.set(value, key, call, direction) },
+            remove: { key, call in self.remove(key, call, direction) },
+            removeAll: { call in self.removeAll(call, direction) },
+            lockKey: { [front = front.operations, back = back.operations] in front.lockKey($0) ?? back.lockKey($0) },
+            fireAndForget: fireAndForget(direction))
+        return AnyStorage<Access, Key, Value>(
+            name(direction), operations, parts: layers, reach: direction.pushes ? leaves : front.leaves)
+    }
+
+    @inlinable
+    func pulling() -> StorageOperations<Key, Value>.Retrieve {
+        { [front = front.operations] key, call in
             let finishedLoads = self.finishedLoads
             switch front.retrieve(key, call) {
             // The hit: nothing is allocated, and no lock is taken here.
@@ -55,19 +79,7 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
             case .later(let promise): return self.pull(key, call, after: .later(promise), finishedLoads)
             }
         }
-        let operations = StorageOperations<Key, Value>(
-            retrieve: direction.pulls ? pull : front.retrieve,
-            set: { value, key, call in self.set(value, key, call, direction) },
-            remove: { key, call in self.remove(key, call, direction) },
-            removeAll: { call in self.removeAll(call, direction) },
-            lockKey: { [back = back.operations] in front.lockKey($0) ?? back.lockKey($0) },
-            fireAndForget: fireAndForget(direction), isBuiltIn: isBuiltIn)
-        return AnyStorage<Access, Key, Value>(
-            name(direction), operations, parts: layers, reach: direction.pushes ? leaves : self.front.leaves)
     }
-
-    /// Whether both layers are storages of this package.
-    @inlinable var isBuiltIn: Bool { front.operations.isBuiltIn && back.operations.isBuiltIn }
 
     /// The names of the storages that a set to both reaches.
     @usableFromInline var leaves: [String] { front.leaves + back.leaves }
@@ -96,14 +108,16 @@ extension LayeredStorage {
         reply.then { [self] outcome in
             fallThrough(outcome, call) {
                 let identity = AnyKey(key)
-                return loads.run(key, identity, layer: back.name, call) { [self] call in
-                    if loads.finishedCount == finishedBefore { return retrieveAndFill(key, identity, call) }
-                    // A load has ended since the front was asked, and may have brought the value there.
-                    return front.operations.retrieve(key, call).then { [self] outcome in
-                        fallThrough(outcome, call) { retrieveAndFill(key, identity, call) }
-                    }
-                }
+                return loads.run(key, identity, layer: back.name, call) { [self] in load(key, identity, $0, finishedBefore) }
             }
+        }
+    }
+
+    private func load(_ key: Key, _ identity: AnyKey?, _ call: Call, _ finishedBefore: Int) -> Reply<Value> {
+        if loads.finishedCount == finishedBefore { return retrieveAndFill(key, identity, call) }
+        // A load has ended since the front was asked, and may have brought the value there.
+        return front.operations.retrieve(key, call).then { [self] outcome in
+            fallThrough(outcome, call) { retrieveAndFill(key, identity, call) }
         }
     }
 
@@ -137,30 +151,13 @@ extension LayeredStorage {
 // MARK: Setting
 
 extension LayeredStorage {
-    @inlinable
+    /// Sets when no fill and no other write of the key is under way.
+    @usableFromInline
     func set(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
-        // Most often nothing is in the way, and both layers answer soon. A storage of the caller's own may take any time, in which other
-        // callers must be told that they wait for it.
-        guard !undoes, isBuiltIn, let stripe = beginBriefly(key) else { return setInOrder(value, key, call, direction) }
-        switch direction.pushes ? setBoth(value, key, call) : front.operations.set(value, key, call) {
-        case .now(let outcome): return .now(endBriefly(key, stripe, outcome))
-        case .later(let promise): return extend(stripe, key, promise)
+        order.write(key, call) { [self] call in
+            let set = direction.pushes ? setBoth(value, key, call) : front.operations.set(value, key, call)
+            return set.map { [self] in detaching(key, $0) }
         }
-    }
-
-    @usableFromInline
-    func beginBriefly(_ key: Key) -> Int? { order.beginBriefly(key) }
-
-    @usableFromInline
-    func endBriefly(_ key: Key, _ stripe: Int, _ outcome: Outcome<Void>) -> Outcome<Void> {
-        loads.detach(key)
-        order.endBriefly(stripe)
-        return outcome
-    }
-
-    @usableFromInline
-    func extend(_ stripe: Int, _ key: Key, _ promise: Promise<Void>) -> Reply<Void> {
-        order.extend(stripe, of: key, promise.then { [self] in .now(detaching(key, $0)) })
     }
 
     /// Lets nobody join a load that may have read what was there before the write.
@@ -169,48 +166,17 @@ extension LayeredStorage {
         return outcome
     }
 
-    /// Sets when no fill and no other write of the key is under way.
-    @usableFromInline
-    func setInOrder(_ value: Value, _ key: Key, _ call: Call, _ direction: Direction) -> Reply<Void> {
-        order.write(key, call) { [self] call in
-            let set: Reply<Void>
-            if !direction.pushes {
-                set = front.operations.set(value, key, call)
-            } else {
-                set = undoes && !call.isFill ? setBothOrUndo(value, key, call) : setBoth(value, key, call)
+    private func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
+        front.operations.set(value, key, call).then { [self] outcome in
+            switch outcome {
+            case .success: return back.operations.set(value, key, call).map { $0.mapError(self.partiallySet) }
+            case .failure(let error): return setBack(value, key, call, after: error)
             }
-            return set.map { [self] in detaching(key, $0) }
-        }
-    }
-
-    @inlinable
-    func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        switch front.operations.set(value, key, call) {
-        case .now(.success): setBack(value, key, call)
-        case .now(.failure(let error)): setBack(value, key, call, after: error)
-        case .later(let promise):
-            .later(
-                promise.then { outcome in
-                    switch outcome {
-                    case .success: self.setBack(value, key, call)
-                    case .failure(let error): self.setBack(value, key, call, after: error)
-                    }
-                })
-        }
-    }
-
-    @inlinable
-    func setBack(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        switch back.operations.set(value, key, call) {
-        case .now(.success): .success(())
-        case .now(.failure(let error)): .failure(partiallySet(error))
-        case .later(let promise): .later(promise.then { outcome in .now(outcome.mapError { self.partiallySet($0) }) })
         }
     }
 
     /// Goes on after a front that failed, if it is only filled: what is behind it may be filled.
-    @usableFromInline
-    func setBack(_ value: Value, _ key: Key, _ call: Call, after error: ShallowsError) -> Reply<Void> {
+    private func setBack(_ value: Value, _ key: Key, _ call: Call, after error: ShallowsError) -> Reply<Void> {
         guard call.isFill else { return .failure(error) }
         return back.operations.set(value, key, call).map { outcome in
             if case .failure(let inBack) = outcome { call.report(StorageReport(.fillFailed, layer: inBack.layer, inBack)) }
@@ -218,23 +184,7 @@ extension LayeredStorage {
         }
     }
 
-    private func setBothOrUndo(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
-        let epoch = order.removeAllEpoch
-        return front.operations.retrieve(key, call).then { [self] before in
-            if case .failure(let error) = before, error.disposition == .failure { return .failure(error) }
-            return setBoth(value, key, call).then { [self] outcome in
-                guard case .failure(let error) = outcome, error.code == .partiallySet, !error.succeededLayers.isEmpty else {
-                    return .now(outcome)
-                }
-                // The back may still take the value: then the front is right.
-                guard !error.isOfRefusedSet else { return .now(outcome) }
-                return front.undo(to: order.hasWrittenAll(since: epoch) ? nil : before.success, key, call, after: error)
-            }
-        }
-    }
-
-    @usableFromInline
-    func partiallySet(_ error: ShallowsError) -> ShallowsError {
+    private func partiallySet(_ error: ShallowsError) -> ShallowsError {
         error.partial(
             .partiallySet, "The value was set to some layers and not to all; set it again, or remove it.",
             succeeded: front.leaves + error.succeededLayers)

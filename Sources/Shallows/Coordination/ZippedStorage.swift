@@ -7,14 +7,11 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
     private let name: String
     private let left: Layer<Key, LeftValue>
     private let right: Layer<Key, RightValue>
-    /// Whether a side that was set is given back what it had when the other takes no value.
-    private let undoes: Bool
     private let order: WriteOrder<Key>
 
-    init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>, undoes: Bool) {
+    init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>) {
         self.left = Layer(left)
         self.right = Layer(right)
-        self.undoes = undoes
         name = self.left.name + "+" + self.right.name
         order = WriteOrder(layer: name)
     }
@@ -36,8 +33,7 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
                     }
                 },
                 lockKey: left.operations.lockKey,
-                fireAndForget: left.operations.fireAndForget.reporting(with: right.operations.fireAndForget),
-                isBuiltIn: left.operations.isBuiltIn && right.operations.isBuiltIn),
+                fireAndForget: left.operations.fireAndForget.reporting(with: right.operations.fireAndForget)),
             reach: left.leaves + right.leaves)
     }
 
@@ -70,54 +66,17 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
 
     private func set(_ value: (LeftValue, RightValue), _ key: Key, _ call: Call) -> Reply<Void> {
         order.write(key, call) { [self] call in
-            guard undoes else {
-                return both(left.operations.set(value.0, key, call), right.operations.set(value.1, key, call), .partiallySet, key)
-            }
-            let epoch = order.removeAllEpoch
-            let (leftBefore, rightBefore) = (left.operations.retrieve(key, call), right.operations.retrieve(key, call))
-            return leftBefore.then { [self] leftBefore in
-                rightBefore.then { [self] rightBefore in
-                    for case let error? in [leftBefore.error, rightBefore.error] where error.disposition == .failure {
-                        return .failure(error)
-                    }
-                    return setOrUndo(value, key, call, (leftBefore.success, rightBefore.success), since: epoch)
-                }
-            }
+            both(left.operations.set(value.0, key, call), right.operations.set(value.1, key, call), .partiallySet, key)
         }
-    }
-
-    private func setOrUndo(
-        _ value: (LeftValue, RightValue), _ key: Key, _ call: Call, _ before: (left: LeftValue?, right: RightValue?), since epoch: Int
-    ) -> Reply<Void> {
-        errors(left.operations.set(value.0, key, call), right.operations.set(value.1, key, call)).then { [self] outcome in
-            guard case .success(let errors) = outcome, errors.left != nil || errors.right != nil else { return .success(()) }
-            let error = error(errors, .partiallySet, key)
-            guard error.code == .partiallySet else { return .failure(error) }
-            let before = order.hasWrittenAll(since: epoch) ? (left: nil, right: nil) : before
-            return undo(left, to: before.left, key, call, of: errors.left, after: error).then { [self] outcome in
-                undo(right, to: before.right, key, call, of: errors.right, after: outcome.error ?? error)
-            }
-        }
-    }
-
-    /// Undoes one side, where it took the value or a part of it did.
-    private func undo<Value: Sendable>(
-        _ side: Layer<Key, Value>, to before: Value?, _ key: Key, _ call: Call, of own: ShallowsError?, after error: ShallowsError
-    ) -> Reply<Void> {
-        if let own, own.succeededLayers.isEmpty { return .failure(error) }
-        return side.undo(to: before, key, call, after: error)
     }
 
     /// The outcome of both sides.
     private func both(_ left: Reply<Void>, _ right: Reply<Void>, _ partial: ShallowsError.Code, _ key: Key?) -> Reply<Void> {
-        errors(left, right).then { [self] outcome in
-            guard case .success(let errors) = outcome, errors.left != nil || errors.right != nil else { return .success(()) }
-            return .failure(error(errors, partial, key))
+        left.then { left in
+            right.map { [self] right in
+                left.error == nil && right.error == nil ? .success(()) : .failure(error((left.error, right.error), partial, key))
+            }
         }
-    }
-
-    private func errors(_ left: Reply<Void>, _ right: Reply<Void>) -> Reply<Errors> {
-        left.then { left in right.map { right in .success((left.error, right.error)) } }
     }
 
     private typealias Errors = (left: ShallowsError?, right: ShallowsError?)
@@ -131,7 +90,7 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
         return error((left, right), .failed, key)
     }
 
-    /// The error of a write, which may have succeededLayers one side, or a part of one.
+    /// The error of a write, which may have reached one side, or a part of one.
     private func error(_ errors: Errors, _ partial: ShallowsError.Code, _ key: Key?) -> ShallowsError {
         var succeeded = (errors.left == nil ? left.leaves : []) + (errors.right == nil ? right.leaves : [])
         succeeded += (errors.left?.succeededLayers ?? []) + (errors.right?.succeededLayers ?? [])

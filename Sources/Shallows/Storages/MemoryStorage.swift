@@ -63,7 +63,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
                 set: { value, key, _ in .success(self.replace(value, key)) },
                 remove: { key, _ in .success(self.replace(nil, key)) },
                 removeAll: { _ in .success(self.storage = [:]) },
-                lockKey: { LockKey(of: self, $0) }, isBuiltIn: true))
+                lockKey: { LockKey(of: self, $0) }))
     }
 
     // Without the underlying storage, because making that allocates.

@@ -39,7 +39,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
             removeAll: { call in
                 self.file.write(nil, call) { self.whole(call) { (store) throws(VellumError) in try store.removeAll() } }
             },
-            lockKey: { LockKey(of: self.file, $0) }, isBuiltIn: true)
+            lockKey: { LockKey(of: self.file, $0) })
     }
 
     private func retrieve(_ key: Filename, _ call: Call) -> Reply<Value> {

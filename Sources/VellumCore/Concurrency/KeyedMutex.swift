@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A mutex for each key, first come, first served. Waiting callers are called back, so they may suspend, block or complete later.
 ///
 /// ```swift
@@ -14,10 +6,6 @@
 ///     mutex.unlock(hold)
 /// }
 /// ```
-///
-/// Costs nothing for a key that nobody holds. Work that ends when its function returns can hold its key *briefly*. A brief hold allocates
-/// nothing and needs only the stripe of the key; each stripe has at most one brief hold at a time. A brief hold does not exclude calls made
-/// on its own thread.
 ///
 /// - Complexity: O(1) for every call.
 package final class KeyedMutex: Sendable {
@@ -43,8 +31,7 @@ package final class KeyedMutex: Sendable {
     }
 
     private struct Line: Sendable {
-        /// `nil` while the line waits for a brief hold to end.
-        var holder: UInt64?
+        var holder: UInt64
         var holderMayBlock = false
         var waiting = FIFOQueue<(number: UInt64, waiter: Waiter)>()
         /// The callbacks of waiters to be notified when the holder may block.
@@ -54,10 +41,6 @@ package final class KeyedMutex: Sendable {
     private struct State: Sendable {
         var lastNumber: UInt64 = 0
         var lines: [LockKey: Line] = [:]
-        /// The thread that holds a key of the stripe briefly, or zero.
-        var briefHolders = [UInt](repeating: 0, count: WriteVersions<Int>.stripeCount)
-        /// Keys with waiters that wait until the brief hold of their stripe ends.
-        var behindBriefHolds: [Int: [LockKey]] = [:]
 
         mutating func nextNumber() -> UInt64 {
             lastNumber += 1
@@ -66,15 +49,12 @@ package final class KeyedMutex: Sendable {
 
         func isUnlocked(_ key: LockKey) -> Bool { lines.isEmpty || lines[key] == nil }
 
-        mutating func hold(_ key: LockKey) -> Hold {
+        /// Returns `nil` if the key is held.
+        mutating func hold(_ key: LockKey) -> Hold? {
+            guard isUnlocked(key) else { return nil }
             let number = nextNumber()
-            lines[key, default: Line()].holder = number
+            lines[key] = Line(holder: number)
             return Hold(key: key, number: number)
-        }
-
-        mutating func endBriefHold(_ stripe: Int) -> [LockKey] {
-            briefHolders[stripe] = 0
-            return behindBriefHolds.isEmpty ? [] : behindBriefHolds.removeValue(forKey: stripe) ?? []
         }
     }
 
@@ -88,17 +68,11 @@ package final class KeyedMutex: Sendable {
     ///
     /// - Parameter waiter: Evaluated inside the lock, only if the caller has to wait.
     /// - Returns: `nil` if the caller has to wait.
-    package func lock(_ key: LockKey, stripe: Int = 0, orWait waiter: () -> Waiter) -> Hold? {
-        let thread = Self.currentThread
+    package func lock(_ key: LockKey, orWait waiter: () -> Waiter) -> Hold? {
         let (hold, onMayBlock) = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
-            let briefHolder = state.briefHolders[stripe]
-            let isNew = state.isUnlocked(key)
-            // A call on the brief holder's own thread must not wait for that hold to end.
-            let isFree = briefHolder == thread ? state.lines[key]?.holder == nil : isNew && briefHolder == 0
-            if isFree { return (state.hold(key), nil) }
-            if isNew { state.behindBriefHolds[stripe, default: []].append(key) }
+            if let hold = state.hold(key) { return (hold, nil) }
             let (waiter, number) = (waiter(), state.nextNumber())
-            state.lines[key, default: Line()].waiting.append((number, waiter))
+            state.lines[key]?.waiting.append((number, waiter))
             if let onMayBlock = waiter.onMayBlock { state.lines[key]?.onMayBlock[number] = onMayBlock }
             return (nil, state.lines[key]?.holderMayBlock == true ? waiter.onMayBlock : nil)
         }
@@ -106,22 +80,18 @@ package final class KeyedMutex: Sendable {
         return hold
     }
 
-    /// Acquires a key that nobody holds, not even briefly. Returns `nil` if it is held.
-    package func tryLock(_ key: LockKey, stripe: Int = 0) -> Hold? {
-        state.withLock { $0.briefHolders[stripe] == 0 && $0.isUnlocked(key) ? $0.hold(key) : nil }
-    }
+    /// Acquires a key that nobody holds. Returns `nil` if it is held.
+    package func tryLock(_ key: LockKey) -> Hold? { state.withLock { $0.hold(key) } }
 
     /// Releases the key, and passes it to the next waiter that has not given up.
-    package func unlock(_ hold: Hold) { passOn(hold.key, from: hold.number) }
-
-    private func passOn(_ key: LockKey, from holder: UInt64?) {
-        var holder = holder
-        while let (waiter, hold) = next(key, after: holder), !waiter.onAcquire(hold) { holder = hold.number }
+    package func unlock(_ hold: Hold) {
+        var hold = hold
+        while let (waiter, nextHold) = next(after: hold), !waiter.onAcquire(nextHold) { hold = nextHold }
     }
 
-    private func next(_ key: LockKey, after holder: UInt64?) -> (Waiter, Hold)? {
+    private func next(after hold: Hold) -> (Waiter, Hold)? {
         state.withLock { state in
-            guard let index = state.lines.index(forKey: key), state.lines.values[index].holder == holder else { return nil }
+            guard let index = state.lines.index(forKey: hold.key), state.lines.values[index].holder == hold.number else { return nil }
             guard let next = state.lines.values[index].waiting.popFirst() else {
                 state.lines.remove(at: index)
                 return nil
@@ -129,7 +99,7 @@ package final class KeyedMutex: Sendable {
             state.lines.values[index].onMayBlock[next.number] = nil
             state.lines.values[index].holder = next.number
             state.lines.values[index].holderMayBlock = false
-            return (next.waiter, Hold(key: key, number: next.number))
+            return (next.waiter, Hold(key: hold.key, number: next.number))
         }
     }
 
@@ -143,43 +113,6 @@ package final class KeyedMutex: Sendable {
         for onMayBlock in waiters { onMayBlock() }
     }
 
-    /// The keys that are held, except for brief holds. O(n).
-    package var heldKeys: [LockKey] { state.withLock { $0.lines.filter { $0.value.holder != nil }.map(\.key) } }
-
-    // MARK: Brief holds
-
-    /// Acquires a brief hold of a key, if neither the key nor another key of its stripe is held.
-    ///
-    /// - Parameter key: Evaluated inside the lock, only if some key is held.
-    package func tryLockBriefly(_ stripe: Int, _ key: () -> LockKey) -> Bool {
-        let thread = Self.currentThread
-        return state.withLock { state in
-            guard state.briefHolders[stripe] == 0, state.lines.isEmpty || state.isUnlocked(key()) else { return false }
-            state.briefHolders[stripe] = thread
-            return true
-        }
-    }
-
-    package func unlockBriefly(_ stripe: Int) {
-        for key in state.withLock({ $0.endBriefHold(stripe) }) { passOn(key, from: nil) }
-    }
-
-    /// Converts a brief hold to a lasting one. Ends the brief hold and returns `nil` if a call on the holder's own thread has the key.
-    package func extendBriefHold(_ stripe: Int, of key: LockKey) -> Hold? {
-        let (hold, others) = state.withLock { state -> (Hold?, [LockKey]) in
-            let waiting = state.endBriefHold(stripe)
-            let others = waiting.filter { $0 != key }
-            return (state.lines[key]?.holder == nil ? state.hold(key) : nil, others)
-        }
-        for key in others { passOn(key, from: nil) }
-        return hold
-    }
-
-    private static var currentThread: UInt {
-        #if canImport(Darwin)
-            UInt(bitPattern: pthread_self())
-        #else
-            UInt(pthread_self())
-        #endif
-    }
+    /// The keys that are held. O(n).
+    package var heldKeys: [LockKey] { state.withLock { Array($0.lines.keys) } }
 }

@@ -89,11 +89,6 @@ try await cache.remove(forKey: "kharkiv")  // From memory, the disk and the serv
 try await cache.layers[0].removeAll()  // From memory alone.
 try await cache.layers[1].remove(forKey: "kyiv")  // From the disk alone.
 
-let careful = memory.asRemovableStorage()
-    .combined(with: folder.asRemovableStorage().mapJSONObject(City.self), undoingPartialSets: true)
-    .combined(with: CityServer(), undoingPartialSets: true)
-print(careful.storageName)
-
 // A server that is only read.
 
 let articles = MemoryStorage<Filename, City>()

@@ -39,13 +39,13 @@ struct ShallowsSQLiteTests {
         try await disk.close()
     }
 
-    /// The files of a folder are imported under the keys that they were set under.
-    @Test func aFolderOfFilesIsImported() async throws {
+    /// The values of a folder are copied by ordinary calls.
+    @Test func theValuesOfAFolderAreCopied() async throws {
         let folder = DiskFolderStorage(folderURL: own.url.appendingPathComponent("cities", isDirectory: true))
-        try await folder.mapJSONObject(City.self).set(kharkiv, forKey: "kharkiv")
+        let files = folder.mapJSONObject(City.self)
+        try await files.set(kharkiv, forKey: "kharkiv")
         let disk = SQLiteStorage<City>(fileURL: own.url.appendingPathComponent("cities.sqlite"))
-        let result = try await disk.importFolder(folder)
-        #expect(result.imported == 1)
+        for key in try await folder.keys() { try await disk.set(try await files.retrieve(forKey: key), forKey: key) }
         #expect(try await disk.retrieve(forKey: "kharkiv") == kharkiv)
         try await disk.close()
     }

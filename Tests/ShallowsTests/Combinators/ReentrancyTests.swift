@@ -82,7 +82,7 @@ struct ReentrancyTests {
     @Test
     func aCompletionOfASetMaySetAndRemove() async throws {
         let back = Scripted("back").answering(.set, .held)
-        let storage = front.removable.combined(with: back, undoingPartialSets: true)
+        let storage = front.removable.combined(with: back)
         let inner = Answers<Void>()
         storage.set(1, forKey: "a") { _ in
             inner.take(

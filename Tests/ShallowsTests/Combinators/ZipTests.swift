@@ -9,9 +9,6 @@ struct ZipTests {
     let right = Scripted("right")
     let reports = Reports()
     var pairs: RemovableStorage<String, (Int, Int)> { zip(left.removable, right.removable).reporting(reports.take) }
-    var undoing: RemovableStorage<String, (Int, Int)> {
-        zip(left.removable, right.removable, undoingPartialSets: true).reporting(reports.take)
-    }
 
     @Test
     func aPairIsSetToBothAndRetrievedFromBoth() async throws {
@@ -65,54 +62,6 @@ struct ZipTests {
         let lists = pairs.mapValues(transformIn: { [$0.0, $0.1] }, transformOut: { ($0[0], $0[1]) })
         let error = front.asRemovableStorage().combined(with: lists).setting([1, 2], forKey: "a").error as? ShallowsError
         #expect(error?.succeededLayers == [front.storageName, leftFails ? "right" : "left"])
-    }
-
-    @Test(arguments: [true, false])
-    func byChoiceTheSideThatTookItIsGivenBackWhatItHad(_ leftFails: Bool) {
-        (left.contents, right.contents) = (["a": 1], ["a": 2])
-        (leftFails ? left : right).always(.set, .failing(Outage()))
-        #expect(undoing.setting((3, 4), forKey: "a").error is ZippedResultError)
-        #expect(left.contents == ["a": 1] && right.contents == ["a": 2] && reports.events == [.undone])
-    }
-
-    @Test(arguments: [true, false])
-    func aValueThatOneSideFindsNotValidIsUndoneToo(_ leftFails: Bool) {
-        // The error says of itself that it is a miss; a set that failed it is all the same.
-        let (even, any) = (left.removable.validate { $0.isMultiple(of: 2) }, right.removable)
-        let pairs = leftFails ? zip(even, any, undoingPartialSets: true) : zip(any, even, undoingPartialSets: true)
-        #expect(pairs.setting((3, 3), forKey: "a").error is ZippedResultError)
-        #expect(left.contents.isEmpty && right.contents.isEmpty)
-    }
-
-    @Test
-    func aSideThatTookItInPartIsUndoneToo() {
-        let behind = Scripted("behind", ["a": 1]).answering(.set, .failing(Outage()))
-        (left.contents, right.contents) = (["a": 1], ["a": 2])
-        let pairs = zip(left.removable.combined(with: behind), right.removable, undoingPartialSets: true)
-        #expect(pairs.setting((3, 4), forKey: "a").error is ZippedResultError)
-        #expect(left.contents == ["a": 1] && behind.contents == ["a": 1] && right.contents == ["a": 2])
-    }
-
-    @Test
-    func anUndoThatFailsIsReported() {
-        left.answering(.set, .normal, .failing(Outage(number: 1)))
-        left.contents = ["a": 1]
-        right.always(.set, .failing(Outage(number: 2)))
-        let error = undoing.setting((3, 4), forKey: "a").error as? ZippedResultError
-        #expect(error?.left == nil && error?.right as? Outage == Outage(number: 2))
-        #expect(reports.events == [.undoFailed] && reports.all.first?.layer == "left" && left.contents == ["a": 3])
-    }
-
-    @Test
-    func removingAllDuringASetThatIsUndoneLeavesNothing() async {
-        (left.contents, right.contents) = (["a": 1], ["a": 2])
-        right.answering(.set, .delayed)
-        let setting = undoing
-        let (set, removing) = (setting.setting((3, 4), forKey: "a"), setting.removingAll())
-        right.release(failing: Outage())
-        _ = await set.first()
-        _ = await removing.first()
-        #expect(left.contents.isEmpty && right.contents.isEmpty)
     }
 
     @Test

@@ -10,8 +10,8 @@ struct ThreadConcurrencyTests {
     /// Storages of this module: in memory, and in serial queues.
     private func ours() -> RemovableStorage<String, String> {
         let queues: [RemovableStorage<String, String>] = [queueStorage(), queueStorage()]
-        let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: queues[0], undoingPartialSets: true)
-        let pairs = zip(layers, queues[1], undoingPartialSets: true)
+        let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: queues[0])
+        let pairs = zip(layers, queues[1])
         return pairs.mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) }).synchronizedCalls()
     }
 

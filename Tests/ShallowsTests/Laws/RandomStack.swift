@@ -20,15 +20,13 @@ struct RandomStack {
 
     mutating func removable(_ depth: Int) throws -> RemovableStorage<String, String> {
         guard depth > 0 else { return try removableBottom() }
-        let choice = choose(9)
-        switch choice {
+        switch choose(9) {
         case 0..<4: return try transformed(removable(depth - 1))
         case 4:
             made += " combined("
             let (front, back) = (try removable(depth - 1), try removable(depth - 1))
-            let undoes = Bool.random(using: &random)
-            made += undoes ? " undoing)" : ")"
-            return front.combined(with: back, undoingPartialSets: undoes)
+            made += ")"
+            return front.combined(with: back)
         case 5:
             made += " backed("
             let (front, back) = (try removable(depth - 1), try removable(depth - 1))
@@ -43,7 +41,7 @@ struct RandomStack {
             made += " zip("
             let (left, right) = (try removable(depth - 1), try removable(depth - 1))
             made += ")"
-            return unzipped(choice == 7 ? zip(left, right) : zip(left, right, undoingPartialSets: true))
+            return unzipped(zip(left, right))
         }
     }
 

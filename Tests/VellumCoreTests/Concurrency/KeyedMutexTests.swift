@@ -26,11 +26,11 @@ struct KeyedMutexTests {
         }
     }
 
-    private func lock(_ name: String, stripe: Int = 0, as waiterName: String = "") -> KeyedMutex.Hold? {
-        mutex.lock(key(name), stripe: stripe) { waiter(waiterName) }
+    private func lock(_ name: String, as waiterName: String = "") -> KeyedMutex.Hold? {
+        mutex.lock(key(name)) { waiter(waiterName) }
     }
 
-    /// Runs the bodies on separate threads and waits for them, because a brief hold belongs to a thread.
+    /// Runs the bodies on separate threads and waits for them.
     private func onThreads(_ bodies: [@Sendable () -> Void]) {
         let ended = DispatchSemaphore(value: 0)
         for body in bodies {
@@ -76,55 +76,15 @@ struct KeyedMutexTests {
         #expect(got.names == ["late", "late"], "it is no longer the holder")
     }
 
-    // MARK: Brief holds
-
     @Test
-    func aBriefHoldExcludesItsStripeOnOtherThreadsOnly() {
-        #expect(mutex.tryLockBriefly(5) { key("a") })
-        #expect(!mutex.tryLockBriefly(5) { key("b") } && mutex.tryLockBriefly(6) { key("c") })
-        #expect(mutex.tryLock(key("a"), stripe: 5) == nil && lock("a", stripe: 5) != nil)
-        onThreads([{ [self] in _ = lock("b", stripe: 5, as: "other") }])
-        #expect(got.names.isEmpty && mutex.heldKeys == [key("a")])
-        mutex.unlockBriefly(5)
-        #expect(got.names == ["other"])
-    }
-
-    @Test
-    func aHeldKeyCannotBeHeldBriefly() throws {
+    func aHeldKeyIsNotAcquiredWithoutWaiting() throws {
         let hold = try #require(lock("a"))
-        #expect(!mutex.tryLockBriefly(0) { key("a") } && mutex.tryLockBriefly(0) { key("b") })
-        mutex.unlockBriefly(0)
+        #expect(mutex.tryLock(key("a")) == nil && mutex.tryLock(key("b")) != nil)
         mutex.unlock(hold)
-        #expect(mutex.tryLockBriefly(0) { key("a") })
+        #expect(mutex.tryLock(key("a")) != nil)
     }
 
-    @Test
-    func extendingABriefHoldKeepsItsKeyAndReleasesTheStripe() throws {
-        #expect(mutex.tryLockBriefly(5) { key("a") })
-        onThreads([
-            { [self] in
-                _ = lock("a", stripe: 5, as: "same")
-                _ = lock("b", stripe: 5, as: "other")
-            }
-        ])
-        let hold = try #require(mutex.extendBriefHold(5, of: key("a")))
-        #expect(got.names == ["other"])
-        mutex.unlock(hold)
-        #expect(got.names == ["other", "same"])
-    }
-
-    /// A call on the brief holder's own thread has the key and is not finished.
-    @Test
-    func aBriefHoldIsNotExtendedIfItsThreadHasLockedTheKey() throws {
-        #expect(mutex.tryLockBriefly(5) { key("a") })
-        onThreads([{ [self] in _ = lock("a", stripe: 5, as: "other") }])
-        let inner = try #require(lock("a", stripe: 5))
-        #expect(mutex.extendBriefHold(5, of: key("a")) == nil && got.names.isEmpty)
-        mutex.unlock(inner)
-        #expect(got.names == ["other"])
-    }
-
-    /// Brief and lasting holds of few keys on several threads, with counters that only one thread may change at a time.
+    /// Holds of few keys on several threads, with counters that only one thread may change at a time.
     @Test
     func noTwoCallersHoldTheSameKey() {
         let model = Model()
@@ -154,20 +114,15 @@ struct KeyedMutexTests {
 
         func step(_ mutex: KeyedMutex, _ random: inout SeededGenerator) {
             let key = Int.random(in: 0..<4, using: &random)
-            let (lockKey, stripe) = (LockKey(of: mutex, key), key % 2)
-            if Bool.random(using: &random), mutex.tryLockBriefly(stripe, { lockKey }) {
+            let lockKey = LockKey(of: mutex, key)
+            if Bool.random(using: &random) {
+                guard let hold = mutex.tryLock(lockKey) else { return }
                 work(key)
-                if Bool.random(using: &random), let hold = mutex.extendBriefHold(stripe, of: lockKey) {
-                    work(key)
-                    mutex.unlock(hold)
-                } else {
-                    mutex.unlockBriefly(stripe)
-                }
-                return
+                return mutex.unlock(hold)
             }
             let semaphore = DispatchSemaphore(value: 0)
             let later = Locker()
-            let hold = mutex.lock(lockKey, stripe: stripe) {
+            let hold = mutex.lock(lockKey) {
                 KeyedMutex.Waiter { hold in
                     later.hold.withLock { $0 = hold }
                     semaphore.signal()

@@ -119,16 +119,7 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
     ///
     /// - Throws: ``ShallowsError`` if the folder cannot be read, or a `.custom` encoder cannot decode names.
     public func keys() async throws(ShallowsError) -> [Filename] {
-        try await keys(.completing).outcome().get()
-    }
-
-    /// Blocking variant of `keys()`.
-    package func keysAndWait() throws(ShallowsError) -> [Filename] {
-        try keys(.waiting).wait().get()
-    }
-
-    private func keys(_ call: Call) -> Reply<[Filename]> {
-        files.shared.run(storageName, nil, call) { [files] () throws(FileError) in try files.keys() }
+        try await files.shared.run(storageName, nil, .completing) { [files] () throws(FileError) in try files.keys() }.outcome().get()
     }
 
     /// Removes everything in the folder, and the folder, after the calls that were made before. Blocks for the disk.
@@ -154,7 +145,7 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
                 set: { value, key, call in shared.run(name, key, call) { () throws(FileError) in try files.write(value, for: key) } },
                 remove: { key, call in shared.run(name, key, call) { () throws(FileError) in _ = try files.remove(key) } },
                 removeAll: { call in shared.run(name, nil, call) { () throws(FileError) in try files.clear() } },
-                lockKey: { LockKey(of: self, $0) }, isBuiltIn: true))
+                lockKey: { LockKey(of: self, $0) }))
     }
 }
 

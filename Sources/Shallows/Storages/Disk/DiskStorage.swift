@@ -58,7 +58,7 @@ public final class DiskStorage: ForwardingStorageProtocol {
                 set: { value, url, call in
                     folder(url).run(name, url, call) { () throws(FileError) in try files.write(value, to: url) }
                 },
-                lockKey: { LockKey(of: self, $0) }, isBuiltIn: true))
+                lockKey: { LockKey(of: self, $0) }))
     }
 }
 

@@ -51,7 +51,8 @@ final class FolderFiles: Sendable {
     /// The file holds the value and nothing else, unless the key is too long for a name (``LongKeyFile``).
     func fileName(for key: Filename) -> String { names.file(of: key).name }
 
-    /// The path that the original gave to the file of a key; that of ``fileName(for:)`` if it may lead out of the folder or to another key's file.
+    /// The path that the original gave to the file of a key; that of ``fileName(for:)`` if it may lead out of the folder or to another
+    /// key's file.
     func originalPath(for key: Filename) -> String {
         names.originalPath(of: names.encoder.encodedString(representing: key)) ?? fileName(for: key)
     }
@@ -86,7 +87,8 @@ final class FolderFiles: Sendable {
 
     /// Writes the value of a key. On failure the old value stays, and nothing is left of the new one.
     ///
-    /// Two failures come after the value was written: ``VellumCore/FileError/Step/syncing`` and ``VellumCore/FileError/Step/removingOriginal``.
+    /// Two failures come after the value was written: ``VellumCore/FileError/Step/syncing`` and
+    /// ``VellumCore/FileError/Step/removingOriginal``.
     ///
     /// - Complexity: O(size).
     func write(_ value: Data, for key: Filename) throws(FileError) {
