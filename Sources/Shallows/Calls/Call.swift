@@ -1,3 +1,5 @@
+package import VellumCore
+
 /// What goes down with a call through every layer: how the caller takes the answer, how it cancels, and who is notified.
 @usableFromInline
 package struct Call: Sendable {
@@ -75,5 +77,94 @@ package struct Call: Sendable {
     func report(_ report: StorageReport) {
         report.log()
         reporter?(report)
+    }
+}
+
+/// Whether a call was cancelled, and what is to be called when it is.
+@usableFromInline
+final class Cancellation: Sendable {
+    private struct State: Sendable {
+        var isCancelled = false
+        var last = 0
+        var handlers: [Int: @Sendable () -> Void] = [:]
+    }
+
+    private let state = Locked(State())
+
+    @usableFromInline
+    init() {}
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    @usableFromInline
+    func cancel() {
+        let handlers = state.withLock { state in
+            state.isCancelled = true
+            defer { state.handlers = [:] }
+            return state.handlers.values.map { $0 }
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Calls the handler when the call is cancelled, synchronously if it already was. Returns a number by which to remove the handler.
+    @discardableResult
+    func onCancel(_ handler: @escaping @Sendable () -> Void) -> Int {
+        let number = state.withLock { state -> Int? in
+            guard !state.isCancelled else { return nil }
+            state.last += 1
+            state.handlers[state.last] = handler
+            return state.last
+        }
+        if let number { return number }
+        handler()
+        return 0
+    }
+
+    func removeHandler(_ number: Int) {
+        state.withLock { $0.handlers[number] = nil }
+    }
+}
+
+// How a call waits for what another call has: a load that is running, or a key that is held. Here alone it is decided which caller
+// is suspended, which is blocked, and which fails because the other call waits for user-supplied code.
+
+extension Call {
+    /// Returns what to call once the running load, or the holder of the key, waits for user-supplied code; `nil` for nothing.
+    ///
+    /// - Parameter reject: Ends the wait with `wouldBlock`.
+    func notification(reject: @escaping @Sendable () -> Void) -> (@Sendable () -> Void)? {
+        rejectsBlocking ? reject : onMayBlock
+    }
+
+    /// Waits for a promise that somebody else fulfills.
+    ///
+    /// - Parameter leave: Called when the caller cancels; it fulfills the promise.
+    func wait<Value: Sendable>(for promise: Promise<Value>, orLeave leave: @escaping @Sendable () -> Void) -> Reply<Value> {
+        if waits { return .now(promise.wait()) }
+        if let cancellation {
+            let handler = cancellation.onCancel(leave)
+            promise.observe { _ in cancellation.removeHandler(handler) }
+        }
+        return .later(promise)
+    }
+}
+
+extension SerialQueue {
+    /// Does the work: on this thread for a call that blocks, else in its turn on a thread of the queue.
+    package func run<Value: Sendable>(
+        layer: String, key: (any Sendable)? = nil, _ call: Call, _ work: @escaping @Sendable () -> Outcome<Value>
+    ) -> Reply<Value> {
+        guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }
+        if call.waits {
+            catchUp()
+            return .now(work())
+        }
+        let promise = Promise<Value>()
+        enqueue {
+            // Asked in its turn: the work of a caller that has cancelled is not done.
+            let outcome = call.isCancelled ? .failure(.cancelled(layer: layer, key: key)) : work()
+            return { promise.fulfill(outcome) }
+        }
+        return .later(promise)
     }
 }

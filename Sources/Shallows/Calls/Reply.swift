@@ -1,3 +1,6 @@
+internal import Dispatch
+internal import VellumCore
+
 /// The answer of a layer, or a promise of it: every transform and composition is written with it.
 ///
 /// ```swift
@@ -54,5 +57,111 @@ extension Reply {
         case .later(let promise):
             return await withCheckedContinuation { continuation in promise.observe { continuation.resume(returning: $0) } }
         }
+    }
+}
+
+/// The result of an operation of a layer.
+@usableFromInline package typealias Outcome<Value> = Result<Value, ShallowsError>
+
+extension Result where Failure == ShallowsError {
+    /// The result with the error that `retrieve` and `set` throw.
+    @inlinable
+    consuming func withUnderlyingError() -> ShallowsResult<Success> {
+        switch consume self {
+        case .success(let value): .success(value)
+        case .failure(let error): .failure(error.underlyingError)
+        }
+    }
+
+    /// Returns the value, or throws what `retrieve` and `set` throw.
+    @inlinable
+    consuming func value() throws -> Success {
+        switch consume self {
+        case .success(let value): return value
+        case .failure(let error): throw error.underlyingError
+        }
+    }
+
+    /// The value, if there is one.
+    var success: Success? { if case .success(let value) = self { value } else { nil } }
+
+    var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
+
+    /// Returns the reply that `next` makes of the value, or the failure.
+    @inlinable
+    func then<Next: Sendable>(_ next: (Success) -> Reply<Next>) -> Reply<Next> {
+        switch self {
+        case .success(let value): next(value)
+        case .failure(let error): .failure(error)
+        }
+    }
+}
+
+/// An answer that comes later, exactly once.
+@usableFromInline
+package final class Promise<Value: Sendable>: Sendable {
+    @usableFromInline typealias Observer = @Sendable (Outcome<Value>) -> Void
+
+    private enum State: Sendable {
+        case open([Observer])
+        case fulfilled(Outcome<Value>)
+    }
+
+    private let state = Locked(State.open([]))
+
+    @usableFromInline
+    init() {}
+
+    /// Fulfills the promise, and calls every observer, outside the lock. Returns `false` if it was fulfilled before.
+    @discardableResult
+    func fulfill(_ outcome: Outcome<Value>) -> Bool {
+        let observers = state.withLock { state -> [Observer]? in
+            guard case .open(let observers) = state else { return nil }
+            state = .fulfilled(outcome)
+            return observers
+        }
+        for observer in observers ?? [] { observer(outcome) }
+        return observers != nil
+    }
+
+    /// Calls the observer once: synchronously if the promise is fulfilled, else when it is.
+    @usableFromInline
+    func observe(_ observer: @escaping Observer) {
+        let outcome = state.withLock { state -> Outcome<Value>? in
+            switch state {
+            case .fulfilled(let outcome): return outcome
+            case .open(var observers):
+                state = .open([])  // Released, or the array would be copied.
+                observers.append(observer)
+                state = .open(observers)
+                return nil
+            }
+        }
+        if let outcome { observer(outcome) }
+    }
+
+    /// The outcome, if the promise is fulfilled.
+    var outcome: Outcome<Value>? {
+        state.withLock { if case .fulfilled(let outcome) = $0 { outcome } else { nil } }
+    }
+
+    @usableFromInline
+    func then<Next: Sendable>(_ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>) -> Promise<Next> {
+        let promise = Promise<Next>()
+        let next = ReentrancyGuard.inheriting(next)
+        observe { next($0).deliver { promise.fulfill($0) } }
+        return promise
+    }
+
+    /// Blocks the thread until the promise is fulfilled.
+    @usableFromInline
+    func wait() -> Outcome<Value> {
+        if let outcome { return outcome }
+        ReentrancyGuard.threadWillBlock()
+        let semaphore = DispatchSemaphore(value: 0)
+        observe { _ in semaphore.signal() }
+        semaphore.wait()
+        guard let outcome else { preconditionFailure("A promise called its observer before it was fulfilled.") }
+        return outcome
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Shallows
 internal import VellumCore
+internal import VellumEngine
 
 /// What all storages on one file share in this process, if they name it by the same path: the order of their calls, and the keys that
 /// are being written.
@@ -39,4 +40,23 @@ final class SharedFile: Sendable {
 
     /// Whether a write that has started may change the value under the key.
     func isWriting(_ key: EntryKey) -> Bool { pending.withLock { $0.concern(key) } }
+}
+
+/// The keys whose writes have started and not ended. Their values in memory may be out of date.
+struct PendingWrites: Sendable {
+    private var ofKeys: [EntryKey: Int] = [:]
+    private var ofAll = 0
+
+    /// - Parameter key: `nil` for a write of all keys.
+    mutating func begin(_ key: EntryKey?) {
+        if let key { ofKeys[key, default: 0] += 1 } else { ofAll += 1 }
+    }
+
+    mutating func end(_ key: EntryKey?) {
+        guard let key else { return ofAll -= 1 }
+        guard let count = ofKeys[key] else { preconditionFailure("A write ended that had not begun.") }
+        ofKeys[key] = count == 1 ? nil : count - 1
+    }
+
+    func concern(_ key: EntryKey) -> Bool { ofAll > 0 || ofKeys[key] != nil }
 }

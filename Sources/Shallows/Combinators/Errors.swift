@@ -47,3 +47,52 @@ extension ErasableStorage where Access: ReadableAccess {
         fallback { _ in defaultValue() }
     }
 }
+
+extension ErasableStorage {
+    /// Returns a storage whose errors are failures, except for a ``StorageMiss``.
+    ///
+    /// ```swift
+    /// let cached = KeychainStorage().strict().combined(with: server)
+    /// ```
+    ///
+    /// Without `strict()`, a composition continues with its next layer after an unknown error of a user-supplied storage, and reports it.
+    /// With `strict()` it stops and throws the error.
+    public func strict() -> AnyStorage<Access, ErasedKey, ErasedValue> {
+        erased().transforming { operations in
+            operations.with(retrieve: { key, call in operations.retrieve(key, call).map { $0.mapError(\.strict) } })
+        }
+    }
+}
+
+extension ShallowsError {
+    /// The same error, as a failure if it says nothing about itself.
+    fileprivate var strict: ShallowsError {
+        var error = self
+        if disposition == .unknown { error.disposition = .failure }
+        return error
+    }
+}
+
+extension ErasableStorage {
+    /// Returns a storage that reports what no error says: layers that failed and were passed over, fills that failed, and failed sets
+    /// without a completion.
+    ///
+    /// ```swift
+    /// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }
+    /// ```
+    ///
+    /// Transforms and compositions of the storage keep the reporter.
+    ///
+    /// - Parameter report: Called on any thread, before the call that is reported ends. Reports are logged as well.
+    @preconcurrency
+    public func reporting(_ report: @escaping @Sendable (StorageReport) -> Void) -> AnyStorage<Access, ErasedKey, ErasedValue> {
+        erased().transforming { operations in
+            operations.with(
+                retrieve: { key, call in operations.retrieve(key, call.reporting(report)) },
+                set: { value, key, call in operations.set(value, key, call.reporting(report)) },
+                remove: { key, call in operations.remove(key, call.reporting(report)) },
+                removeAll: { call in operations.removeAll(call.reporting(report)) },
+                fireAndForget: operations.fireAndForget.reporting(report))
+        }
+    }
+}
