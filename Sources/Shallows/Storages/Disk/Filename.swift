@@ -58,7 +58,7 @@ extension Filename {
     /// The result is the name wherever it is safe. The folder encodes other results once more: `".."`, those with `/` in them and those of
     /// more than 255 bytes. So every key has a file of its own, inside the folder.
     ///
-    /// A folder that was written with ``base64`` can be opened with ``base64URL``, and the other way round.
+    /// A folder is opened with the encoder that it was written with.
     public struct Encoder: Sendable {
         enum Scheme: Sendable {
             case base64
