@@ -33,7 +33,6 @@ enum FuzzedCoder {
         attempt { _ = try decoder.decode(Link.self, from: input) }
         attempt { _ = try decoder.decode(Shape.self, from: input) }
         attempt { _ = try decoder.decode([String: [Int?]].self, from: input) }
-        attempt { _ = try decoder.decodeIfPresent(String.self, at: ["a", "b"], from: input) }
         attempt {
             let value = try decoder.decode(CBORValue.self, from: input)
             let again = try CBOREncoder().encode(value)

@@ -61,26 +61,6 @@ public struct CBORDecoder: Sendable {
         data.withUnsafeBytes { $0.count > 3 && $0[0] == 0xD9 && $0[1] == 0xD9 && $0[2] == 0xF7 }
     }
 
-    /// Returns a single value from nested maps, without decoding the rest of the data.
-    ///
-    /// ```swift
-    /// let city = try CBORDecoder().decodeIfPresent(String.self, at: ["address", "city"], from: data)
-    /// ```
-    ///
-    /// The decoder skips the bytes before the value and does not validate the bytes after it.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - path: The text keys that lead to the value, as they are stored in the data. The key strategy is not applied.
-    ///   - data: The CBOR data.
-    /// - Returns: The value, or `nil` if the path leads through a missing key or an item that is not a map. An item `null` decodes as `nil`
-    ///   only if `Value` is an optional type.
-    /// - Complexity: O(*n*) in the number of bytes up to the end of the value.
-    /// - Throws: What ``decode(_:from:)`` throws.
-    public func decodeIfPresent<Value: Decodable>(_ type: Value.Type, at path: [String], from data: Data) throws -> Value? {
-        try decodeIfPresent(type, at: CBORFieldPath(path), from: data)
-    }
-
     /// Returns a value of the given type, decoded from CBOR with a configuration.
     ///
     /// - Throws: What ``decode(_:from:)`` throws.

@@ -159,7 +159,7 @@ extension OptionalTests {
     }
 
     /// An object with an optional property.
-    struct Holder<Property: Codable & Equatable & Sendable>: ArchiveCodable, IndexedArchivable, FieldReadable {
+    struct Holder<Property: Codable & Equatable & Sendable>: ArchiveCodable, IndexedArchivable {
         static var archiveName: String { "holder" }
         var primaryKey: String { key }
         var key: String
@@ -170,8 +170,6 @@ extension OptionalTests {
             guard let list = Property.self as? any IndexableList.Type else { return [.index(\.value, \.key)] }
             return list.index(of: \Holder.value as PartialKeyPath<Holder>).map { [$0] } ?? []
         }
-
-        static var archiveFields: [ArchiveField<Holder>] { [.field(\.value, at: "value")] }
     }
 }
 

@@ -3,7 +3,7 @@ import VellumTestSupport
 import Vellum
 
 /// An object with every kind of property that an index supports, and some that it does not.
-struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
+struct Specimen: ArchiveCodable, IndexedArchivable, Hashable {
     static var archiveName: String { "specimen" }
     var primaryKey: String { key }
 
@@ -51,20 +51,6 @@ struct Specimen: ArchiveCodable, IndexedArchivable, FieldReadable, Hashable {
             .index(\.level), .index(\.level, \.small),
             .index(\.home.city), .index(\.home.zip, \.flag), .index(\.away?.city), .index(\.away?.zip, \.flag), .each(\.tags),
             .each(\.marks),
-        ]
-    }
-}
-
-extension Specimen {
-    static var archiveFields: [ArchiveField<Specimen>] {
-        [
-            .field(\.flag, at: CodingKeys.flag), .field(\.small, at: CodingKeys.small), .field(\.count, at: CodingKeys.count),
-            .field(\.huge, at: CodingKeys.huge), .field(\.ratio, at: CodingKeys.ratio), .field(\.share, at: CodingKeys.share),
-            .field(\.name, at: CodingKeys.name), .field(\.nick, at: CodingKeys.nick), .field(\.day, at: CodingKeys.day),
-            .field(\.seen, at: CodingKeys.seen), .field(\.code, at: CodingKeys.code), .field(\.blob, at: CodingKeys.blob),
-            .field(\.kind, at: CodingKeys.kind), .field(\.level, at: CodingKeys.level), .field(\.home.city, at: "home", "city"),
-            .field(\.home.zip, at: "home", "zip"), .field(\.away?.city, at: "away", "city"), .field(\.tags, at: CodingKeys.tags),
-            .field(\.marks, at: CodingKeys.marks),
         ]
     }
 }

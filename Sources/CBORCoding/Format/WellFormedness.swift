@@ -29,57 +29,6 @@ struct WellFormedness {
         return ItemReader(check.base, count: check.count)
     }
 
-    /// Returns the bytes of the value at a path of keys, or `nil` if the path leads nowhere. The bytes after the value are not validated.
-    static func field(
-        at path: CBORFieldPath, in bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int
-    ) throws(Fault) -> UnsafeBufferPointer<UInt8>? {
-        let check = try WellFormedness(bytes, nestingLimit: nestingLimit)
-        var offset = 0
-        for (level, key) in path.keys.enumerated() {
-            guard let value = try check.value(of: key, inMapAt: offset, level: level) else { return nil }
-            offset = value
-        }
-        let end = try check.item(at: offset, level: path.keys.count)
-        return UnsafeBufferPointer(rebasing: bytes[offset..<end])
-    }
-
-    /// Returns the offset of the value for a text key, or `nil` if the item is not a map or does not contain the key.
-    private func value(of key: [UInt8], inMapAt map: Int, level: Int) throws(Fault) -> Int? {
-        var head = try head(at: map)
-        while head.type == .tag { head = try self.head(at: head.next) }
-        guard head.type == .map else { return nil }
-        var (offset, left) = (head.next, head.argument)
-        while head.isIndefinite ? try !isBreak(at: offset) : left > 0 {
-            left &-= 1
-            let keyHead = try self.head(at: offset)
-            let keyEnd = try skip(offset, level: level + 1)
-            if keyHead.type == .text, isText(keyHead, key) { return keyEnd }
-            offset = try skip(keyEnd, level: level + 1)
-        }
-        return nil
-    }
-
-    /// Validates the item and returns its end. Most items between a map's start and a field are short texts and small integers.
-    @inline(__always)
-    private func skip(_ offset: Int, level: Int) throws(Fault) -> Int {
-        guard offset < count else { throw unexpectedEnd }
-        let (first, left) = (base[offset], count - offset - 1)
-        if first < AdditionalInformation.oneByte { return offset + 1 }
-        if first & 0xE0 == MajorType.text.rawValue << 5, first & 0x1F < AdditionalInformation.oneByte, Int(first & 0x1F) <= left {
-            return offset + 1 + Int(first & 0x1F)
-        }
-        return try item(at: offset, level: level)
-    }
-
-    /// Whether a valid text has these bytes.
-    @inline(__always)
-    private func isText(_ head: ItemReader.Head, _ bytes: [UInt8]) -> Bool {
-        if !head.isIndefinite, head.argument != UInt64(bytes.count) { return false }
-        return bytes.withUnsafeBufferPointer { bytes in
-            ItemReader(base, count: count).withBytes(head) { ByteSlice($0) == ByteSlice(bytes) }
-        }
-    }
-
     // MARK: Items
 
     /// Validates the item and returns its end.

@@ -22,7 +22,7 @@ extension ArchiveStore {
     /// before or after the change. A damaged object is left out and reported as ``StoreEvent/damagedEntry(key:_:)``.
     ///
     /// An object that cannot be decoded, because its type has changed, is an error: a screen that lists things should pass
-    /// `undecodable: .skip`. One that an index or a stored property excludes is not decoded, and is no error.
+    /// `undecodable: .skip`. An object that an index excludes is not decoded, and is no error.
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.

@@ -18,10 +18,7 @@ extension Optional: OptionalProperty {
 
     static func isNil<Value>(_ path: PartialKeyPath<Value>) -> Condition<Value> {
         guard let path = path as? KeyPath<Value, Self> else { return .any([]) }
-        return .test(
-            Test(
-                path, .isNil, matches: { $0[keyPath: path] == nil },
-                matchesStored: { StoredProperty<Self>.of(path, in: Value.self)?.answering { $0 == nil } }))
+        return .test(Test(path, .isNil) { $0[keyPath: path] == nil })
     }
 }
 

@@ -12,7 +12,6 @@ extension PredicateExpressions.Variable: CompilableExpression {
 extension PredicateExpressions.KeyPath: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
         if let path = propertyPath(of: self, in: scope) { return { $0[keyPath: path] } }
-        if let read = scope.reader(ofStored: self, Output.self) { return read }
         let root = try Vellum.compiled(root, in: scope)
         let path = keyPath as KeyPath<Root.Output, Output>
         return { try root($0)[keyPath: path] }

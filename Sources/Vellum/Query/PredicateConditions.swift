@@ -33,22 +33,7 @@ func condition<Part: PredicateExpression, Environment>(
 ) -> Condition<Environment>? where Part.Output == Bool {
     if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation { return condition }
     do {
-        return .test(Test(matches: try compiled(part, in: scope), matchesStored: { storedTest(of: part, in: scope) }))
-    } catch {
-        return nil
-    }
-}
-
-/// Returns the part as a closure of the data of an object, or `nil` if it uses anything except fields.
-private func storedTest<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
-) -> ((Data) -> Bool?)? where Part.Output == Bool {
-    guard let own = scope.own, let type = Environment.self as? any FieldReadable.Type else { return nil }
-    do {
-        let test = try compiled(part, in: PredicateScope<Data>.stored(own.variable, type))
-        return { data in
-            do { return try test(data) } catch { return nil }  // Decoding the object reports the error.
-        }
+        return .test(Test(matches: try compiled(part, in: scope)))
     } catch {
         return nil
     }

@@ -75,8 +75,8 @@ extension PredicateExpressions.KeyPath: PropertyExpression {
 
 /// The way to a property through optionals: `address?.city`.
 ///
-/// A predicate has the two parts of `$0.address?.city`, of which no key path can be made that is equal to `\.address?.city`. But an index or a
-/// field that was declared has one, which Swift describes in the same way.
+/// A predicate has the two parts of `$0.address?.city`, of which no key path can be made that is equal to `\.address?.city`. But an index
+/// has one, which Swift describes in the same way.
 ///
 /// Unchecked because key paths are protected by never changing.
 struct PropertyChain: Hashable, @unchecked Sendable {
@@ -102,7 +102,7 @@ struct PropertyChain: Hashable, @unchecked Sendable {
 
     private enum DeclaredPath { case path(PropertyChain), none }
 
-    /// The key path that the root declares for an index or a field, if it declares one.
+    /// The key path that the root declares for an index, if it declares one.
     var declaredPath: AnyKeyPath? {
         let known = Self.found.withLock { $0[self] }
         let answer = known ?? find().map { .path(PropertyChain(steps: [.property($0)])) } ?? .none
@@ -140,11 +140,10 @@ struct PropertyChain: Hashable, @unchecked Sendable {
     }
 }
 
-/// Returns the key paths of the type's indexes and fields.
+/// Returns the key paths of the type's indexes.
 private func declaredPaths(of type: Any.Type) -> [AnyKeyPath] {
-    func indexed<Value: IndexedArchivable>(_ type: Value.Type) -> [AnyKeyPath] { type.archiveIndexes.flatMap(\.paths) }
-    func fields<Value: FieldReadable>(_ type: Value.Type) -> [AnyKeyPath] { type.archiveFields.map(\.property) }
-    return ((type as? any IndexedArchivable.Type).map { indexed($0) } ?? []) + ((type as? any FieldReadable.Type).map { fields($0) } ?? [])
+    func paths<Value: IndexedArchivable>(_ type: Value.Type) -> [AnyKeyPath] { type.archiveIndexes.flatMap(\.paths) }
+    return (type as? any IndexedArchivable.Type).map { paths($0) } ?? []
 }
 
 /// `$0.address?.city`

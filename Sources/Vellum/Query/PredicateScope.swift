@@ -16,22 +16,11 @@ struct PredicateScope<Environment> {
     private let environment: Variable<Environment>?
     /// The variables whose values are parts of the environment, innermost first.
     private let inner: [any BoundVariable<Environment>]
-    /// The variable of the object, if the environment is the data of an object.
-    private let stored: StoredVariable?
-
-    private struct StoredVariable {
-        let key: PredicateExpressions.VariableID
-        let type: any Archivable.Type
-    }
-
-    private init(
-        own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = [], stored: StoredVariable? = nil
-    ) {
+    private init(own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = []) {
         if let own { self.own = PropertyRoot(variable: own.key) }
         self.isComplete = isComplete
         environment = own
         self.inner = inner
-        self.stored = stored
     }
 
     private var variables: [any BoundVariable<Environment>] { environment.map { [OwnVariable(variable: $0)] } ?? inner }
@@ -58,18 +47,6 @@ struct PredicateScope<Environment> {
         var scope = self
         scope.own?.notNil += condition.notNil
         return scope
-    }
-
-    /// Returns the scope of a predicate on the data of objects. Only fields can be read from it.
-    static func stored(_ key: PredicateExpressions.VariableID, _ type: any FieldReadable.Type) -> Self where Environment == Data {
-        PredicateScope(own: nil, isComplete: false, stored: StoredVariable(key: key, type: type))
-    }
-
-    /// Returns how to read the property from data, or `nil` if the environment is not data or has no such field.
-    func reader<Property>(ofStored part: some PropertyExpression, _: Property.Type) -> ((Environment) throws -> Property)? {
-        guard let stored, let path = part.path(from: PropertyRoot(variable: stored.key)) else { return nil }
-        func property<Value: Archivable>(_ type: Value.Type) -> StoredProperty<Property>? { .of(path, in: type) }
-        return property(stored.type)?.read as? (Environment) throws -> Property
     }
 
     /// Returns how to read the variable, or `nil` if the scope does not have it.

@@ -54,13 +54,7 @@ extension Ordering {
     private static func by<Property>(
         _ path: KeyPath<Value, Property>, isDescending: Bool, matchesIndexOrder: Bool, _ compare: @escaping (Property, Property) -> Int
     ) -> Ordering {
-        let stored = StoredProperty<Property>.of(path, in: Value.self).map { stored in
-            { (right: Value) in
-                let right = right[keyPath: path]
-                return stored.comparing { isDescending ? -compare($0, right) : compare($0, right) }
-            }
-        }
-        return Ordering(matchesIndexOrder ? path : nil, isDescending: isDescending, compareStored: stored) { left, right in
+        return Ordering(matchesIndexOrder ? path : nil, isDescending: isDescending) { left, right in
             let order = compare(left[keyPath: path], right[keyPath: path])
             return isDescending ? -order : order
         }

@@ -40,27 +40,12 @@ struct PropertyTests<Value, Property> {
         }
     }
 
-    /// Converts a test of the property, and the text that it asks for if it asks for one, to a test of the value's data. Returns `nil` if the
-    /// property cannot be read from data.
-    private func storedTest(_ test: @escaping (Property) -> Bool, isEqualTo text: String?) -> ((Data) -> Bool?)? {
-        switch path {
-        case .property(let path): StoredProperty<Property>.of(path, in: Value.self)?.answering(test, isEqualTo: text)
-        case .optional(let path):
-            StoredProperty<Property?>.of(path, in: Value.self)?.answering({ $0.map(test) ?? false }, isEqualTo: text)
-        }
-    }
-
     /// Returns a condition that no index answers.
     func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { relation(nil, test) }
 
     /// Returns a condition that an index answers if there is a relation. The test must be equivalent to the relation.
-    private func relation(
-        _ relation: PropertyRelation?, isEqualTo text: String? = nil, _ test: @escaping (Property) -> Bool
-    ) -> Condition<Value> {
-        .test(
-            Test(
-                relation == nil ? nil : anyPath, relation, matches: valueTest(test),
-                matchesStored: { storedTest(test, isEqualTo: text) }))
+    private func relation(_ relation: PropertyRelation?, _ test: @escaping (Property) -> Bool) -> Condition<Value> {
+        .test(Test(relation == nil ? nil : anyPath, relation, matches: valueTest(test)))
     }
 
     private func indexOperand(_ operand: Property) -> Any { IndexOperand.of(operand, in: type(of: anyPath).valueType) }
@@ -76,7 +61,7 @@ struct PropertyTests<Value, Property> {
 extension PropertyTests where Property: Equatable {
     func isEqual(_ operand: Property) -> Condition<Value> {
         guard !isNilValue(operand) else { return isNil }
-        return relation(.isEqual(indexOperand(operand)), isEqualTo: operand as? String) { $0 == operand }
+        return relation(.isEqual(indexOperand(operand))) { $0 == operand }
     }
 
     /// Not equal to the operand. `nil` is not equal to any other operand.

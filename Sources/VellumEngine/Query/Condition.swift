@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A condition on values: a tree of tests.
 @usableFromInline package indirect enum Condition<Value> {
     /// All conditions are true. True if there are none.
@@ -38,59 +36,19 @@ public import Foundation
     }
 }
 
-extension Condition {
-    /// The condition as a closure of the data of a value. The closure returns `nil` if the data does not decide. `nil` if no test can read
-    /// data.
-    @usableFromInline package var storedEvaluation: ((Data) -> Bool?)? {
-        switch self {
-        case .test(let test):
-            return test.matchesStored?()
-        case .not(let part):
-            return part.storedEvaluation.map { part in { bytes in part(bytes).map { !$0 } } }
-        case .all(let parts):
-            return Self.stored(parts, deciding: false)
-        case .any(let parts):
-            return Self.stored(parts, deciding: true)
-        }
-    }
-
-    /// Returns a closure that returns `deciding` if one part does, and `!deciding` if all parts do.
-    private static func stored(_ parts: [Condition], deciding: Bool) -> ((Data) -> Bool?)? {
-        let known = parts.compactMap { $0.storedEvaluation }
-        guard !known.isEmpty else { return nil }
-        let isComplete = known.count == parts.count
-        return { bytes in
-            var isSure = isComplete
-            for part in known {
-                switch part(bytes) {
-                case deciding: return deciding
-                case nil: isSure = false
-                default: break
-                }
-            }
-            return isSure ? !deciding : nil
-        }
-    }
-}
-
 /// A test of a value, and the equivalent relation of a property, if an index may answer it.
 @usableFromInline package struct Test<Value> {
     @usableFromInline package var property: AnyKeyPath?
     @usableFromInline package var relation: PropertyRelation?
     /// Tests the value. Must return the same as the relation for every value.
     @usableFromInline package var matches: (Value) throws -> Bool
-    /// Makes a test of the data of a value that does not decode all of it, which only a scan needs. Returns `nil` if the data has no such
-    /// field; the test returns `nil` if the data does not decide, else the same as `matches`.
-    @usableFromInline package var matchesStored: (() -> ((Data) -> Bool?)?)?
 
     @usableFromInline package init(
-        _ property: AnyKeyPath? = nil, _ relation: PropertyRelation? = nil, matches: @escaping (Value) throws -> Bool,
-        matchesStored: (() -> ((Data) -> Bool?)?)? = nil
+        _ property: AnyKeyPath? = nil, _ relation: PropertyRelation? = nil, matches: @escaping (Value) throws -> Bool
     ) {
         self.property = property
         self.relation = relation
         self.matches = matches
-        self.matchesStored = matchesStored
     }
 }
 

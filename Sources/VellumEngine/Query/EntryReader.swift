@@ -1,4 +1,3 @@
-internal import Foundation
 internal import VellumCore
 
 /// Reads and decodes the entries of a query in batches.
@@ -10,9 +9,6 @@ final class EntryReader<Value> {
     private let batchSize: Int
     private let undecodable: UndecodableObjects
 
-    /// Returns whether the value with these bytes may match. Values that do not match are not decoded.
-    private let mayMatch: ((Data) -> Bool)?
-
     /// How many objects were decoded so far.
     private(set) var decoded = 0
     /// How many objects could not be decoded so far.
@@ -20,14 +16,11 @@ final class EntryReader<Value> {
     /// Returns whether the caller has cancelled the query.
     var isCancelled: () -> Bool = { false }
 
-    init(
-        _ store: Store<Value>, _ options: QueryOptions, batchSize: Int, mayMatch: ((Data) -> Bool)? = nil
-    ) {
+    init(_ store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.store = store
         isLazy = options.isLazy
         undecodable = options.undecodable
         self.batchSize = batchSize
-        self.mayMatch = mayMatch
     }
 
     var limit: ReadLimit { ReadLimit(entries: batchSize) }
@@ -43,7 +36,6 @@ final class EntryReader<Value> {
             return nil
         }
         let isCurrent = stored.entry.typeVersion == store.version
-        if let mayMatch, isCurrent, !mayMatch(stored.entry.bytes) { return nil }
         if undecodable == .skip, store.state.isKnownUndecodable(stored.entry) {
             skipped += 1
             return nil

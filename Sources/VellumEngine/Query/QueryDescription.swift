@@ -1,4 +1,3 @@
-public import Foundation
 internal import VellumCore
 
 /// A query of a store: steps that are executed in order. Predicates and finders are both converted to it.
@@ -35,16 +34,12 @@ struct QueryOptions {
     @usableFromInline package var isDescending: Bool
     /// Returns a negative number if the left value comes first, and a positive one if the right value does. Includes the direction.
     @usableFromInline package var compare: (Value, Value) throws -> Int
-    /// Returns a closure that compares values by their data, which is not decoded, with this value. It returns `nil` if the data does not tell.
-    @usableFromInline package var compareStored: ((Value) -> (Data) -> Int?)?
 
     @usableFromInline package init(
-        _ property: AnyKeyPath? = nil, isDescending: Bool, compareStored: ((Value) -> (Data) -> Int?)? = nil,
-        compare: @escaping (Value, Value) throws -> Int
+        _ property: AnyKeyPath? = nil, isDescending: Bool, compare: @escaping (Value, Value) throws -> Int
     ) {
         self.property = property
         self.isDescending = isDescending
-        self.compareStored = compareStored
         self.compare = compare
     }
 }

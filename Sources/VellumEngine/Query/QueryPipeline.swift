@@ -1,4 +1,3 @@
-internal import Foundation
 package import VellumCore
 
 /// A value in a pipeline, and its origin.
@@ -38,16 +37,13 @@ struct QueryPipeline<Value> {
     }
 
     /// Returns the values that result from the steps, in order.
-    ///
-    /// - Parameter bound: Is told what the first sort still needs.
-    func executing(_ steps: [QueryDescription<Value>.Step], bound: SortBound<Value>? = nil) -> QueryPipeline {
-        var (result, bound) = (self, bound)
+    func executing(_ steps: [QueryDescription<Value>.Step]) -> QueryPipeline {
+        var result = self
         for (index, step) in steps.enumerated() {
             switch step {
             case .filter(let condition): result = result.filtered(condition.evaluation)
             case .sort(let orderings):
-                result = result.sorted(by: orderings, keeping: QueryDescription.window(of: steps[(index + 1)...]), bound: bound)
-                bound = nil
+                result = result.sorted(by: orderings, keeping: QueryDescription.window(of: steps[(index + 1)...]))
             case .skip(let count): result = result.window(skip: count, limit: nil)
             case .limit(let count): result = result.window(skip: 0, limit: count)
             }
@@ -98,18 +94,14 @@ struct QueryPipeline<Value> {
     /// - Parameters:
     ///   - count: How many of the first values are needed; `nil` for all. At most twice as many are held in memory.
     ///   - breaksTiesByEntryID: Whether equal values are in the order of their ids, and not in that of the pipeline.
-    ///   - bound: Is told the last of the values that are needed, as far as it is known.
     func sorted(
-        by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByEntryID: Bool = false, bound: SortBound<Value>? = nil
+        by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByEntryID: Bool = false
     ) -> QueryPipeline {
         var sorted: ArraySlice<Item>?
         return QueryPipeline { () throws(VellumError) in
             if sorted == nil {
                 var first = FirstItems(Precedence(orderings: orderings, breaksTiesByEntryID: breaksTiesByEntryID), count: count)
-                while let item = try self.next() {
-                    try first.add(item)
-                    bound?.last = first.last?.value
-                }
+                while let item = try self.next() { try first.add(item) }
                 sorted = try first.sorted()[...]
             }
             return sorted?.popFirst()
@@ -132,29 +124,6 @@ extension QueryDescription {
     }
 }
 
-/// What a sort with a limit still needs: values that come before the last one of those it holds. Others need not be decoded.
-final class SortBound<Value> {
-    private let compare: (Value) -> (Data) -> Int?
-    private var compareWithLast: ((Data) -> Int?)?
-    /// Whether equal values are in the order of their arrival, because there is no other ordering.
-    private let isOnly: Bool
-    /// The last of the first values so far.
-    var last: Value? { didSet { compareWithLast = last.map(compare) } }
-
-    /// Returns `nil` if the sort needs every value, or the first ordering cannot read data.
-    init?(_ orderings: [Ordering<Value>], keeping count: Int?) {
-        guard count != nil, let compare = orderings.first?.compareStored else { return nil }
-        self.compare = compare
-        isOnly = orderings.count == 1
-    }
-
-    /// Returns whether the value with these bytes may be one of the first.
-    func mayPrecede(_ bytes: Data) -> Bool {
-        guard let order = compareWithLast?(bytes) else { return true }
-        return isOnly ? order < 0 : order <= 0
-    }
-}
-
 /// The first items of a sequence in an order.
 private struct FirstItems<Value> {
     private typealias Arrival = (item: QueryItem<Value>, number: Int)
@@ -169,12 +138,6 @@ private struct FirstItems<Value> {
     init(_ precedence: Precedence<Value>, count: Int?) {
         self.precedence = precedence
         self.count = count
-    }
-
-    /// The last of the first `count` items so far; `nil` until there are as many.
-    var last: QueryItem<Value>? {
-        guard isFull, let count, count > 0 else { return nil }
-        return items[count - 1].item
     }
 
     mutating func add(_ item: QueryItem<Value>) throws(VellumError) {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import VellumCore
 
 /// The values of one query: those that the index finds, then those that it does not cover.
@@ -11,8 +10,6 @@ final class QuerySource<Value> {
     private let isLazy: Bool
     /// The filters before the first offset or limit, as a closure of values.
     private lazy var matches = plan.condition.evaluation
-    /// What the first sort of a scan needs.
-    private let bound: SortBound<Value>?
 
     let plan: QueryPlan<Value>
     let reader: EntryReader<Value>
@@ -26,10 +23,7 @@ final class QuerySource<Value> {
         self.store = store
         isLazy = options.isLazy
         plan = QueryPlanner(store.columns).plan(query)
-        // Most objects that an index finds match. In a scan, few do.
-        bound = plan.pushed.isScan ? query.sortBound : nil
-        let mayMatch = plan.pushed.isScan ? query.mayMatchStored(bound) : nil
-        reader = EntryReader(store, options, batchSize: batchSize, mayMatch: mayMatch)
+        reader = EntryReader(store, options, batchSize: batchSize)
     }
 
     private var now: WallInstant { store.clock.now() }
@@ -90,7 +84,7 @@ final class QuerySource<Value> {
     func begin() throws(VellumError) -> QueryPipeline<Value> {
         let memoryOnly = store.memoryOnlyValues(at: now)
         guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
-            return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps, bound: bound)
+            return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
         }
         guard let others = rows.others else { return rows.pipeline.executing(plan.residual) }
 
@@ -185,31 +179,6 @@ final class QuerySource<Value> {
             let pipeline = try make()
             made = pipeline
             return try pipeline.next()
-        }
-    }
-}
-
-extension QueryDescription {
-    /// What the first sort needs, if only filters precede it.
-    fileprivate var sortBound: SortBound<Value>? {
-        let rest = steps.drop { if case .filter = $0 { true } else { false } }
-        guard case .sort(let orderings)? = rest.first else { return nil }
-        return SortBound(orderings, keeping: Self.window(of: rest.dropFirst()))
-    }
-
-    /// Returns whether a value with these bytes may satisfy the filters before the first other step, and may be needed by the sort after
-    /// them; `nil` if no test can read bytes.
-    fileprivate func mayMatchStored(_ bound: SortBound<Value>?) -> ((Data) -> Bool)? {
-        var conditions: [Condition<Value>] = []
-        for case .filter(let condition) in steps.prefix(while: { if case .filter = $0 { true } else { false } }) {
-            conditions.append(condition)
-        }
-        let matches = Condition.all(conditions).storedEvaluation
-        switch (matches, bound) {
-        case (let matches?, let bound?): return { (matches($0) ?? true) && bound.mayPrecede($0) }
-        case (let matches?, nil): return { matches($0) ?? true }
-        case (nil, let bound?): return { bound.mayPrecede($0) }
-        case (nil, nil): return nil
         }
     }
 }

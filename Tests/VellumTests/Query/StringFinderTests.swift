@@ -22,7 +22,7 @@ struct StringFinderTests {
         string.contains(part)
     }
 
-    private struct Song: IndexedArchivable, FieldReadable, ArchiveCodable, Equatable {
+    private struct Song: IndexedArchivable, ArchiveCodable, Equatable {
         static let archiveName = "Song"
         var primaryKey: String { title }
         var title: String
@@ -32,7 +32,6 @@ struct StringFinderTests {
         var tags: [String] = []
 
         static var archiveIndexes: [ArchiveIndex<Song>] { [.index(\.title), .index(\.album), .each(\.tags)] }
-        static var archiveFields: [ArchiveField<Song>] { [.field(\.artist, at: "artist"), .field(\.text, at: "text")] }
     }
 
     @Test func everyStringContainsTheEmptyStringAndNilDoesNot() throws {

@@ -62,7 +62,3 @@ struct Resident: ArchiveCodable, Subject {
                 """)
     }
 }
-
-extension Resident: FieldReadable {
-    static var archiveFields: [ArchiveField<Resident>] { [.field(\.email, at: "email")] }
-}

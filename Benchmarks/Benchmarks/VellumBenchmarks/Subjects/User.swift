@@ -2,7 +2,7 @@ import GRDB
 import Vellum
 
 /// The struct with six fields.
-struct User: ArchiveCodable, FieldReadable, Subject, Equatable {
+struct User: ArchiveCodable, Subject, Equatable {
     static let title = "six fields"
     static let archiveName = "User"
 
@@ -29,8 +29,6 @@ struct User: ArchiveCodable, FieldReadable, Subject, Equatable {
         return User(
             id: user.id, name: user.name, email: user.email, age: 100 + round % 100, score: user.score, isActive: user.isActive)
     }
-
-    static var archiveFields: [ArchiveField<User>] { [.field(\.name, at: CodingKeys.name)] }
 
     static func createTable(_ database: Database) throws {
         try database.create(table: databaseTableName) { table in

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
+or a thread, and where a public declaration has no sentence. Reads sources as swift-format leaves them."""
+import re
+import sys
+from pathlib import Path
+
+SOURCES = Path(__file__).parent.parent / "Sources"
+# What blocks or runs in the background.
+QUEUES = {"VellumCore/Concurrency/BlockingPool.swift", "VellumEngine/File/Maintenance.swift"}
+FUNCTION = re.compile(r"( *)(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|static|mutating|override|convenience|final|"
+                      r"nonisolated|consuming|borrowing|required) )*(?:func |init[?]?[(<]|subscript[(<]|deinit|var .*\{$)")
+PUBLIC = re.compile(r"(?:@\S+(?:\([^)]*\))? )*(?:public (?!import|extension)|open (?:class|func|var))")
+
+
+def parameters(text):
+    """How many parameters the declaration that begins `text` has."""
+    start, depth, count = text.find("("), 0, 0
+    for index, character in enumerate(text[start:], start):
+        if character in "([<{":
+            depth += 1
+        elif character in ")]}" or character == ">" and text[index - 1] != "-":
+            depth -= 1
+        if depth == 1 and character == ":":
+            count += 1
+        if depth == 0:
+            return count
+    return count
+
+
+def problems(path):
+    """What is wrong with a file."""
+    lines = path.read_text().split("\n")
+    name = str(path.relative_to(SOURCES))
+    function = None
+    for number, line in enumerate(lines, 1):
+        indent = len(line) - len(line.lstrip())
+        if function is not None and line.strip() and indent <= function and line.strip()[0] in "})":
+            function = None
+        if function is None and (match := FUNCTION.match(line)):
+            function = len(match[1])
+            if "(" in line and parameters("\n".join(lines[number - 1:number + 30])) > 6:
+                yield f"{name}:{number}: more than six parameters"
+        elif function is not None and line.rstrip().endswith(("{", " in")) and not line.strip().startswith("//") and indent - function >= 16:
+            yield f"{name}:{number}: nested deeper than four levels"
+        if re.search(r"\b(DispatchQueue|Thread)[.(]", line) and not line.strip().startswith("//") and name not in QUEUES:
+            if "Thread.sleep" not in line and "Thread.isMainThread" not in line and "Thread.current" not in line:
+                yield f"{name}:{number}: a queue or a thread"
+        if PUBLIC.match(line.strip()):
+            above = number - 2
+            # Attributes may take several lines.
+            while number - above < 9 and lines[above].strip() and not lines[above].strip().startswith(("///", "}")):
+                above -= 1
+            if not lines[above].strip().startswith("///"):
+                yield f"{name}:{number}: a public declaration without a sentence"
+
+
+found = [problem for path in sorted(SOURCES.rglob("*.swift")) for problem in problems(path)]
+print("\n".join(found))
+sys.exit(bool(found))
