@@ -113,13 +113,3 @@ private enum ArchivableProperties {
         return optional.content.flatMap(unwrapped)
     }
 }
-
-protocol AnyOptional {
-    static var wrapped: Any.Type { get }
-    var content: Any? { get }
-}
-
-extension Optional: AnyOptional {
-    static var wrapped: Any.Type { Wrapped.self }
-    var content: Any? { self }
-}

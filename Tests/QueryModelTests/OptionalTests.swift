@@ -190,7 +190,7 @@ extension OptionalTests {
     /// A condition, and a Swift expression that is true for the same values.
     struct Rule<Property: Codable & Equatable & Sendable> {
         var words: String
-        var condition: Condition<Holder<Property>>
+        var condition: ValueCondition<Holder<Property>>
         var matches: (Property?) -> Bool
     }
 

@@ -114,7 +114,7 @@ extension RandomQuery.Tree: CustomStringConvertible {
         }
     }
 
-    var condition: Condition<Specimen> {
+    var condition: ValueCondition<Specimen> {
         switch self {
         case .test(let test): test.condition
         case .all(let trees): .all(trees.map(\.condition))

@@ -9,7 +9,7 @@ import Vellum
 /// A test of a specimen as a predicate or a finder, with a hand-written reference.
 struct RandomTest {
     var words: String
-    var condition: Condition<Specimen>
+    var condition: ValueCondition<Specimen>
     var expected: (Specimen) -> Bool
 
     init(_ words: String, _ predicate: Predicate<Specimen>, _ expected: @escaping (Specimen) -> Bool) {

@@ -172,9 +172,9 @@ public struct ArchiveIndex<Root> {
         return paths.contains { path in
             var type = Swift.type(of: path).valueType
             if case .elements = content {
-                type = (type as? any OptionalProperty.Type)?.wrappedType ?? type
+                type = (type as? any AnyOptional.Type)?.wrapped ?? type
                 type = (type as? any Sequence.Type).map { elementType($0) } ?? type
-            } else if type is any OptionalProperty.Type {
+            } else if type is any AnyOptional.Type {
                 return true
             }
             return type is any Equatable.Type

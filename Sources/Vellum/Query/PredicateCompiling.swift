@@ -1,4 +1,6 @@
 internal import Foundation
+internal import VellumCore
+internal import VellumEngine
 
 /// A part of a predicate that can be compiled to a closure.
 ///
@@ -21,6 +23,7 @@ func compiled<Part: PredicateExpression, Environment>(
         return try CompiledExpression<Environment, Part.Output>.of(part, in: scope).evaluate
     }
     guard scope.isComplete else { throw UnknownVariable() }
+    scope.interpretation?.isUsed = true
     return { try part.evaluate(scope.bindings($0)) }
 }
 
@@ -47,5 +50,241 @@ private struct CompiledExpression<Environment, Output> {
             preconditionFailure("The output of the part is not \(Output.self).")
         }
         return compiled
+    }
+}
+
+// MARK: Parts that are true or false
+
+extension PredicateExpressions.Conjunction: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return { try left($0) && right($0) }
+    }
+}
+
+extension PredicateExpressions.Disjunction: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return { try left($0) || right($0) }
+    }
+}
+
+extension PredicateExpressions.Negation: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let wrapped = try Vellum.compiled(wrapped, in: scope)
+        return { try !wrapped($0) }
+    }
+}
+
+// MARK: Comparing
+
+extension PredicateExpressions.Equal: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        if let test = test(in: scope) { return test }
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return { try left($0) == right($0) }
+    }
+}
+
+extension PredicateExpressions.NotEqual: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        if let test = test(in: scope) { return test }
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return { try left($0) != right($0) }
+    }
+}
+
+extension PredicateExpressions.Comparison: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        if let test = test(in: scope) { return test }
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        switch op {
+        case .lessThan: return { try left($0) < right($0) }
+        case .lessThanOrEqual: return { try left($0) <= right($0) }
+        case .greaterThan: return { try left($0) > right($0) }
+        case .greaterThanOrEqual: return { try left($0) >= right($0) }
+        @unknown default: return { [self] in try evaluate(scope.bindings($0)) }
+        }
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        if let test = test(in: scope) { return test }
+        let (range, element) = (try Vellum.compiled(range, in: scope), try Vellum.compiled(element, in: scope))
+        return { try range($0).contains(element($0)) }
+    }
+}
+
+// MARK: Sequences
+
+extension PredicateExpressions.SequenceContains: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let (sequence, element) = (try Vellum.compiled(sequence, in: scope), try Vellum.compiled(element, in: scope))
+        return { try sequence($0).contains(element($0)) }
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let (base, prefix) = (try Vellum.compiled(base, in: scope), try Vellum.compiled(prefix, in: scope))
+        return { try base($0).starts(with: prefix($0)) }
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let sequence = try Vellum.compiled(sequence, in: scope)
+        let test = try Vellum.compiled(test, of: variable, in: scope)
+        return { environment in try sequence(environment).contains { try test(environment, $0) } }
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let sequence = try Vellum.compiled(sequence, in: scope)
+        let test = try Vellum.compiled(test, of: variable, in: scope)
+        return { environment in try sequence(environment).allSatisfy { try test(environment, $0) } }
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        let base = try Vellum.compiled(base, in: scope)
+        if let base = base as? (Environment) throws -> String, let other = constant(of: other) as? String {
+            let part = StringPart(other)
+            return { part.isContained(in: try base($0)) }
+        }
+        let other = try Vellum.compiled(other, in: scope)
+        return { try base($0).contains(other($0)) }
+    }
+}
+
+extension RelatedExpression {
+    /// Returns the test of a property if the part is one. It is specialized for the type of the property and faster than composed closures.
+    fileprivate func test<Environment>(in scope: PredicateScope<Environment>) -> ((Environment) throws -> Bool)? {
+        switch condition(in: scope) {
+        case nil: return nil
+        case .test(let test): return test.matches
+        case .not(.test(let test)): return { try !test.matches($0) }
+        case let condition?: return condition.evaluation()
+        }
+    }
+}
+
+// MARK: Parts that are values
+
+extension PredicateExpressions.Variable: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        guard let reader = scope.reader(of: self) else { throw UnknownVariable() }
+        return reader
+    }
+}
+
+extension PredicateExpressions.KeyPath: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        if let path = propertyPath(of: self, in: scope) { return { $0[keyPath: path] } }
+        let root = try Vellum.compiled(root, in: scope)
+        let path = keyPath as KeyPath<Root.Output, Output>
+        return { try root($0)[keyPath: path] }
+    }
+}
+
+extension PredicateExpressions.Value: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let value = value
+        return { _ in value }
+    }
+}
+
+extension PredicateExpressions.NilLiteral: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output { { _ in nil } }
+}
+
+// MARK: Numbers
+
+extension PredicateExpressions.Arithmetic: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        switch op {
+        case .add: return { try left($0) + right($0) }
+        case .subtract: return { try left($0) - right($0) }
+        case .multiply: return { try left($0) * right($0) }
+        @unknown default: return { [self] in try evaluate(scope.bindings($0)) }
+        }
+    }
+}
+
+extension PredicateExpressions.UnaryMinus: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        if let constant = constant(of: self) { return { _ in constant } }
+        let wrapped = try Vellum.compiled(wrapped, in: scope)
+        return { try -wrapped($0) }
+    }
+}
+
+// MARK: Optionals
+
+extension PredicateExpressions.NilCoalesce: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return { try left($0) ?? right($0) }
+    }
+}
+
+extension PredicateExpressions.ForcedUnwrap: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let inner = try Vellum.compiled(inner, in: scope)
+        let failure = PredicateExpressions.ForcedUnwrap<PredicateExpressions.Value<Wrapped?>, Wrapped>(.init(nil))
+        // Only Foundation can create its error.
+        return { try inner($0) ?? failure.evaluate(PredicateBindings()) }
+    }
+}
+
+extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let wrapped = try Vellum.compiled(wrapped, in: scope)
+        let transform = try resultTransform(in: scope)
+        return { environment in try wrapped(environment).flatMap { try transform(environment, $0) } }
+    }
+
+    /// The closure returns the result or an optional of it.
+    private func resultTransform<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment, Wrapped) throws -> Result? {
+        let transform = try Vellum.compiled(transform, of: variable, in: scope)
+        if let transform = transform as? (Environment, Wrapped) throws -> Result { return transform }
+        return { environment, wrapped in
+            guard let result = try transform(environment, wrapped) as? Result? else {
+                preconditionFailure("The closure does not return \(Result.self).")
+            }
+            return result
+        }
+    }
+}
+
+// MARK: Branches
+
+extension PredicateExpressions.Conditional: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let test = try Vellum.compiled(test, in: scope)
+        let (yes, no) = (try Vellum.compiled(trueBranch, in: scope), try Vellum.compiled(falseBranch, in: scope))
+        return { try test($0) ? yes($0) : no($0) }
+    }
+}
+
+// MARK: Ranges
+
+extension PredicateExpressions.Range: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let (lower, upper) = (try Vellum.compiled(lower, in: scope), try Vellum.compiled(upper, in: scope))
+        return { try lower($0)..<upper($0) }
+    }
+}
+
+extension PredicateExpressions.ClosedRange: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let (lower, upper) = (try Vellum.compiled(lower, in: scope), try Vellum.compiled(upper, in: scope))
+        return { try lower($0)...upper($0) }
     }
 }

@@ -4,36 +4,37 @@ internal import VellumEngine
 
 extension Condition {
     /// Converts a predicate to a condition: relations for an index where possible, tests that return the same as Foundation elsewhere.
-    init(_ predicate: Predicate<Value>) {
+    init<Value>(_ predicate: Predicate<Value>) where Leaf == Test<Value> {
         let scope = PredicateScope(predicate.variable)
-        // The predicate uses a variable that it does not have. Foundation throws an error for each object.
-        self = condition(of: predicate.expression, in: scope) ?? .test(Test { try predicate.evaluate($0) })
-    }
-
-    /// Whether an index may answer any part of the condition.
-    fileprivate var hasRelation: Bool {
-        switch self {
-        // By number, because an iterator of values of a generic type takes longer.
-        case .all(let parts), .any(let parts): (0..<parts.count).contains { parts[$0].hasRelation }
-        case .not(let part): part.hasRelation
-        case .test(let test): test.relation != nil
+        if let known = condition(of: predicate.expression, in: scope) {
+            self = known
+        } else {
+            // The predicate uses a variable that it does not have. Foundation throws an error for each object.
+            var test = Test<Value> { try predicate.evaluate($0) }
+            test.isInterpreted = true
+            self = .test(test)
         }
     }
 }
 
 /// A part of a predicate that may have a relation for an index.
 protocol RelatedExpression: PredicateExpression where Output == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>?
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>?
 }
 
 /// Returns the part as a condition, or `nil` if it uses a variable that the scope does not have. A part without a relation becomes one
 /// closure.
 func condition<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
-) -> Condition<Environment>? where Part.Output == Bool {
-    if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation { return condition }
+) -> ValueCondition<Environment>? where Part.Output == Bool {
+    if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.contains(where: { $0.relation != nil }) {
+        return condition
+    }
     do {
-        return .test(Test(matches: try compiled(part, in: scope)))
+        let interpretation = Interpretation()
+        var test = Test(matches: try compiled(part, in: scope.noting(interpretation)))
+        test.isInterpreted = interpretation.isUsed
+        return .test(test)
     } catch {
         return nil
     }
@@ -42,7 +43,7 @@ func condition<Part: PredicateExpression, Environment>(
 // MARK: Connectives
 
 extension PredicateExpressions.Conjunction: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
         guard let right = Vellum.condition(of: rhs, in: scope.assuming(left)) else { return nil }
         return .all([left, right])
@@ -50,14 +51,14 @@ extension PredicateExpressions.Conjunction: RelatedExpression {
 }
 
 extension PredicateExpressions.Disjunction: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         guard let left = Vellum.condition(of: lhs, in: scope), let right = Vellum.condition(of: rhs, in: scope) else { return nil }
         return .any([left, right])
     }
 }
 
 extension PredicateExpressions.Negation: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         Vellum.condition(of: wrapped, in: scope).map { .not($0) }
     }
 }
@@ -65,7 +66,7 @@ extension PredicateExpressions.Negation: RelatedExpression {
 // MARK: Equality
 
 extension PredicateExpressions.Equal: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
             return property.isEqual(operand)
         }
@@ -85,7 +86,7 @@ extension PredicateExpressions.Equal: RelatedExpression {
 }
 
 extension PredicateExpressions.NotEqual: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
             return .not(property.isEqual(operand))
         }
@@ -104,21 +105,21 @@ extension PredicateExpressions.NotEqual: RelatedExpression {
 
 /// A property of type `Bool`.
 extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
     }
 }
 
 /// A variable of type `Bool`, such as the unwrapped value of an optional property.
 extension PredicateExpressions.Variable: RelatedExpression where Output == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
     }
 }
 
 /// A property of type `Bool?` that is not `nil`.
 extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         propertyTests(of: self, in: scope).map { $0.isEqual(true) }
     }
 }
@@ -126,7 +127,7 @@ extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == 
 // MARK: Order
 
 extension PredicateExpressions.Comparison: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
             return condition(property, operand, isMirrored: false)
         }
@@ -158,7 +159,7 @@ extension PredicateExpressions.Comparison: RelatedExpression {
 
     private func condition<Environment>(
         _ property: PropertyTests<Environment, LHS.Output>, _ operand: LHS.Output, isMirrored: Bool
-    ) -> Condition<Environment>? {
+    ) -> ValueCondition<Environment>? {
         switch op {
         case .lessThan: isMirrored ? property.greater(than: operand) : property.less(than: operand)
         case .lessThanOrEqual: isMirrored ? property.greaterOrEqual(operand) : property.lessOrEqual(operand)
@@ -170,7 +171,7 @@ extension PredicateExpressions.Comparison: RelatedExpression {
 }
 
 extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> Condition<Environment>? {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         guard let property = propertyTests(of: element, in: scope), let range = constant(of: range) else { return nil }
         switch range {
         case let range as Range<Element.Output>: return property.isIn(range)
@@ -179,6 +180,78 @@ extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
         case let range as PartialRangeThrough<Element.Output>: return property.lessOrEqual(range.upperBound)
         case let range as PartialRangeUpTo<Element.Output>: return property.less(than: range.upperBound)
         default: return nil
+        }
+    }
+}
+
+// MARK: Sequences
+
+extension PredicateExpressions.SequenceContains: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+        if let property = propertyTests(of: sequence, in: scope), let element = constant(of: element) {
+            return property.contains(element)
+        }
+        if let property = propertyTests(of: element, in: scope), let elements = constant(of: sequence) {
+            // A sequence may be infinite, or be consumed by one iteration. A collection is not.
+            guard elements is any Collection else { return nil }
+            return property.isOne(of: elements) { elements.contains($0) }
+        }
+        return nil
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: RelatedExpression {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+        let start: Prefix.Output? = constant(of: prefix)
+        guard let property = propertyTests(of: base, in: scope) as? PropertyTests<Environment, String> else { return nil }
+        return (start as? any StringProtocol).map { property.starts(with: String($0)) }
+    }
+}
+
+// MARK: Optionals
+
+/// `if let age = $0.age { age > 3 } else { false }`
+extension PredicateExpressions.NilCoalesce: RelatedExpression where RHS.Output == Bool {
+    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+        constant(of: rhs) == false ? unwrappedCondition(of: lhs, in: scope) : nil
+    }
+}
+
+/// Returns the condition that the part is true, and neither false nor `nil`.
+func unwrappedCondition<Part: PredicateExpression, Environment>(
+    of part: Part, in scope: PredicateScope<Environment>
+) -> ValueCondition<Environment>? {
+    (part as? any UnwrappingExpression)?.unwrappedCondition(in: scope)
+}
+
+/// A part that tests the wrapped value of an optional.
+private protocol UnwrappingExpression {
+    func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>?
+}
+
+extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Result == Bool {
+    fileprivate func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+        guard let path = propertyPath(of: wrapped, in: scope) else { return nil }
+        guard let test = transform as? any PredicateExpression<Bool> else { return nil }
+        guard let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable)) else { return nil }
+        let lifted = inner.lifted(to: path)
+        // `nil` satisfies no test, but it would satisfy the negation of one.
+        if case .test = inner { return lifted }
+        return .all([PropertyTests(path).isNotNil, lifted])
+    }
+}
+
+extension Condition {
+    /// Returns the condition on the wrapped value of an optional property. `nil` satisfies none of its tests.
+    fileprivate func lifted<Root, Value>(to path: KeyPath<Root, Value?>) -> ValueCondition<Root> where Leaf == Test<Value> {
+        replacingTests { test in
+            let testsWholeValue = test.property == \Value.self
+            var lifted = Test(testsWholeValue ? path : nil, testsWholeValue ? test.relation : nil) { (root: Root) in
+                guard let value = root[keyPath: path] else { return false }
+                return try test.matches(value)
+            }
+            lifted.isInterpreted = test.isInterpreted
+            return .test(lifted)
         }
     }
 }

@@ -94,7 +94,7 @@ struct PropertyChain: Hashable, @unchecked Sendable {
 
     /// Returns the chain to an optional: a property behind an optional is wrapped at the end, unless it is optional itself.
     func wrappingEnd<Property>(_ type: Property.Type) -> PropertyChain {
-        steps.contains(.unwrapping) && !(type is any OptionalProperty.Type) ? appending([.wrapping]) : self
+        steps.contains(.unwrapping) && !(type is any AnyOptional.Type) ? appending([.wrapping]) : self
     }
 
     /// The declared key paths of chains, because describing them takes longer than a query for one object. One for each chain in the source.
@@ -180,7 +180,7 @@ struct CoalescedProperty<Root, Property> {
     let standard: Property
 
     /// Returns the condition that the property, or the value in its place, satisfies a test.
-    func condition(_ condition: Condition<Root>, holdsForStandard: Bool) -> Condition<Root> {
+    func condition(_ condition: ValueCondition<Root>, holdsForStandard: Bool) -> ValueCondition<Root> {
         holdsForStandard ? .any([condition, tests.isNil]) : condition
     }
 }

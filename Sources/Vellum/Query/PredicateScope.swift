@@ -16,11 +16,18 @@ struct PredicateScope<Environment> {
     private let environment: Variable<Environment>?
     /// The variables whose values are parts of the environment, innermost first.
     private let inner: [any BoundVariable<Environment>]
-    private init(own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = []) {
+    /// Receives whether Foundation evaluates a part.
+    private(set) var interpretation: Interpretation?
+
+    private init(
+        own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = [],
+        _ interpretation: Interpretation? = nil
+    ) {
         if let own { self.own = PropertyRoot(variable: own.key) }
         self.isComplete = isComplete
         environment = own
         self.inner = inner
+        self.interpretation = interpretation
     }
 
     private var variables: [any BoundVariable<Environment>] { environment.map { [OwnVariable(variable: $0)] } ?? inner }
@@ -39,13 +46,21 @@ struct PredicateScope<Environment> {
     func adding<Element>(_ variable: Variable<Element>) -> PredicateScope<Nested<Environment, Element>> {
         PredicateScope<Nested<Environment, Element>>(
             own: nil, isComplete: isComplete,
-            [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) })
+            [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) },
+            interpretation)
     }
 
     /// Returns the scope of the parts that are evaluated only where the condition is true.
-    func assuming(_ condition: Condition<Environment>) -> PredicateScope {
+    func assuming(_ condition: ValueCondition<Environment>) -> PredicateScope {
         var scope = self
-        scope.own?.notNil += condition.notNil
+        scope.own?.notNil += condition.notNil()
+        return scope
+    }
+
+    /// Returns the scope, which notes parts that Foundation evaluates.
+    func noting(_ interpretation: Interpretation) -> PredicateScope {
+        var scope = self
+        scope.interpretation = interpretation
         return scope
     }
 
@@ -64,15 +79,17 @@ struct PredicateScope<Environment> {
 
 extension Condition {
     /// The properties that are not `nil` in any value that satisfies the condition.
-    fileprivate var notNil: [AnyKeyPath] {
-        switch self {
-        case .all(let parts): return parts.flatMap { $0.notNil }
-        case .not(.test(let test)):
-            guard let property = test.property, case .isNil? = test.relation else { return [] }
-            return [property]
-        case .any, .not, .test: return []
+    fileprivate func notNil<Value>() -> [AnyKeyPath] where Leaf == Test<Value> {
+        conjuncts.compactMap { part in
+            guard case .not(.test(let test)) = part, case .isNil? = test.relation else { return nil }
+            return test.property
         }
     }
+}
+
+/// Whether Foundation evaluates any part of a predicate that is compiled.
+final class Interpretation {
+    var isUsed = false
 }
 
 /// The environment of a closure that uses its own argument and outer variables.

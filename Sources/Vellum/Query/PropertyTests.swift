@@ -25,9 +25,9 @@ struct PropertyTests<Value, Property> {
     }
 
     /// The condition that the property is `nil`; `nil` if it is not optional.
-    private var nilCondition: Condition<Value>? {
+    private var nilCondition: ValueCondition<Value>? {
         switch path {
-        case .property(let path): (Property.self as? any OptionalProperty.Type).map { $0.isNil(path) }
+        case .property(let path): (Property.self as? any AnyOptional.Type).map { $0.isNil(path) }
         case .optional(let path): Property?.isNil(path)
         }
     }
@@ -41,10 +41,10 @@ struct PropertyTests<Value, Property> {
     }
 
     /// Returns a condition that no index answers.
-    func satisfies(_ test: @escaping (Property) -> Bool) -> Condition<Value> { relation(nil, test) }
+    func satisfies(_ test: @escaping (Property) -> Bool) -> ValueCondition<Value> { relation(nil, test) }
 
     /// Returns a condition that an index answers if there is a relation. The test must be equivalent to the relation.
-    private func relation(_ relation: PropertyRelation?, _ test: @escaping (Property) -> Bool) -> Condition<Value> {
+    private func relation(_ relation: PropertyRelation?, _ test: @escaping (Property) -> Bool) -> ValueCondition<Value> {
         .test(Test(relation == nil ? nil : anyPath, relation, matches: valueTest(test)))
     }
 
@@ -52,23 +52,23 @@ struct PropertyTests<Value, Property> {
 
     // MARK: Nil
 
-    var isNil: Condition<Value> { nilCondition ?? .any([]) }
-    var isNotNil: Condition<Value> { nilCondition.map { .not($0) } ?? .all([]) }
+    var isNil: ValueCondition<Value> { nilCondition ?? .any([]) }
+    var isNotNil: ValueCondition<Value> { nilCondition.map { .not($0) } ?? .all([]) }
 }
 
 // MARK: Equality
 
 extension PropertyTests where Property: Equatable {
-    func isEqual(_ operand: Property) -> Condition<Value> {
+    func isEqual(_ operand: Property) -> ValueCondition<Value> {
         guard !isNilValue(operand) else { return isNil }
         return relation(.isEqual(indexOperand(operand))) { $0 == operand }
     }
 
     /// Not equal to the operand. `nil` is not equal to any other operand.
-    func isNotEqual(_ operand: Property) -> Condition<Value> { .not(isEqual(operand)) }
+    func isNotEqual(_ operand: Property) -> ValueCondition<Value> { .not(isEqual(operand)) }
 
     /// Equal to one of the operands.
-    func isOne(of operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> Condition<Value> {
+    func isOne(of operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> ValueCondition<Value> {
         let operands = Array(operands)
         let known = operands.contains(where: isNilValue) ? nil : PropertyRelation.isIn(operands.map(indexOperand))
         return relation(known, contains)
@@ -78,28 +78,28 @@ extension PropertyTests where Property: Equatable {
 // MARK: Ranges
 
 extension PropertyTests where Property: Comparable {
-    func less(than operand: Property) -> Condition<Value> {
+    func less(than operand: Property) -> ValueCondition<Value> {
         relation(range(nil, .init(operand, isIncluded: false)), stringTest { $0(operand) < 0 } ?? { $0 < operand })
     }
 
-    func lessOrEqual(_ operand: Property) -> Condition<Value> {
+    func lessOrEqual(_ operand: Property) -> ValueCondition<Value> {
         relation(range(nil, .init(operand, isIncluded: true)), stringTest { $0(operand) <= 0 } ?? { $0 <= operand })
     }
 
-    func greater(than operand: Property) -> Condition<Value> {
+    func greater(than operand: Property) -> ValueCondition<Value> {
         relation(range(.init(operand, isIncluded: false), nil), stringTest { $0(operand) > 0 } ?? { $0 > operand })
     }
 
-    func greaterOrEqual(_ operand: Property) -> Condition<Value> {
+    func greaterOrEqual(_ operand: Property) -> ValueCondition<Value> {
         relation(range(.init(operand, isIncluded: true), nil), stringTest { $0(operand) >= 0 } ?? { $0 >= operand })
     }
 
-    func isIn(_ range: Range<Property>) -> Condition<Value> {
+    func isIn(_ range: Range<Property>) -> ValueCondition<Value> {
         let bounds = self.range(.init(range.lowerBound, isIncluded: true), .init(range.upperBound, isIncluded: false))
         return relation(bounds, stringTest { $0(range.lowerBound) >= 0 && $0(range.upperBound) < 0 } ?? { range.contains($0) })
     }
 
-    func isIn(_ range: ClosedRange<Property>) -> Condition<Value> {
+    func isIn(_ range: ClosedRange<Property>) -> ValueCondition<Value> {
         let bounds = self.range(.init(range.lowerBound, isIncluded: true), .init(range.upperBound, isIncluded: true))
         return relation(bounds, stringTest { $0(range.lowerBound) >= 0 && $0(range.upperBound) <= 0 } ?? { range.contains($0) })
     }
@@ -121,22 +121,22 @@ extension PropertyTests where Property: Comparable {
 // MARK: Collections
 
 extension PropertyTests where Property: Sequence, Property.Element: Equatable {
-    func contains(_ element: Property.Element) -> Condition<Value> {
+    func contains(_ element: Property.Element) -> ValueCondition<Value> {
         relation(isNilValue(element) ? nil : .hasElement(IndexOperand.of(element, in: Property.Element.self))) { $0.contains(element) }
     }
 
-    func containsAny(of elements: some Sequence<Property.Element>) -> Condition<Value> { .any(elements.map(contains)) }
+    func containsAny(of elements: some Sequence<Property.Element>) -> ValueCondition<Value> { .any(elements.map(contains)) }
 
-    func containsAll(of elements: some Sequence<Property.Element>) -> Condition<Value> {
+    func containsAll(of elements: some Sequence<Property.Element>) -> ValueCondition<Value> {
         let conditions = elements.map(contains)
         return conditions.isEmpty ? isNotNil : .all(conditions)
     }
 }
 
 extension PropertyTests where Property: Collection {
-    var isEmpty: Condition<Value> { relation(emptiness) { $0.isEmpty } }
+    var isEmpty: ValueCondition<Value> { relation(emptiness) { $0.isEmpty } }
     /// Not empty, and not `nil`.
-    var isNotEmpty: Condition<Value> { nilCondition.map { .all([.not(isEmpty), .not($0)]) } ?? .not(isEmpty) }
+    var isNotEmpty: ValueCondition<Value> { nilCondition.map { .all([.not(isEmpty), .not($0)]) } ?? .not(isEmpty) }
 
     private var emptiness: PropertyRelation? {
         if Property.self == String.self { return .isEqual("") }
@@ -148,7 +148,20 @@ extension PropertyTests where Property: Collection {
 // MARK: Strings
 
 extension PropertyTests where Property == String {
-    func starts(with start: String) -> Condition<Value> { relation(.beginsWith(start)) { $0.starts(with: start) } }
+    func starts(with start: String) -> ValueCondition<Value> { relation(.beginsWith(start)) { $0.starts(with: start) } }
 
-    func contains(_ part: StringPart) -> Condition<Value> { satisfies { part.isContained(in: $0) } }
+    func contains(_ part: StringPart) -> ValueCondition<Value> { satisfies { part.isContained(in: $0) } }
+}
+
+// MARK: Operands
+
+/// The form of an operand that an index stores.
+enum IndexOperand {
+    /// Returns the operand if the indexed type is indexable, else its raw value, by which such a type is indexed.
+    static func of(_ operand: Any, in indexed: Any.Type) -> Any {
+        if indexed is any IndexableValue.Type { return operand }
+        if let optional = operand as? any AnyOptional, let value = optional.content { return of(value, in: indexed) }
+        guard let operand = operand as? any RawRepresentable else { return operand }
+        return operand.rawValue
+    }
 }

@@ -17,7 +17,7 @@ public final class QueryFinder<Result> {
     /// A function that adds a condition on a property.
     public typealias QueryProperty<Property> = (QueryValidator<Result, Property>) -> QueryFinder<Result>
 
-    var conditions: [Condition<Result>] = []
+    var conditions: [ValueCondition<Result>] = []
     var problems: [VellumError] = []
 
     /// Creates a finder that matches every object.

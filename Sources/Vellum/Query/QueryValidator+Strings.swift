@@ -1,3 +1,4 @@
+internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
@@ -48,9 +49,91 @@ extension QueryValidator where Property == String? {
 }
 
 extension QueryValidator {
-    private init(_ expression: RegularExpression, _ condition: @escaping (KeyPath<Result, Property>) -> Condition<Result>) {
+    private init(_ expression: RegularExpression, _ condition: @escaping (KeyPath<Result, Property>) -> ValueCondition<Result>) {
         self.init(condition)
         guard let problem = expression.problem else { return }
         problems = [problem.located(archive: (Result.self as? any Archivable.Type)?.archiveName, path: nil)]
+    }
+}
+
+// MARK: Tests of strings
+
+/// Searches strings for a substring of whole characters, as Swift's `contains` does.
+struct StringPart {
+    private let part: String
+    private let ignoresCase: Bool
+    /// The UTF-8 of the substring, if each of its bytes is a character.
+    private let bytes: [UInt8]?
+
+    init(_ part: String, caseSensitive: Bool = true) {
+        self.part = caseSensitive ? part : part.lowercased()
+        ignoresCase = !caseSensitive
+        bytes = StringPart.isPlain(self.part.utf8) ? Array(self.part.utf8) : nil
+    }
+
+    /// Returns whether the string contains the substring. Every string contains the empty string.
+    func isContained(in string: String) -> Bool {
+        guard !part.isEmpty else { return true }
+        let string = ignoresCase ? string.lowercased() : string
+        return inBytes(of: string) ?? string.contains(part)
+    }
+
+    /// Compares bytes; returns `nil` if the result could differ from a comparison of characters.
+    private func inBytes(of string: String) -> Bool? {
+        guard let bytes else { return nil }
+        return string.utf8.withContiguousStorageIfAvailable { (text: UnsafeBufferPointer<UInt8>) -> Bool? in
+            guard StringPart.isPlain(text) else { return nil }
+            guard let first = bytes.first else { return true }
+            guard bytes.count <= text.count else { return false }
+            return (0...text.count - bytes.count).contains { start in
+                text[start] == first && text[start..<start + bytes.count].elementsEqual(bytes)
+            }
+        } ?? nil
+    }
+
+    /// Returns whether every byte is a character: ASCII without the carriage return, which forms one character with a line feed.
+    private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { $0 < 0x80 && $0 != 0x0D } }
+}
+
+/// A regular expression that is compiled once. An invalid one matches nothing.
+struct RegularExpression {
+    private let expression: NSRegularExpression?
+    /// The error of an invalid expression. It says where the pattern is invalid, and does not contain the pattern.
+    let problem: VellumError?
+
+    init(_ pattern: String) {
+        do {
+            expression = try NSRegularExpression(pattern: pattern)
+            problem = nil
+        } catch {
+            expression = nil
+            problem = VellumError(
+                .invalidQuery,
+                "A regular expression in a query is \(Self.fault(of: pattern)), and matches nothing. Correct the expression.")
+        }
+    }
+
+    /// Returns what is wrong with an invalid pattern. Foundation does not say it, so this looks for the longest start that is valid, among
+    /// the first 200 characters.
+    private static func fault(of pattern: String) -> String {
+        guard !pattern.isEmpty else { return "empty" }
+        var valid = pattern.prefix(200)
+        while !valid.isEmpty, !isValid(String(valid)) { valid.removeLast() }
+        return "invalid from character \(valid.count + 1) on"
+    }
+
+    private static func isValid(_ pattern: String) -> Bool {
+        do {
+            _ = try NSRegularExpression(pattern: pattern)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Returns whether the expression has a match in the string.
+    func matches(_ string: String) -> Bool {
+        guard let expression else { return false }
+        return expression.firstMatch(in: string, range: NSRange(string.startIndex..., in: string)) != nil
     }
 }

@@ -14,10 +14,10 @@ internal import VellumEngine
 /// archive.fullName(.isNotEqual("basic")).fullName(.isNotNil())
 /// ```
 public struct QueryValidator<Result, Property> {
-    let condition: (KeyPath<Result, Property>) -> Condition<Result>
+    let condition: (KeyPath<Result, Property>) -> ValueCondition<Result>
     var problems: [VellumError] = []
 
-    init(_ condition: @escaping (KeyPath<Result, Property>) -> Condition<Result>) {
+    init(_ condition: @escaping (KeyPath<Result, Property>) -> ValueCondition<Result>) {
         self.condition = condition
     }
 
@@ -45,18 +45,12 @@ extension QueryValidator {
     /// Matches nothing: the property is not optional.
     @available(*, deprecated, message: "The property is never nil. Remove the condition, or make the property optional.")
     @_disfavoredOverload
-    public static func isNil() -> Self { isValid { isNone($0) } }
+    public static func isNil() -> Self { isValid { isNilValue($0) } }
 
     /// Matches every value: the property is not optional.
     @available(*, deprecated, message: "The property is never nil. Remove the condition, or make the property optional.")
     @_disfavoredOverload
-    public static func isNotNil() -> Self { isValid { !isNone($0) } }
-
-    /// In generic code the property may be optional after all.
-    private static func isNone(_ value: Property) -> Bool {
-        guard let optional = value as? any AnyOptional else { return false }
-        return optional.content == nil
-    }
+    public static func isNotNil() -> Self { isValid { !isNilValue($0) } }
 }
 
 // MARK: Equality

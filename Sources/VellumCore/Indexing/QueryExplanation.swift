@@ -10,6 +10,8 @@ public struct QueryExplanation: Hashable, Sendable {
     public var statement: String?
     /// SQLite's query plan for the statement, one step for each line.
     public var access: [String] = []
+    /// Whether SQLite found the objects through an index, by a search or in its order, instead of examining each.
+    public var usesIndex = false
     /// The steps that an index answered, described in words.
     public var pushedDown: [String] = []
     /// The steps that ran on decoded objects, described in words.
@@ -25,13 +27,6 @@ public struct QueryExplanation: Hashable, Sendable {
 
     /// Creates an explanation of a query that did nothing yet.
     public init() {}
-
-    /// Whether SQLite found the objects through an index, by a search or in its order, instead of examining each.
-    public var usesIndex: Bool {
-        // `c` is the table of columns, `x` that of elements.
-        let isSearched = access.contains { $0.hasPrefix("SEARCH c ") || $0.hasPrefix("SEARCH x ") || $0.hasPrefix("SCAN c USING") }
-        return isSearched && !access.contains("SCAN c")
-    }
 }
 
 extension QueryExplanation: CustomStringConvertible {

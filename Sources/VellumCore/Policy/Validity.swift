@@ -54,6 +54,19 @@
         return now < end || end == .never
     }
 
+    /// The rule of ``contains(_:_:lastUse:under:)`` in SQL, for a row `e` of entries whose expiration is their own, or that never expire. It
+    /// has the parameters `:latest`, the end of the slack after now, and `:now`, in this order.
+    ///
+    /// - Parameter lastUse: An expression of the time at which the entry was last used.
+    package static func sql(lastUse: String) -> String {
+        let never = WallInstant.never.rawValue
+        return """
+            (coalesce(e.expires, \(never)) = \(never) AND e.idle IS NULL \
+            OR e.written <= :latest AND coalesce(e.expires, \(never)) > :now \
+            AND (e.idle IS NULL OR max(e.written, iif(\(lastUse) <= :latest, \(lastUse), 0)) + e.idle > :now))
+            """
+    }
+
     /// Whether the entry stopped being valid less than so many milliseconds ago.
     package func hasEnded(
         within milliseconds: Int64, before now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration

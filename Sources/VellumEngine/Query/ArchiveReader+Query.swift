@@ -16,24 +16,23 @@ extension ArchiveReader {
     }
 
     func answer(
-        _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit, _ planning: (IndexCoverage) -> ColumnQuery?
+        _ request: IndexRequest, _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit
     ) throws(SQLiteError) -> QueryAnswer? {
         let extent = try extent(of: shape)
-        guard let query = planning(extent.coverage) else { return nil }
+        guard let query = request.query(for: extent.coverage) else { return nil }
         let entryIDs = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
         let unindexed = extent.unindexedRows > 0 ? try IndexTables.unindexed(of: id, on: connection) : []
         let (entries, looked) = try entries(of: entryIDs[...], limit)
         return QueryAnswer(
-            entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
+            query: query, isWhole: extent.coverage.isWhole, entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
             undecodable: unindexed.filter { $0.kind == .undecodable }.map { $0.id },
             unbuilt: extent.unbuilt, entries: entries, looked: looked)
     }
 
-    func count(
-        _ shape: IndexShape?, validAt now: WallInstant, _ planning: (IndexCoverage) -> ColumnQuery?
-    ) throws(SQLiteError) -> Int? {
+    /// Returns how many entries match, or `nil` if the index does not cover every entry.
+    func count(_ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant) throws(SQLiteError) -> Int? {
         let extent = try extent(of: shape)
-        guard let query = planning(extent.coverage) else { return nil }
+        guard extent.coverage.isWhole else { return nil }
         return try QueryPrinter(.count, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).count(self)
     }
 
@@ -82,11 +81,12 @@ extension ArchiveReader {
 
     func describe(
         _ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant
-    ) throws(SQLiteError) -> (statement: String, access: [String])? {
+    ) throws(SQLiteError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let extent = try extent(of: shape)
         guard extent.isUsable else { return nil }
         let printer = QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil)
-        return (printer.sql, try printer.explain(connection))
+        let (access, usesIndex) = try printer.explain(connection)
+        return (printer.sql, access, usesIndex)
     }
 
     /// The newest indexed entries with their values in the index; empty if another process replaced the index.

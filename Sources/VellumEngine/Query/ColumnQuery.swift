@@ -21,17 +21,7 @@ public import VellumCore
     @usableFromInline package var isScan: Bool { filter == .all([]) && order.isEmpty }
 }
 
-/// A condition on columns. `null` satisfies only ``ColumnTest/Relation/isNull``, and the negation of every other test.
-@usableFromInline package indirect enum ColumnCondition: Hashable, Sendable {
-    /// All conditions are true. True if there are none.
-    case all([ColumnCondition])
-    /// At least one condition is true. False if there are none.
-    case any([ColumnCondition])
-    case not(ColumnCondition)
-    case test(ColumnTest)
-}
-
-/// A test of one column.
+/// A test of one column. `null` satisfies only ``Relation/isNull``, and the negation of every other test.
 @usableFromInline package struct ColumnTest: Hashable, Sendable {
     @usableFromInline package enum Relation: Hashable, Sendable {
         case isNull
@@ -72,5 +62,47 @@ public import VellumCore
     @usableFromInline package init(column: Int, isDescending: Bool) {
         self.column = column
         self.isDescending = isDescending
+    }
+}
+
+// MARK: In words
+
+// Operands are users' data and are printed as `?`.
+
+extension ColumnQuery {
+    /// Returns a description of each part of the query.
+    func descriptions(for shape: IndexShape) -> [String] {
+        func name(_ column: Int) -> String { shape.columns[column].name }
+        let parts = if case .all(let parts) = filter { parts } else { [filter] }
+        var descriptions = parts.map { part in
+            part.description { test in
+                if case .hasElement = test.relation { return test.description(for: shape.collections[test.column].name) }
+                return test.description(for: name(test.column))
+            }
+        }
+        if !order.isEmpty {
+            let columns = order.map { name($0.column) + ($0.isDescending ? " descending" : "") }
+            descriptions.append("sorted by " + columns.joined(separator: ", "))
+        }
+        if offset > 0 { descriptions.append("offset \(offset)") }
+        if let limit { descriptions.append("limit \(limit)") }
+        return descriptions
+    }
+}
+
+extension ColumnTest {
+    fileprivate func description(for name: String) -> String {
+        switch relation {
+        case .isNull: return "\(name) is nil"
+        case .isEqual: return "\(name) = ?"
+        case .isIn(let values): return "\(name) is one of \(values.count)"
+        case .isBetween(let lower, let upper):
+            // The planner adds NaN as the lower bound. It is not part of the query.
+            let lower = lower.flatMap { $0.value == .notANumber ? nil : $0 }
+            let tests = [lower.map { $0.isIncluded ? ">= ?" : "> ?" }, upper.map { $0.isIncluded ? "<= ?" : "< ?" }]
+            return tests.compactMap { test in test.map { "\(name) \($0)" } }.joined(separator: " and ")
+        case .beginsWith: return "\(name) begins with ?"
+        case .hasElement(let elements): return "\(name) contains \(elements.count == 1 ? "?" : "one of \(elements.count)")"
+        }
     }
 }

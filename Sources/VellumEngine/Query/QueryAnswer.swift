@@ -39,8 +39,27 @@ public import VellumCore
     }
 }
 
+/// What to ask the index, which depends on what it covers in the snapshot that is read.
+@usableFromInline package struct IndexRequest: Sendable {
+    /// The query if the index covers every entry.
+    @usableFromInline package var whole: ColumnQuery
+    /// The query if the index covers a part of the entries; `nil` if that part is of no use.
+    @usableFromInline package var partial: ColumnQuery?
+
+    @usableFromInline package init(whole: ColumnQuery, partial: ColumnQuery?) {
+        self.whole = whole
+        self.partial = partial
+    }
+
+    func query(for coverage: IndexCoverage) -> ColumnQuery? { coverage.isWhole ? whole : coverage.isUsable ? partial : nil }
+}
+
 /// The result of a query of the index.
 @usableFromInline package struct QueryAnswer: Sendable {
+    /// The query that was run.
+    @usableFromInline package var query: ColumnQuery
+    /// Whether the index covers every entry.
+    @usableFromInline package var isWhole: Bool
     /// The ids of the entries that match, in order.
     @usableFromInline package var entryIDs: [Int64]
     /// Entries that are in the index's list of those without a place in it. They may match.
@@ -55,8 +74,11 @@ public import VellumCore
     @usableFromInline package var looked: Int
 
     @usableFromInline package init(
-        entryIDs: [Int64], unindexed: [Int64], undecodable: [Int64], unbuilt: UnbuiltRows?, entries: [StoredEntry], looked: Int
+        query: ColumnQuery, isWhole: Bool, entryIDs: [Int64], unindexed: [Int64], undecodable: [Int64], unbuilt: UnbuiltRows?,
+        entries: [StoredEntry], looked: Int
     ) {
+        self.query = query
+        self.isWhole = isWhole
         self.entryIDs = entryIDs
         self.unindexed = unindexed
         self.undecodable = undecodable

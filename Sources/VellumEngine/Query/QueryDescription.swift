@@ -4,7 +4,7 @@ internal import VellumCore
 @usableFromInline package struct QueryDescription<Value> {
     @usableFromInline package enum Step {
         /// Keeps the values that satisfy the condition.
-        case filter(Condition<Value>)
+        case filter(ValueCondition<Value>)
         /// Sorts by these orderings, most significant first. The sort is stable.
         case sort([Ordering<Value>])
         /// Skips the first values.
@@ -41,5 +41,20 @@ struct QueryOptions {
         self.property = property
         self.isDescending = isDescending
         self.compare = compare
+    }
+}
+
+extension QueryDescription.Step {
+    /// The kind of the step and its properties.
+    var description: String {
+        switch self {
+        case .filter(let condition): "filter " + condition.description { $0.description }
+        case .sort(let orderings):
+            "sort by "
+                + orderings.map { ($0.property?.debugDescription ?? "a comparison") + ($0.isDescending ? " descending" : "") }
+                .joined(separator: ", ")
+        case .skip(let count): "offset \(count)"
+        case .limit(let count): "limit \(count)"
+        }
     }
 }

@@ -41,7 +41,7 @@ struct QueryPipeline<Value> {
         var result = self
         for (index, step) in steps.enumerated() {
             switch step {
-            case .filter(let condition): result = result.filtered(condition.evaluation)
+            case .filter(let condition): result = result.filtered(condition.evaluation())
             case .sort(let orderings):
                 result = result.sorted(by: orderings, keeping: QueryDescription.window(of: steps[(index + 1)...]))
             case .skip(let count): result = result.window(skip: count, limit: nil)

@@ -55,8 +55,8 @@ package struct QueryPlan<Value> {
     }
 
     /// The filters before the first offset or limit, for values that the index does not cover.
-    var condition: Condition<Value> {
-        var conditions: [Condition<Value>] = []
+    var condition: ValueCondition<Value> {
+        var conditions: [ValueCondition<Value>] = []
         for case .filter(let condition) in query.steps[..<steps.count] { conditions.append(condition) }
         return .all(conditions)
     }
@@ -93,7 +93,11 @@ private struct PushedSteps {
         switch step {
         case .filter(let condition):
             guard !hasWindow else { return false }
-            push(condition.ofProperties)
+            push(
+                condition.replacingTests { test in
+                    guard let property = test.property, let relation = test.relation else { return .test(nil) }
+                    return columns.condition(property, relation)
+                })
             return true
         case .sort(let orderings):
             guard !hasWindow, let order = order(orderings) else { return false }
@@ -124,29 +128,19 @@ private struct PushedSteps {
 
     // MARK: Conditions
 
-    private mutating func push(_ filter: PropertyCondition) {
-        var (number, left) = (0, [Int]())
-        push(filter, &number, &left)
+    /// A condition whose tests are those of columns; `nil` in the place of a test that only a closure of values evaluates.
+    typealias PartlyIndexed = Condition<ColumnTest?>
+
+    /// Pushes the conjuncts of the condition.
+    private mutating func push(_ filter: PartlyIndexed) {
+        let conjuncts = filter.conjuncts
+        let left = conjuncts.indices.filter { !push(conjunct: conjuncts[$0]) }
         if !left.isEmpty { remaining.append((count, left)) }
     }
 
-    /// Pushes the conjuncts of the condition.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the next conjunct.
-    ///   - left: Receives the numbers of those that remain.
-    private mutating func push(_ condition: PropertyCondition, _ number: inout Int, _ left: inout [Int]) {
-        if case .all(let parts) = condition {
-            for part in parts { push(part, &number, &left) }
-            return
-        }
-        if !push(conjunct: condition) { left.append(number) }
-        number += 1
-    }
-
     /// - Returns: Whether nothing of the condition remains.
-    private mutating func push(conjunct condition: PropertyCondition) -> Bool {
-        let (wider, isExact) = widened(condition)
+    private mutating func push(conjunct condition: PartlyIndexed) -> Bool {
+        let (wider, isExact) = Self.widened(condition)
         guard let wider else { return isExact }
         // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
         guard query.filter.size + wider.size <= Self.maximumConditionSize else { return false }
@@ -155,12 +149,9 @@ private struct PushedSteps {
     }
 
     /// Returns a condition on columns that every match of this condition satisfies, and whether the two are equivalent.
-    private func widened(_ condition: PropertyCondition) -> (ColumnCondition?, isExact: Bool) {
+    private static func widened(_ condition: PartlyIndexed) -> (ColumnCondition?, isExact: Bool) {
         switch condition {
-        case .closure: return (nil, false)
-        case .test(let property, let relation):
-            let pushed = columns.condition(property, relation)
-            return (pushed, pushed != nil)
+        case .test(let test): return (test.map { .test($0) }, test != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
             return (known.isEmpty && !parts.isEmpty ? nil : .all(known), isExact)
@@ -176,15 +167,9 @@ private struct PushedSteps {
     }
 
     /// Returns the widened conditions that exist, and whether all are equivalent to the originals.
-    private func widened(_ conditions: [PropertyCondition]) -> (known: [ColumnCondition], isExact: Bool) {
-        var known: [ColumnCondition] = []
-        var isExact = true
-        for condition in conditions {
-            let (wider, isExactHere) = widened(condition)
-            if let wider { known.append(wider) }
-            isExact = isExact && isExactHere
-        }
-        return (known, isExact)
+    private static func widened(_ conditions: [PartlyIndexed]) -> (known: [ColumnCondition], isExact: Bool) {
+        let widened = conditions.map { Self.widened($0) }
+        return (widened.compactMap { $0.0 }, widened.allSatisfy { $0.isExact })
     }
 }
 

@@ -40,7 +40,7 @@ struct QueryPrinter {
         sql += "SELECT \(purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)") FROM "
         if let (collection, _) = element {
             sql += "elements_\(archive)_\(collection) x"
-            if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) {
+            if purpose == .rows && !query.order.isEmpty || parts.contains { $0.contains(where: \.isOfColumn) } {
                 sql += " JOIN columns_\(archive) c ON c.id = x.id"
             }
         } else {
@@ -55,16 +55,11 @@ struct QueryPrinter {
             write(part)
         }
         if let now {
-            // The same condition as that of ``Validity``.
-            write(" AND (coalesce(e.expires, ?)", .integer(.max))
-            write(" = ? AND e.idle IS NULL", .integer(.max))
-            let slack = IndexValue.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)
-            let isUsed = isUsed
-            write(" OR e.written <= ?", slack)
-            write(" AND coalesce(e.expires, ?)", .integer(.max))
-            write(" > ?", .integer(now.rawValue))
-            write(" AND (e.idle IS NULL OR \(isUsed.0)", slack)
-            write("\(isUsed.1)))", .integer(now.rawValue))
+            // Each of the two parameters is named, and gets its number where it is first used.
+            sql += " AND "
+            sql += Validity.sql(lastUse: "max(e.stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = e.id), 0)) >> 20")
+            bindings.append(.value(.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)))
+            bindings.append(.value(.integer(now.rawValue)))
         }
         if purpose == .rows { writeOrder(query.order) }
         if hasWindow {
@@ -72,12 +67,6 @@ struct QueryPrinter {
             write(" OFFSET ?", .integer(Int64(query.offset)))
         }
         if purpose == .count, hasWindow { sql = "SELECT count(*) FROM (\(sql))" }
-    }
-
-    /// Whether entry `e` was used within its idle age, in two parts. The first `?` is the end of the slack, the second is now.
-    private var isUsed: (String, String) {
-        let used = "max(e.stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = e.id), 0)) >> 20"
-        return ("max(e.written, iif((\(used)) <= ?", ", \(used), 0)) + e.idle > ?")
     }
 
     private mutating func writeOrder(_ order: [ColumnOrder]) {
@@ -175,26 +164,16 @@ struct QueryPrinter {
 }
 
 extension ColumnCondition {
-    fileprivate var conjuncts: [ColumnCondition] {
-        guard case .all(let parts) = self else { return [self] }
-        let isFlat = !parts.contains { if case .all = $0 { true } else { false } }
-        return isFlat ? parts : parts.flatMap(\.conjuncts)
-    }
-
     /// The collection and the element, if the condition asks for exactly one.
     fileprivate var element: (Int, IndexValue)? {
         guard case .test(let test) = self, case .hasElement(let values) = test.relation, values.count == 1 else { return nil }
         return (test.column, values[0])
     }
+}
 
-    /// Whether the condition asks for a column that is not a collection.
-    fileprivate var asksColumns: Bool {
-        switch self {
-        case .all(let parts), .any(let parts): parts.contains(where: \.asksColumns)
-        case .not(let part): part.asksColumns
-        case .test(let test): if case .hasElement = test.relation { false } else { true }
-        }
-    }
+extension ColumnTest {
+    /// Whether it tests a column, and not a collection.
+    fileprivate var isOfColumn: Bool { if case .hasElement = relation { false } else { true } }
 }
 
 // MARK: Running
@@ -220,13 +199,13 @@ extension QueryPrinter {
 
     private enum PlanColumn: Int32 { case id, parent, unused, detail }
 
-    /// How SQLite would run the query, one line per table (sqlite.org/eqp.html).
-    func explain(_ connection: Connection) throws(SQLiteError) -> [String] {
+    /// How SQLite runs the query, one line per table (sqlite.org/eqp.html), and whether it examines no table row by row.
+    func explain(_ connection: Connection) throws(SQLiteError) -> (access: [String], usesIndex: Bool) {
         let explain = try connection.prepare("EXPLAIN QUERY PLAN \(sql)")
         explain.bind(bindings)
         var access: [String] = []
         while try explain.step() { access.append(explain.text(PlanColumn.detail) ?? "") }
-        return access
+        return (access, !access.contains { $0.hasPrefix("SCAN ") && !$0.contains(" USING ") })
     }
 }
 

@@ -9,7 +9,7 @@ final class QuerySource<Value> {
     private let query: QueryDescription<Value>
     private let isLazy: Bool
     /// The filters before the first offset or limit, as a closure of values.
-    private lazy var matches = plan.condition.evaluation
+    private lazy var matches: (Value) throws -> Bool = plan.condition.evaluation()
 
     let plan: QueryPlan<Value>
     let reader: EntryReader<Value>
@@ -33,11 +33,9 @@ final class QuerySource<Value> {
     /// Returns the number of values, or `nil` if the index does not determine it.
     func countWithoutDecoding() throws(VellumError) -> Int? {
         guard plan.isFullyPushed, !plan.pushed.isScan, store.memory.memoryOnlyCount == 0 else { return nil }
-        return try store.disk.count(validAt: now) { coverage in
-            guard coverage.isWhole else { return nil }
-            indexQuery = plan.pushed
-            return plan.pushed
-        }
+        guard let count = try store.disk.count(plan.pushed, validAt: now) else { return nil }
+        indexQuery = plan.pushed
+        return count
     }
 
     /// Appends all values to the array, if they only have to be read, decoded and filtered.
@@ -47,12 +45,9 @@ final class QuerySource<Value> {
         guard store.memory.memoryOnlyCount == 0 else { return false }
         if plan.pushed.isScan { return try scanAll(into: &values) }
         guard plan.isFullyPushed else { return false }
-        let answer = try store.disk.answer(validAt: now, reading: reader.limit) { coverage in
-            guard coverage.isWhole else { return nil }
-            indexQuery = plan.pushed
-            return plan.pushed
-        }
-        guard let answer else { return false }
+        let request = IndexRequest(whole: plan.pushed, partial: nil)
+        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit) else { return false }
+        indexQuery = answer.query
         values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
             if let value = try reader.value(of: entry) { values.append(value) }
@@ -70,12 +65,12 @@ final class QuerySource<Value> {
     }
 
     private func scanAll(into values: inout [Value]) throws(VellumError) -> Bool {
-        var conditions: [Condition<Value>] = []
+        var conditions: [ValueCondition<Value>] = []
         for step in query.steps {
             guard case .filter(let condition) = step else { return false }
             conditions.append(condition)
         }
-        try reader.scan(into: &values, matching: Condition.all(conditions).evaluation)
+        try reader.scan(into: &values, matching: Condition.all(conditions).evaluation())
         return true
     }
 
@@ -104,22 +99,15 @@ final class QuerySource<Value> {
 
     /// Returns the values that the index finds and those that it does not cover, or `nil` without an index.
     private func indexedRows(isWhole: Bool) throws(VellumError) -> IndexedRows? {
-        var query = plan.pushed
-        var isEverything = isWhole
-        let answer = try store.disk.answer(validAt: now, reading: reader.limit) { coverage in
-            guard coverage.isUsable else { return nil }
-            isEverything = coverage.isWhole && isWhole
-            if !isEverything {
-                // Rows that the index does not cover may come before those that it covers.
-                query.limit = plan.pushed.end
-                query.offset = 0
-            } else if isLazy, !plan.isFullyPushed, query.limit == nil {
-                query.limit = Self.firstRowCount
-            }
-            indexQuery = query
-            return query
-        }
-        guard let answer else { return nil }
+        var (whole, partial) = (plan.pushed, plan.pushed)
+        // Rows that the index does not cover may come before those that it covers.
+        partial.limit = plan.pushed.end
+        partial.offset = 0
+        if isLazy, !plan.isFullyPushed, whole.limit == nil { whole.limit = Self.firstRowCount }
+        let request = IndexRequest(whole: isWhole ? whole : partial, partial: partial)
+        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit) else { return nil }
+        let (query, isEverything) = (answer.query, answer.isWhole && isWhole)
+        indexQuery = query
 
         var pipeline = reader.values(answer.entries, then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
         if answer.entryIDs.count == query.limit {
@@ -162,8 +150,8 @@ final class QuerySource<Value> {
         var query = plan.pushed
         query.limit = nil
         query.offset = offset
-        let answer = try store.disk.answer(validAt: now, reading: ReadLimit(entries: 0)) { $0.isUsable ? query : nil }
-        guard let answer else {
+        let request = IndexRequest(whole: query, partial: query)
+        guard let answer = try store.disk.answer(request, validAt: now, reading: ReadLimit(entries: 0)) else {
             // Another program has dropped the index, which also provided the order.
             return reader.scan().without(seen).filtered(matches).sorted(by: plan.orderings, keeping: nil)
         }
@@ -181,4 +169,61 @@ final class QuerySource<Value> {
             return try pipeline.next()
         }
     }
+}
+
+// MARK: Execution
+
+/// An execution of a query, which reads and decodes each value when it is requested.
+///
+/// One thread at a time may use it. User-supplied code does not run under a lock.
+final class QueryExecution<Value> {
+    let source: QuerySource<Value>
+    private let query: QueryDescription<Value>
+    // Retains the source, and the source does not retain it.
+    private var pipeline: QueryPipeline<Value>?
+
+    private let store: Store<Value>
+    private var reported = 0
+
+    /// - Parameter batchSize: The maximum number of objects to read at a time.
+    init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int = 4096) {
+        self.query = query
+        self.store = store
+        source = QuerySource(query, in: store, options, batchSize: batchSize)
+    }
+
+    /// Reports how many objects were skipped since the last call.
+    func reportSkipped() {
+        store.state.report(skipped: source.reader.skipped - reported, store.located)
+        reported = source.reader.skipped
+    }
+
+    func next() throws(VellumError) -> QueryItem<Value>? {
+        if let pipeline { return try pipeline.next() }
+        let pipeline = try source.begin()
+        self.pipeline = pipeline
+        return try pipeline.next()
+    }
+
+    /// Returns all values.
+    func all() throws(VellumError) -> [Value] {
+        var values: [Value] = []
+        if try source.readAll(into: &values) { return values }
+        while let item = try next() { values.append(item.value) }
+        return values
+    }
+
+    /// Returns the number of values, or `nil` if it cannot be determined without decoding.
+    func countWithoutDecoding() throws(VellumError) -> Int? { try source.countWithoutDecoding() }
+
+    // MARK: Explaining
+
+    /// How many objects were decoded so far.
+    var decoded: Int { source.reader.decoded }
+    /// How many objects were read that the index does not cover.
+    var readOutsideIndex: Int { source.readOutsideIndex }
+    /// The query of the index; `nil` if the archive was scanned.
+    var indexQuery: ColumnQuery? { source.indexQuery }
+    /// The steps that were executed on decoded values.
+    var remaining: [QueryDescription<Value>.Step] { source.indexQuery == nil ? query.steps : source.plan.residual }
 }

@@ -87,7 +87,7 @@ extension Store {
         explanation.unindexedObjects = execution.readOutsideIndex
         explanation.remaining = execution.remaining.map(\.description)
         if let query = execution.indexQuery, let description = try disk.describe(query) {
-            (explanation.statement, explanation.access) = description
+            (explanation.statement, explanation.access, explanation.usesIndex) = description
             explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())
         }
         return explanation

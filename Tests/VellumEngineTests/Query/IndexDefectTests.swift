@@ -23,12 +23,15 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record(Person.crowd(50).map { Person($0.name, age: 1) })
         let archive = store.disk
+        var query = ColumnQuery()
+        query.filter = .test(ColumnTest(column: 0, relation: .isEqual(.integer(1))))
+        let request = IndexRequest(whole: query, partial: nil)
+        let (shape, now) = (archive.indexShape, setup.clock.now)
         let answer = try archive.file.readers.withoutLeases { () throws(VellumError) in
-            try archive.answer(validAt: setup.clock.now, reading: ReadLimit(entries: 100)) { _ in
-                try? store.record(Person("late", age: 1), forKey: "late")
-                var query = ColumnQuery()
-                query.filter = .test(ColumnTest(column: 0, relation: .isEqual(.integer(1))))
-                return query
+            try archive.read(onlyCommitted: true) { (reader) throws(SQLiteError) in
+                _ = try reader.extent(of: shape)
+                #expect(throws: Never.self) { try store.record(Person("late", age: 1), forKey: "late") }
+                return try reader.answer(request, shape, validAt: now, ReadLimit(entries: 100))
             }
         }
         #expect(answer?.entryIDs.count == 50)
@@ -77,7 +80,7 @@ struct IndexDefectTests {
     func aLaterBatchDetectsThatTheIndexWasDropped(_ dropsTables: Bool) throws {
         let store = try setup.people()
         try store.record((0..<1000).map { Person("person \($0)", age: 20) })
-        let any = Condition<Person>.test(Test { _ in true })
+        let any = ValueCondition<Person>.test(Test { _ in true })
         let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .filter(any), .limit(600)]), in: store, batchSize: 100)
         var found = try cursor.next().count
         try RawDatabase(setup.url).execute(
@@ -129,7 +132,7 @@ struct IndexDefectTests {
         #expect(
             try store.fetch(QueryDescription([.filter(.any(tags))]))
                 == Person.crowd(20).filter { tags.count > 4 || $0.tags[1] < "mod\(count)" })
-        let ages = (0..<count).map { Condition<Person>.not(Question.age($0 + 100)) }
+        let ages = (0..<count).map { ValueCondition<Person>.not(Question.age($0 + 100)) }
         #expect(try store.count(QueryDescription([.filter(.all(ages))])) == 20)
     }
 
@@ -143,7 +146,7 @@ struct IndexDefectTests {
         try setup.close()
         let store = try setup.people(catalog)
         try store.waitForIndex()
-        let both = Condition<Person>.all([
+        let both = ValueCondition<Person>.all([
             .test(Test(\Person.name.utf8.count, .isEqual(5)) { _ in true }), Question.age(777),
         ])
         let column = isFirst ? 1 : 0

@@ -64,18 +64,18 @@ extension Store<Person> {
 
 /// The queries of these tests.
 enum Question {
-    static func older(than age: Int) -> Condition<Person> {
+    static func older(than age: Int) -> ValueCondition<Person> {
         .test(Test(\Person.age, .isBetween(lower: .init(age, isIncluded: false), upper: nil)) { $0.age > age })
     }
 
-    static func age(_ age: Int) -> Condition<Person> { .test(Test(\Person.age, .isEqual(age)) { $0.age == age }) }
-    static func city(_ city: String?) -> Condition<Person> { .test(Test(\Person.city, .isEqual(city as Any)) { $0.city == city }) }
-    static func tagged(_ tag: String) -> Condition<Person> { .test(Test(\Person.tags, .hasElement(tag)) { $0.tags.contains(tag) }) }
-    static func begins(_ start: String) -> Condition<Person> {
+    static func age(_ age: Int) -> ValueCondition<Person> { .test(Test(\Person.age, .isEqual(age)) { $0.age == age }) }
+    static func city(_ city: String?) -> ValueCondition<Person> { .test(Test(\Person.city, .isEqual(city as Any)) { $0.city == city }) }
+    static func tagged(_ tag: String) -> ValueCondition<Person> { .test(Test(\Person.tags, .hasElement(tag)) { $0.tags.contains(tag) }) }
+    static func begins(_ start: String) -> ValueCondition<Person> {
         .test(Test(\Person.name, .beginsWith(start)) { $0.name.starts(with: start) })
     }
     /// A condition that no index can answer.
-    static func isEvenlyNamed() -> Condition<Person> { .test(Test { $0.name.count % 2 == 0 }) }
+    static func isEvenlyNamed() -> ValueCondition<Person> { .test(Test { $0.name.count % 2 == 0 }) }
 
     static func byAge(descending: Bool = false) -> Ordering<Person> {
         Ordering(\Person.age, isDescending: descending) { left, right in

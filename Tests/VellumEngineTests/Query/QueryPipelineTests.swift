@@ -32,7 +32,7 @@ struct QueryPipelineTests {
 
     @Test func aLimitStopsTheScan() throws {
         let numbers = Numbers(Array(0..<1000))
-        let even = Condition<Int>.test(Test { $0 % 2 == 0 })
+        let even = ValueCondition<Int>.test(Test { $0 % 2 == 0 })
         #expect(try all(numbers.pipeline.executing([.filter(even), .limit(3)])) == [0, 2, 4])
         #expect(numbers.taken == 5)
     }
@@ -51,7 +51,7 @@ struct QueryPipelineTests {
     }
 
     @Test func stepsRunInOrder() throws {
-        let small = Condition<Int>.test(Test { $0 < 5 })
+        let small = ValueCondition<Int>.test(Test { $0 < 5 })
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.limit(2), .filter(small)])) == [1])
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.filter(small), .limit(2)])) == [1, 2])
         #expect(try all(Numbers([9, 1, 8, 2]).pipeline.executing([.skip(1), .limit(2)])) == [1, 8])
@@ -60,7 +60,7 @@ struct QueryPipelineTests {
 
     @Test func aThrowingConditionFailsTheQuery() {
         struct Odd: Error {}
-        let throwing = Condition<Int>.test(Test { _ in throw Odd() })
+        let throwing = ValueCondition<Int>.test(Test { _ in throw Odd() })
         #expect(throws: VellumError.self) { try all(Numbers([1]).pipeline.executing([.filter(throwing)])) }
     }
 }

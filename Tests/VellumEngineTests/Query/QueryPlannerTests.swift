@@ -24,8 +24,8 @@ struct QueryPlannerTests {
         return QueryPlanner(catalog).plan(QueryDescription(steps))
     }
 
-    private func a(_ value: Int) -> Condition<Item> { .test(Test(\Item.a, .isEqual(value)) { $0.a == value }) }
-    private let unknown = Condition<Item>.test(Test { _ in true })
+    private func a(_ value: Int) -> ValueCondition<Item> { .test(Test(\Item.a, .isEqual(value)) { $0.a == value }) }
+    private let unknown = ValueCondition<Item>.test(Test { _ in true })
     private let byA = Ordering<Item>(\Item.a, isDescending: true) { $1.a - $0.a }
     private let byB = Ordering<Item>(\Item.b, isDescending: false) { _, _ in 0 }
     private let bySomething = Ordering<Item>(isDescending: false) { _, _ in 0 }
@@ -102,9 +102,9 @@ struct QueryPlannerTests {
     }
 
     @Test func aComparisonWithNaNMatchesNothing() {
-        let isNaN = Condition<Item>.test(Test(\Item.d, .isEqual(Double.nan)) { _ in false })
+        let isNaN = ValueCondition<Item>.test(Test(\Item.d, .isEqual(Double.nan)) { _ in false })
         #expect(plan(.filter(isNaN)).pushed.filter == .all([.any([])]))
-        let below = Condition<Item>.test(Test(\Item.d, .isBetween(lower: nil, upper: .init(1.0, isIncluded: true))) { $0.d <= 1 })
+        let below = ValueCondition<Item>.test(Test(\Item.d, .isBetween(lower: nil, upper: .init(1.0, isIncluded: true))) { $0.d <= 1 })
         guard case .all(let parts) = plan(.filter(below)).pushed.filter, case .test(let test)? = parts.first,
             case .isBetween(let lower, _) = test.relation
         else {

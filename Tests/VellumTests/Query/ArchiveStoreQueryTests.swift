@@ -120,6 +120,15 @@ struct ArchiveStoreQueryTests {
         #expect(!scan.usesIndex && scan.statement == nil && scan.decodedObjects == 5 && scan.results == 1)
     }
 
+    @Test func explainSaysWhatFoundationEvaluates() throws {
+        let compiled = try store.explain(where: #Predicate { $0.name.contains("er") })
+        #expect(compiled.remaining == ["filter on the object"])
+        let interpreted = try store.explain(where: #Predicate { $0.tags.isEmpty || $0.tags[0] == "border" })
+        #expect(interpreted.remaining == ["filter on the object, evaluated by Foundation"])
+        let both = try store.explain(where: #Predicate { $0.country == "CH" && ($0.tags.isEmpty || $0.tags[0] == "border") })
+        #expect(both.usesIndex && both.remaining == interpreted.remaining)
+    }
+
     @Test func theManagerExplainsQueries() throws {
         let manager = try archives.factory.archives(for: City.self)
         let explanation = manager.findWhere { $0.country(.isEqual("CH")) }.sorted { $0.people(.descending) }.explain()

@@ -3,14 +3,7 @@ import VellumEngine
 
 /// Evaluates conditions on columns as the index must.
 extension ColumnCondition {
-    func matches(_ values: IndexedValues) -> Bool {
-        switch self {
-        case .all(let parts): parts.allSatisfy { $0.matches(values) }
-        case .any(let parts): parts.contains { $0.matches(values) }
-        case .not(let part): !part.matches(values)
-        case .test(let test): test.matches(values)
-        }
-    }
+    func matches(_ values: IndexedValues) throws -> Bool { try evaluation { test in { test.matches($0) } }(values) }
 }
 
 extension ColumnTest {

@@ -66,7 +66,7 @@ struct PredicateTests {
         let closure = try compiled(predicate.expression, in: PredicateScope(predicate.variable))
         for sample in Self.samples {
             let expected = Result { try predicate.evaluate(sample) }
-            for evaluate in [closure, condition.matches, condition.evaluation] {
+            for evaluate in [closure, condition.matches, condition.evaluation()] {
                 let found = Result { try evaluate(sample) }
                 switch (found, expected) {
                 case (.success(let found), .success(let expected)): #expect(found == expected, "\(predicate) \(sample)")
@@ -95,19 +95,19 @@ struct PredicateTests {
     }
 
     @Test func forcedUnwrappingOfNilThrows() {
-        let condition = Condition<Sample>(#Predicate { $0.small! > 0 })
+        let condition = ValueCondition<Sample>(#Predicate { $0.small! > 0 })
 
         #expect(throws: PredicateError.forceUnwrapFailure) { try condition.matches(Sample()) }
     }
 
     @Test func aSubscriptOutOfBoundsThrows() {
-        let condition = Condition<Sample>(#Predicate { $0.tags[3] == "a" })
+        let condition = ValueCondition<Sample>(#Predicate { $0.tags[3] == "a" })
 
         #expect(throws: PredicateError.invalidInput) { try condition.matches(Sample()) }
     }
 
     @Test func conjunctionsShortCircuit() throws {
-        let condition = Condition<Sample>(#Predicate { $0.small != nil && $0.small! > 0 })
+        let condition = ValueCondition<Sample>(#Predicate { $0.small != nil && $0.small! > 0 })
 
         #expect(try !condition.matches(Sample()))
     }
@@ -133,22 +133,25 @@ struct PredicateTests {
     }
 }
 
-extension Condition {
-    /// The relations of the condition, for an index.
-    var relations: [PropertyRelation] {
+protocol RelatedTest {
+    var property: AnyKeyPath? { get }
+    var relation: PropertyRelation? { get }
+}
+
+extension Test: RelatedTest {}
+
+extension Condition where Leaf: RelatedTest {
+    private var tests: [Leaf] {
         switch self {
-        case .all(let parts), .any(let parts): parts.flatMap(\.relations)
-        case .not(let part): part.relations
-        case .test(let test): test.relation.map { [$0] } ?? []
+        case .all(let parts), .any(let parts): parts.flatMap(\.tests)
+        case .not(let part): part.tests
+        case .test(let test): [test]
         }
     }
 
+    /// The relations of the condition, for an index.
+    var relations: [PropertyRelation] { tests.compactMap(\.relation) }
+
     /// The properties of the relations.
-    var properties: Set<AnyKeyPath> {
-        switch self {
-        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.properties) }
-        case .not(let part): part.properties
-        case .test(let test): test.relation == nil ? [] : Set([test.property].compactMap { $0 })
-        }
-    }
+    var properties: Set<AnyKeyPath> { Set(tests.compactMap { $0.relation == nil ? nil : $0.property }) }
 }

@@ -44,8 +44,8 @@ struct QueryFinderRelationTests {
         let plan = planner.plan(QueryDescription([.filter(.all(finder.conditions))]))
 
         #expect(plan.isFullyPushed)
-        #expect(plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .integer(1)], elements: [[.integer(1)]])))
-        #expect(!plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .null], elements: [[.integer(1)]])))
+        #expect(try plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .integer(1)], elements: [[.integer(1)]])))
+        #expect(try !plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .null], elements: [[.integer(1)]])))
     }
 
     @Test func aPropertyThatIsNotOptionalIsNeverNil() throws {
@@ -72,7 +72,7 @@ struct QueryFinderRelationTests {
 
     @Test func stepsAreExecutedInOrder() throws {
         let samples = (0..<10).map { Sample(integer: $0) }
-        let even = Condition<Sample>.test(Test { $0.integer % 2 == 0 })
+        let even = ValueCondition<Sample>.test(Test { $0.integer % 2 == 0 })
         func results(_ steps: [QueryDescription<Sample>.Step]) throws -> [Int] {
             try QueryDescription(steps).results(of: samples).map(\.integer)
         }

@@ -10,7 +10,7 @@ enum RandomConditions {
     typealias Sample = QuerySample
     typealias Finder = QueryFinder<QuerySample>
 
-    static func combined(_ generator: inout SeededGenerator, depth: Int) -> Condition<Sample> {
+    static func combined(_ generator: inout SeededGenerator, depth: Int) -> ValueCondition<Sample> {
         switch Int.random(in: 0..<(depth == 0 ? 3 : 7), using: &generator) {
         case 0: return .all(finder(&generator).conditions)
         case 1: return Condition(predicate(&generator))

@@ -17,15 +17,15 @@ struct RelationTests {
 
     /// Compares both and returns whether the index answered the whole condition.
     private func compare(
-        _ condition: Condition<Sample>, on samples: [Sample], _ seed: UInt64, _ location: SourceLocation = #_sourceLocation
+        _ condition: ValueCondition<Sample>, on samples: [Sample], _ seed: UInt64, _ location: SourceLocation = #_sourceLocation
     ) throws -> Bool {
         let plan = QueryPlanner(catalog).plan(QueryDescription([.filter(condition)]))
-        let evaluation = condition.evaluation
+        let evaluation = condition.evaluation()
         for sample in samples {
             let expected = try condition.matches(sample)
             #expect(try evaluation(sample) == expected, sourceLocation: location)
             guard let values = catalog.values(of: sample) else { continue }
-            let found = plan.pushed.filter.matches(values)
+            let found = try plan.pushed.filter.matches(values)
             // If a part is not pushed down, the index may return too many rows, never too few.
             guard found != expected, plan.isFullyPushed || expected else { continue }
             Issue.record("seed \(seed): \(plan.pushed.filter) is \(found) for \(sample)", sourceLocation: location)
