@@ -21,7 +21,7 @@ extension ArchiveStore {
     /// Up to 4096 objects, or 4 MB, are read from one snapshot. In a larger query, an object that is changed during the query is seen
     /// before or after the change. A damaged object is left out and reported as ``StoreEvent/damagedEntry(key:_:)``.
     ///
-    /// An object that cannot be decoded, because its type has changed, is an error: a screen that lists things should pass
+    /// An object that cannot be decoded, because its type has changed, is an error: a screen that lists objects should pass
     /// `undecodable: .skip`. An object that an index excludes is not decoded, and is no error.
     ///
     /// - Parameters:
@@ -30,7 +30,7 @@ extension ArchiveStore {
     ///     their keys were first recorded. `nil` is first, or last in a reverse order.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip. If an index answers, it includes objects that cannot be decoded.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Complexity: O(log n + r), with one decode for each of the r candidates that an index finds; O(n) without an index. A sort without
     ///   an index holds up to twice `limit` objects in memory, or all without a limit.
     /// - Throws: ``VellumError`` if `limit` or `offset` is negative, an object cannot be decoded (``VellumError/Code/notDecodable``, or
@@ -50,7 +50,7 @@ extension ArchiveStore {
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
     ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func first(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], undecodable: UndecodableObjects = .fail
@@ -67,7 +67,7 @@ extension ArchiveStore {
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func count(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Int {
@@ -78,7 +78,7 @@ extension ArchiveStore {
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func exists(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Bool {
         try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate), undecodable: undecodable) }
@@ -91,7 +91,7 @@ extension ArchiveStore {
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Returns: How many objects were deleted.
     /// - Complexity: As ``fetch(where:sortedBy:limit:offset:undecodable:)``, plus O(log n) for each deleted object. All keys are held in memory.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails. No object is deleted.
@@ -121,7 +121,7 @@ extension ArchiveStore {
     ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Returns: A sequence that throws ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func stream(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
@@ -142,7 +142,7 @@ extension ArchiveStore {
     ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
     ///   - limit: The maximum number of objects; `nil` for all.
     ///   - offset: The number of objects to skip.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to go past it.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func explain(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,

@@ -65,20 +65,19 @@ extension PredicateExpressions.Negation: RelatedExpression {
 
 // MARK: Equality
 
+/// Returns the condition that the part is equal to the other one, if it is a property and the other is a constant.
+private func equality<Part: PredicateExpression, Other: PredicateExpression, Environment>(
+    of part: Part, with other: Other, in scope: PredicateScope<Environment>
+) -> ValueCondition<Environment>? where Part.Output == Other.Output, Part.Output: Equatable {
+    guard let operand = constant(of: other) else { return nil }
+    if let property = propertyTests(of: part, in: scope) { return property.isEqual(operand) }
+    guard let property = coalescedProperty(of: part, in: scope) else { return nil }
+    return property.condition(property.tests.isEqual(operand), matchesDefault: property.defaultValue == operand)
+}
+
 extension PredicateExpressions.Equal: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return property.isEqual(operand)
-        }
-        if let property = propertyTests(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return property.isEqual(operand)
-        }
-        if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand)
-        }
-        if let property = coalescedProperty(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand)
-        }
+        if let condition = equality(of: lhs, with: rhs, in: scope) ?? equality(of: rhs, with: lhs, in: scope) { return condition }
         // `$0.age.flatMap { $0 > 3 } == true`
         if constant(of: rhs) as? Bool == true { return unwrappedCondition(of: lhs, in: scope) }
         return nil
@@ -87,19 +86,7 @@ extension PredicateExpressions.Equal: RelatedExpression {
 
 extension PredicateExpressions.NotEqual: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return .not(property.isEqual(operand))
-        }
-        if let property = propertyTests(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return .not(property.isEqual(operand))
-        }
-        if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return .not(property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand))
-        }
-        if let property = coalescedProperty(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return .not(property.condition(property.tests.isEqual(operand), holdsForStandard: property.standard == operand))
-        }
-        return nil
+        (equality(of: lhs, with: rhs, in: scope) ?? equality(of: rhs, with: lhs, in: scope)).map { .not($0) }
     }
 }
 
@@ -128,21 +115,20 @@ extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == 
 
 extension PredicateExpressions.Comparison: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        if let property = propertyTests(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return condition(property, operand, isMirrored: false)
+        condition(of: lhs, with: rhs, isMirrored: false, in: scope) ?? condition(of: rhs, with: lhs, isMirrored: true, in: scope)
+    }
+
+    /// Returns the condition if the part is a property and the other one is a constant.
+    private func condition<Part: PredicateExpression, Other: PredicateExpression, Environment>(
+        of part: Part, with other: Other, isMirrored: Bool, in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? where Part.Output == LHS.Output, Other.Output == LHS.Output {
+        guard let operand = constant(of: other) else { return nil }
+        if let property = propertyTests(of: part, in: scope) { return condition(property, operand, isMirrored: isMirrored) }
+        guard let property = coalescedProperty(of: part, in: scope) else { return nil }
+        let (left, right) = isMirrored ? (operand, property.defaultValue) : (property.defaultValue, operand)
+        return condition(property.tests, operand, isMirrored: isMirrored).map {
+            property.condition($0, matchesDefault: holds(left, right))
         }
-        if let property = propertyTests(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return condition(property, operand, isMirrored: true)
-        }
-        if let property = coalescedProperty(of: lhs, in: scope), let operand = constant(of: rhs) {
-            return condition(property.tests, operand, isMirrored: false)
-                .map { property.condition($0, holdsForStandard: holds(property.standard, operand)) }
-        }
-        if let property = coalescedProperty(of: rhs, in: scope), let operand = constant(of: lhs) {
-            return condition(property.tests, operand, isMirrored: true)
-                .map { property.condition($0, holdsForStandard: holds(operand, property.standard)) }
-        }
-        return nil
     }
 
     private func holds(_ left: LHS.Output, _ right: LHS.Output) -> Bool {

@@ -177,11 +177,11 @@ extension PredicateExpressions.ForcedUnwrap: PropertyExpression {
 struct CoalescedProperty<Root, Property> {
     let tests: PropertyTests<Root, Property>
     /// The value in the place of `nil`.
-    let standard: Property
+    let defaultValue: Property
 
     /// Returns the condition that the property, or the value in its place, satisfies a test.
-    func condition(_ condition: ValueCondition<Root>, holdsForStandard: Bool) -> ValueCondition<Root> {
-        holdsForStandard ? .any([condition, tests.isNil]) : condition
+    func condition(_ condition: ValueCondition<Root>, matchesDefault: Bool) -> ValueCondition<Root> {
+        matchesDefault ? .any([condition, tests.isNil]) : condition
     }
 }
 
@@ -199,7 +199,7 @@ private protocol CoalescingExpression {
 extension PredicateExpressions.NilCoalesce: CoalescingExpression {
     fileprivate func coalesced<Environment>(in scope: PredicateScope<Environment>) -> Any? {
         guard let path = propertyPath(of: lhs, in: scope) as? KeyPath<Environment, RHS.Output?> else { return nil }
-        return constant(of: rhs).map { CoalescedProperty(tests: PropertyTests(optional: path), standard: $0) }
+        return constant(of: rhs).map { CoalescedProperty(tests: PropertyTests(optional: path), defaultValue: $0) }
     }
 }
 

@@ -138,7 +138,7 @@ protocol RelatedTest {
     var relation: PropertyRelation? { get }
 }
 
-extension Test: RelatedTest {}
+extension VellumEngine.Test: RelatedTest {}
 
 extension Condition where Leaf: RelatedTest {
     private var tests: [Leaf] {
