@@ -111,16 +111,39 @@ struct DocumentationTests {
         #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 170)
     }
 
+    /// The names of the decision records, without the index.
+    private func decisions() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("Documentation/Decisions").path)
+            .filter { $0 != "README.md" }.sorted()
+    }
+
     /// The number of a removed decision is not used again.
-    @Test func everyDecisionIsNumberedAndTitled() throws {
-        let folder = root.appendingPathComponent("Documentation/Decisions")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    @Test func everyDecisionIsNumberedAndTitledAndHasAStatus() throws {
+        let names = try decisions()
+        let index = try text("Documentation/Decisions/README.md")
         #expect(names.count >= 10)
         #expect(Set(names.map { $0.prefix(4) }).count == names.count)
         for name in names {
             let number = try #require(Int(name.prefix(4)))
+            let lines = try text("Documentation/Decisions/\(name)").split(separator: "\n")
             #expect(name.dropFirst(4).hasPrefix("-"))
-            #expect(try text("Documentation/Decisions/\(name)").hasPrefix("# \(number). "))
+            #expect(lines[0].hasPrefix("# \(number). "))
+            #expect(lines[1].hasPrefix("Status: "), "\(name)")
+            #expect(index.contains("(\(name))"), "\(name)")
+        }
+    }
+
+    @Test func everyDecisionThatIsNamedExists() throws {
+        let numbers = Set(try decisions().compactMap { Int($0.prefix(4)) })
+        let documents = try [
+            "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Documentation/Reliability.md", "Documentation/SharedCaches.md",
+        ]
+        .map { (path: $0, content: try text($0)) }
+        let records = try decisions().map { (path: $0, content: try text("Documentation/Decisions/\($0)")) }
+        for (path, content) in try documents + records + sources() {
+            for match in content.matches(of: #/decisions? (\d+)/#) {
+                #expect(numbers.contains(Int(match.1) ?? 0), "\(path): decision \(match.1)")
+            }
         }
     }
 

@@ -22,19 +22,23 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
             StorageOperations(
                 retrieve: { key, call in self.retrieve(key, call) },
                 set: { value, key, call in self.set(value, key, call) },
-                remove: { key, call in
-                    self.order.write(key, call) { call in
-                        self.both(self.left.operations.remove(key, call), self.right.operations.remove(key, call), .partiallyRemoved, key)
-                    }
-                },
-                removeAll: { call in
-                    self.order.writeAll(call) {
-                        self.both(self.left.operations.removeAll(call), self.right.operations.removeAll(call), .partiallyRemoved, nil)
-                    }
-                },
+                remove: { key, call in self.remove(key, call) },
+                removeAll: { call in self.removeAll(call) },
                 lockKey: left.operations.lockKey,
                 fireAndForget: left.operations.fireAndForget.reporting(with: right.operations.fireAndForget)),
             reach: left.leaves + right.leaves)
+    }
+
+    private func remove(_ key: Key, _ call: Call) -> Reply<Void> {
+        order.write(key, call) { [self] call in
+            both(left.operations.remove(key, call), right.operations.remove(key, call), .partiallyRemoved, key)
+        }
+    }
+
+    private func removeAll(_ call: Call) -> Reply<Void> {
+        order.writeAll(call) { [self] in
+            both(left.operations.removeAll(call), right.operations.removeAll(call), .partiallyRemoved, nil)
+        }
     }
 
     // MARK: Retrieving

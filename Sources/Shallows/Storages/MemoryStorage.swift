@@ -54,16 +54,17 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
         AnyStorage(
             storageName,
             StorageOperations(
-                retrieve: { key, _ in
-                    guard let value = self.contents.read({ $0.pointee.value(forKey: key) }) else {
-                        return .failure(.missed(key, self.storageName))
-                    }
-                    return .success(value)
-                },
+                retrieve: { key, _ in self.found(key) },
                 set: { value, key, _ in .success(self.replace(value, key)) },
                 remove: { key, _ in .success(self.replace(nil, key)) },
                 removeAll: { _ in .success(self.storage = [:]) },
                 lockKey: { LockKey(of: self, $0) }))
+    }
+
+    @inlinable
+    func found(_ key: Key) -> Reply<Value> {
+        guard let value = contents.read({ $0.pointee.value(forKey: key) }) else { return .failure(.missed(key, storageName)) }
+        return .success(value)
     }
 
     // Without the underlying storage, because making that allocates.

@@ -6,11 +6,6 @@ extension FileSystem {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    package static func isFolder(_ path: String) -> Bool {
-        guard case .value(let status) = path.withCString({ SystemCalls.statusAt($0) }) else { return false }
-        return status.kind == .folder
-    }
-
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
     /// Opens an existing file for reading and writing, unless it is a link. The caller closes the descriptor.

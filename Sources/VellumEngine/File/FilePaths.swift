@@ -33,12 +33,6 @@ enum FilePaths {
         if let problem = problem(status, [geteuid(), status.st_uid], mayHaveLinks: false) { throw .unsafePath(path, problem) }
     }
 
-    /// Whether there is a regular file of this user at the path. It may have several names.
-    static func isRegularFile(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && problem(status, [geteuid(), status.st_uid], mayHaveLinks: true) == nil
-    }
-
     private static func check(_ database: String, _ suffixes: [String], mayHaveLinks: Bool = false) throws(SQLiteError) {
         guard database != ":memory:" else { return }
         var owners: Set<uid_t> = [geteuid()]

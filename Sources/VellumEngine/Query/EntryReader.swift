@@ -83,7 +83,7 @@ final class EntryReader<Value> {
             while true {
                 while let entry = entries.popFirst() {
                     guard let item = try self.item(entry) else { continue }
-                    if isLater, try !item.satisfies(matches) { continue }
+                    if isLater, try !Self.satisfies(item.value, matches) { continue }
                     return item
                 }
                 guard !entryIDs.isEmpty else { return nil }
@@ -123,13 +123,23 @@ final class EntryReader<Value> {
         while case let entries = try store.disk.entries(after: last, through: through, limit), let newest = entries.last?.entry.id {
             last = newest
             for entry in entries {
-                guard let value = try value(of: entry) else { continue }
-                do {
-                    if try matches(value) { values.append(value) }
-                } catch {
-                    throw .failedQuery(error)
-                }
+                if let value = try value(of: entry), try Self.satisfies(value, matches) { values.append(value) }
             }
+        }
+    }
+
+    private static func satisfies(_ value: Value, _ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
+        do {
+            return try matches(value)
+        } catch {
+            throw .failedQuery(error)
+        }
+    }
+
+    private func value(of payload: CachedForm<Value>, _ key: EntryKey) throws(VellumError) -> Value? {
+        switch payload {
+        case .value(let value): value
+        case .bytes(let bytes): try decoded(nil) { () throws(VellumError) in try store.decode(bytes, of: key) }
         }
     }
 
@@ -139,24 +149,11 @@ final class EntryReader<Value> {
         return QueryPipeline { () throws(VellumError) in
             while let (key, payload) = left.popFirst() {
                 if self.isCancelled() { throw .cancelled }
-                let value =
-                    switch payload {
-                    case .value(let value): value as Value?
-                    case .bytes(let bytes): try self.decoded(nil) { () throws(VellumError) in try self.store.decode(bytes, of: key) }
-                    }
-                if let value { return QueryItem(value: value, origin: QueryOrigin(key: key, entryID: .max, revision: 0)) }
+                if let value = try self.value(of: payload, key) {
+                    return QueryItem(value: value, origin: QueryOrigin(key: key, entryID: .max, revision: 0))
+                }
             }
             return nil
-        }
-    }
-}
-
-extension QueryItem {
-    fileprivate func satisfies(_ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
-        do {
-            return try matches(value)
-        } catch {
-            throw .failedQuery(error)
         }
     }
 }

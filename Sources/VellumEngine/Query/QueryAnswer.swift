@@ -72,20 +72,6 @@ public import VellumCore
     @usableFromInline package var entries: [StoredEntry]
     /// How many ids `entries` covers, including those without an entry.
     @usableFromInline package var looked: Int
-
-    @usableFromInline package init(
-        query: ColumnQuery, isWhole: Bool, entryIDs: [Int64], unindexed: [Int64], undecodable: [Int64], unbuilt: UnbuiltRows?,
-        entries: [StoredEntry], looked: Int
-    ) {
-        self.query = query
-        self.isWhole = isWhole
-        self.entryIDs = entryIDs
-        self.unindexed = unindexed
-        self.undecodable = undecodable
-        self.unbuilt = unbuilt
-        self.entries = entries
-        self.looked = looked
-    }
 }
 
 /// A range of entries that are not indexed yet.

@@ -229,9 +229,6 @@ extension Store {
         }
     }
 
-    /// Returns the number of bytes that the value takes when it is recorded.
-    @usableFromInline package func encodedSize(of value: Value) throws(VellumError) -> Int { try encode(value).count }
-
     /// Throws if a value is larger than every limit, unless another process has raised one.
     @usableFromInline
     func refuseTooLarge(_ bytes: Data) throws(VellumError) {

@@ -62,11 +62,6 @@ enum EntryTable {
     /// Deletes the first entries of a range, as many as ?3 says.
     static let deleteFirst = "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)"
 
-    /// Whether the archive has entries, even if it was emptied.
-    static func hasRows(_ n: Int64) -> String {
-        "SELECT EXISTS (SELECT 1 FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)))"
-    }
-
     /// The version of the type that the newest entry was recorded with.
     static func newestVersion(_ n: Int64) -> String {
         "SELECT type_version FROM entries WHERE id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1"
