@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 public import MiniCache
 public import VellumCore
 internal import VellumEngine
@@ -20,8 +20,6 @@ public final class SharedCacheManager: Sendable {
     /// The format of new values. Values of every format are read.
     public let format: CodableFormat
     private let server: ValkeyServer
-    /// The file of what outlives the connection and the process, and its limit for each cache.
-    private let copies: (manager: MiniCacheManager, limit: DataSize)?
     private let stores = Locked<[Location: any Sendable & AnyObject]>([:])
 
     private struct Location: Hashable, Sendable {
@@ -33,14 +31,8 @@ public final class SharedCacheManager: Sendable {
     ///   - name: Any string. Programs with the same name and server share their caches.
     ///   - server: The server.
     ///   - format: The format of new values.
-    ///   - lastGood: A folder of this machine in which the caches keep copies of what was read and set, for loading verbs with
-    ///     `staleIfError` when the server cannot be reached; `nil` for none. The copies are written behind the callers.
-    ///   - lastGoodLimit: The limit of the copies, for each cache.
-    public init(
-        name: String, server: ValkeyServer, format: CodableFormat = .cbor, lastGood: URL? = nil, lastGoodLimit: DataSize = 100.megaByte
-    ) {
+    public init(name: String, server: ValkeyServer, format: CodableFormat = .cbor) {
         (self.name, self.server, self.format) = (name, server, format)
-        copies = lastGood.map { (MiniCacheManager(name: name, directory: $0), lastGoodLimit) }
     }
 
     /// Returns the cache of a name and version. Handles of one manager share what they remember.
@@ -65,12 +57,7 @@ public final class SharedCacheManager: Sendable {
                 named: location, memory: capacity,
                 coding: SharedStore<Value>.Coding(
                     typeVersion: coding.version, encode: { try coding.encode($0) },
-                    decode: { try coding.decode($0, version: $1, of: $2) }),
-                lastGood: copies.map { copies in
-                    LocalCopies(
-                        copies.manager.cache(
-                            cacheName: location, cacheVersion: .custom("1"), maxAge: .forever, diskLimit: copies.limit))
-                })
+                    decode: { try coding.decode($0, version: $1, of: $2) }))
             stores[place] = store
             return store
         }

@@ -177,39 +177,12 @@ extension SharedStore {
         if request.staleness.ifError > 0 {
             let remembered = near.old(forKey: request.key).map(Old.init)
             if let old = remembered, old.isWithin(request.staleness.ifError, at: now) { return .unreachable(old) }
-            if let old = await lastGoodValue(request.key), old.isWithin(request.staleness.ifError, at: now) { return .unreachable(old) }
         }
-        let outcome = await call(load, request, old: nil)
-        if case .loaded(let value?) = outcome { keepLoaded(value, request) }
-        return outcome
+        return await call(load, request, old: nil)
     }
 
-    /// The server's time, or this machine's as long as no server has told it.
-    private var now: WallInstant { trust.time() ?? times.wallClock.now() }
-
-    private func lastGoodValue(_ key: EntryKey) async -> Old? {
-        // What is to be removed is not returned.
-        guard let lastGood, !pending.withLock({ $0.concern(key) }), let record = await lastGood.record(forKey: key),
-            let value = old(.record(record), key)?.value
-        else { return nil }
-        guard record.expires != .never else { return Old(value: value, expires: .never) }
-        let rest = record.expires.rawValue - times.wallClock.now().rawValue
-        return Old(value: value, expires: now.advanced(byMilliseconds: rest))
-    }
-
-    private func keepLoaded(_ value: Value, _ request: LoadRequest<Value>) {
-        guard let lastGood else { return }
-        do {
-            let (bytes, written) = (try coding.encode(value), times.wallClock.now())
-            let age = (request.ownExpiration ?? request.expiration).age(of: request.key, written: written)
-            lastGood.keep(
-                RemoteRecord(
-                    value: bytes, typeVersion: coding.typeVersion, written: written,
-                    expires: age == .max ? .never : written.advanced(byMilliseconds: age)), forKey: request.key)
-        } catch {
-            report(error)
-        }
-    }
+    /// The server's time. Before the first connection there are no old values, and none is valid.
+    private var now: WallInstant { trust.time() ?? .never }
 
     /// Calls the loader. What it returns is stored by the caller, if at all.
     private func call(_ load: UInt64?, _ request: LoadRequest<Value>, old: Old?) async -> LoadOutcome {
@@ -266,7 +239,6 @@ extension SharedStore {
             if value == nil, request.negativeMaxAge == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
                 near.forget([key])
-                keep(record, key)
             } else {
                 declinedFills.add(1, ordering: .relaxed)
             }

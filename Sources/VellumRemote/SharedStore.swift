@@ -30,8 +30,6 @@ internal import VellumEngine
         /// Waits before removals are sent again.
         package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
         package var clock = SteadyClock.system
-        /// This machine's clock, for what outlives the process.
-        package var wallClock = WallClock.system
 
         package init() {}
     }
@@ -42,7 +40,6 @@ internal import VellumEngine
     let backend: any RemoteBackend
     let coding: Coding
     let times: Times
-    let lastGood: (any LastGood)?
     let loads = LoadCoordinator<EntryKey, LoadOutcome>()
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
@@ -51,7 +48,7 @@ internal import VellumEngine
     private let isSendingAgain = Locked(false)
     let failedLoads = Locked(NegativeCache())
     /// Failures that no caller receives.
-    package let failures: EventHub<VellumError>
+    package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
     private let longestStaleness = Atomic<Int64>(0)
     private let reads = Atomic(0)
@@ -61,13 +58,9 @@ internal import VellumEngine
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
     ///   - near: What is remembered.
-    ///   - lastGood: What outlives the process and the connection; `nil` for nothing.
-    package init(
-        name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times(),
-        lastGood: (any LastGood)? = nil
-    ) {
+    package init(name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times()) {
         (self.name, self.near, self.backend, self.coding, self.times) = (name, near, backend, coding, times)
-        (trust, self.lastGood, failures) = (near.trust, lastGood, lastGood?.failures ?? EventHub())
+        trust = near.trust
     }
 
     /// Counts since the store was made.
@@ -118,7 +111,6 @@ internal import VellumEngine
             guard let now = trust.time(), now < record.expires else { return nil }
             let value = try decode(record, key)
             near.fill(value, record, forKey: key, ticket: ticket)
-            keep(record, key)
             return .some(value)
         }
     }
@@ -159,7 +151,6 @@ internal import VellumEngine
             let (record, lifetime) = try record(bytes, key, expiration)
             try await finishRemovals(of: key)
             try await backend.put(record, forKey: key, lifetime: lifetime)
-            keep(record, key)
         }
         forgetFailure(of: key)
     }
@@ -169,7 +160,6 @@ internal import VellumEngine
     package func removeValue(forKey key: EntryKey) async throws(VellumError) {
         defer { near.forget([key]) }
         forgetFailure(of: key)
-        lastGood?.forget(key)
         pending.withLock { $0.insert(key) }
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: key) }
     }
@@ -189,16 +179,6 @@ internal import VellumEngine
             value: value, typeVersion: coding.typeVersion, written: now, expires: age == .max ? .never : now.advanced(byMilliseconds: age))
         let (lifetime, isForever) = age.addingReportingOverflow(longestStaleness.load(ordering: .relaxed))
         return (record, age == .max || isForever ? nil : lifetime)
-    }
-
-    /// Keeps a record for the time when the server is out of reach, with the end of its age by this machine's clock.
-    func keep(_ record: RemoteRecord, _ key: EntryKey) {
-        guard let lastGood, record.value != nil else { return }
-        var record = record
-        if record.expires != .never, let now = trust.time() {
-            record.expires = times.wallClock.now().advanced(byMilliseconds: record.expires.rawValue - now.rawValue)
-        }
-        lastGood.keep(record, forKey: key)
     }
 
     /// From now on, the server keeps new entries for so many milliseconds past their age.

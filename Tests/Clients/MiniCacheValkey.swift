@@ -20,7 +20,14 @@ let rates: SharedCache<String, Rate> = try manager.cache(cacheName: "rates", cac
 let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
 try await rates.set(rate, forKey: "USD")
 let sure = try await rates.value(forKey: "USD", freshness: .confirmed)
-print(rate.price, sure?.price ?? 0)
+
+let copies: MiniCache<String, Rate> = MiniCacheManager(name: "Copies").cache(
+    cacheName: "rates", cacheVersion: .custom("3"), maxAge: .seconds(1))
+
+let dollar = try await copies.value(forKey: "USD", staleIfError: .seconds(86_400)) {
+    try await rates.value(forKey: "USD") { try await bank.rate(of: "USD") }
+}
+print(rate.price, sure?.price ?? 0, dollar.price)
 
 func failover(_ password: String) {
     let sentinels = ["s1:26379", "s2:26379", "s3:26379"]

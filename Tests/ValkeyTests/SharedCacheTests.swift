@@ -252,34 +252,6 @@
             #expect(try await other.value(forKey: 1000) { bytes } == bytes)
         }
 
-        @Test func whatWasReadOutlivesServerAndProgram() async throws {
-            let folder = try TemporaryDirectory()
-            func cache() throws -> SharedCache<String, Int> {
-                var configuration = ValkeyConfiguration(host: "127.0.0.1", port: redis.port)
-                (configuration.connectTimeout, configuration.readTimeout) = (.seconds(600), .seconds(600))
-                let manager = SharedCacheManager(name: "test", server: ValkeyServer(configuration), lastGood: folder.url)
-                return try manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
-            }
-            let (first, long) = (try cache(), Duration.seconds(600))
-            try await first.set(1, forKey: "kept")
-            try await first.set(2, forKey: "removed")
-            try await first.removeValue(forKey: "removed")
-            redis.kill()
-            let second = try cache()
-            // The first program may be writing its copies still.
-            var found: Loaded<Int>?
-            while found == nil {
-                do {
-                    found = try await second.load("kept", staleIfError: long) { () -> Int in throw SourceDown() }
-                } catch { #expect(error is SourceDown) }
-            }
-            #expect(found == Loaded(1, .staleIfError))
-            #expect(try await second.load("removed", staleIfError: long) { 3 } == Loaded(3, .loaded))
-            // What was loaded is kept, too; a caller that takes no old value loads.
-            #expect(try await second.load("removed", staleIfError: long) { 4 } == Loaded(3, .staleIfError))
-            #expect(try await second.load("kept") { 5 } == Loaded(5, .loaded))
-        }
-
         @Test func genericCodeWorksWithBothKinds() async throws {
             func twice<Cache: LoadingCache<String, Int>>(_ cache: Cache) async throws -> Int {
                 _ = try await cache.value(forKey: "key") { 4 }

@@ -56,14 +56,14 @@
 
         /// Makes the store of one cache.
         package func store<Value: Sendable>(
-            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding, lastGood: (any LastGood)? = nil
+            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
             let keys = RemoteKeys(cacheName: configuration.keyPrefix + name)
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWaitMilliseconds
             let store = SharedStore(
                 name: name, near: NearCache(capacity: memory, trust: stores.trust),
-                backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times, lastGood: lastGood)
+                backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times)
             stores.add(store, keys)
             return store
         }
@@ -161,7 +161,7 @@
         public func close() {}
 
         package func store<Value: Sendable>(
-            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding, lastGood: (any LastGood)? = nil
+            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
             preconditionFailure("Without the trait, no server can be made.")
         }
