@@ -32,13 +32,15 @@ let package = Package(
         // A coder of bytes, which knows nothing of the rest.
         .target(name: "CBORCoding"),
 
+        // The bytes of `Codable` values, for files and servers.
+        .target(name: "CodableFormats", dependencies: ["CBORCoding", "VellumCore"]),
         // What every face shares. No database.
         .target(name: "VellumCore", dependencies: [.product(name: "Logging", package: "swift-log")]),
         // The engine: memory over disk. Nothing of it is public.
         .target(
             name: "VellumEngine",
             dependencies: [
-                "VellumCore", "CBORCoding", "CChecksum", "CSQLiteConfig",
+                "VellumCore", "CBORCoding", "CChecksum", "CodableFormats", "CSQLiteConfig",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -72,7 +74,7 @@ let package = Package(
         ),
 
         // Caches that many machines share, whatever server keeps them. No network.
-        .target(name: "VellumRemote", dependencies: ["VellumCore", "VellumEngine", "CChecksum"]),
+        .target(name: "VellumRemote", dependencies: ["VellumCore", "CChecksum"]),
         // A connection to a Valkey or Redis server. What imports NIO is compiled only with the trait.
         .target(
             name: "VellumValkey",
@@ -84,8 +86,8 @@ let package = Package(
             ]),
 
         // The faces over such a server.
-        .target(name: "MiniCacheValkey", dependencies: ["MiniCache", "VellumCore", "VellumEngine", "VellumRemote", "VellumValkey"]),
-        .target(name: "ShallowsValkey", dependencies: ["Shallows", "VellumCore", "VellumEngine", "VellumRemote", "VellumValkey"]),
+        .target(name: "MiniCacheValkey", dependencies: ["MiniCache", "VellumCore", "VellumRemote", "VellumValkey"]),
+        .target(name: "ShallowsValkey", dependencies: ["CodableFormats", "Shallows", "VellumCore", "VellumRemote", "VellumValkey"]),
 
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
@@ -114,14 +116,14 @@ let package = Package(
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
-        .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+        .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumTestSupport"]),
         // Random queries with indexes, without, and on an array.
         .testTarget(name: "QueryModelTests", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
-                "MiniCacheValkey", "ShallowsValkey", "VellumValkey", "VellumRemote", "VellumCore", "VellumEngine", "VellumTestSupport",
-                "FleetSupport", "FleetClient",
+                "MiniCacheValkey", "ShallowsValkey", "VellumValkey", "VellumRemote", "VellumCore", "VellumTestSupport", "FleetSupport",
+                "FleetClient",
             ]),
         // Servers for tests, a network that fails, and what processes know of the values that they share. With the trait `Valkey`.
         .target(
@@ -207,10 +209,10 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     // Random models, many threads, and what needs large files.
     let long = [
         "CBORCodingTests": ["Malformed/MutationTests.swift"],
+        "VellumCoreTests": ["Memory/MemoryCacheConcurrencyTests.swift", "Memory/RecencyBufferTests.swift"],
         "VellumEngineTests": [
             "ArchiveRuleTests.swift", "DurabilityTests.swift", "FileSizeTests.swift", "ModelTests.swift", "RecencyTests.swift",
-            "Loading/LoadingModelTests.swift", "Loading/LoadingStampedeConcurrencyTests.swift", "Memory/MemoryCacheConcurrencyTests.swift",
-            "Memory/RecencyBufferTests.swift", "Query/IndexBuildingTests.swift", "Query/IndexModelTests.swift",
+            "Loading/LoadingModelTests.swift", "Loading/LoadingStampedeConcurrencyTests.swift", "Query/IndexBuildingTests.swift", "Query/IndexModelTests.swift",
             "Query/QueryConcurrencyTests.swift", "Sweep/SweepingConcurrencyTests.swift", "Versions/MigrationPassTests.swift",
         ],
         "VellumTests": ["Query/ArchiveStreamTests.swift", "Query/RelationTests.swift", "VersionOne/ImportTests.swift"],

@@ -40,10 +40,9 @@ extension MiniCache {
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let options = try checked(options, maxAge)
-        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(key) { return value }
-        return try await loaded(
-            key, (staleWhileRevalidate, staleIfError), options, hasLooked: staleWhileRevalidate == .zero && staleIfError == .zero, load
-        ).value
+        let entryKey = try entryKey(of: key)
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return value }
+        return try await loaded(entryKey, (staleWhileRevalidate, staleIfError), options, load).value
     }
 
     /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -57,10 +56,9 @@ extension MiniCache {
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
         let options = try checked(options, maxAge)
-        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(key) { return value }
-        return try await loadedIfAny(
-            key, (staleWhileRevalidate, staleIfError), options, hasLooked: staleWhileRevalidate == .zero && staleIfError == .zero, load
-        ).value
+        let entryKey = try entryKey(of: key)
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return value }
+        return try await answer(entryKey, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load).value
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one.
@@ -71,7 +69,10 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try await loaded(key, (staleWhileRevalidate, staleIfError), try checked(options, maxAge), hasLooked: false, load)
+        let options = try checked(options, maxAge)
+        let entryKey = try entryKey(of: key)
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return Loaded(value, .cached) }
+        return try await loaded(entryKey, (staleWhileRevalidate, staleIfError), options, load)
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -81,7 +82,10 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loadedIfAny(key, (staleWhileRevalidate, staleIfError), try checked(options, maxAge), hasLooked: false, load)
+        let options = try checked(options, maxAge)
+        let entryKey = try entryKey(of: key)
+        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return Loaded(value, .cached) }
+        return try await answer(entryKey, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load)
     }
 
     // MARK: Steps
@@ -103,48 +107,40 @@ extension MiniCache {
 
     /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
     @inlinable
-    func findReadable(_ key: Key) throws(MiniCacheError) -> Value? {
+    func findReadable(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
-            return try find(key)
+            return try find(entryKey)
         } catch {
-            try reportUnreadable(error, key)
+            try reportUnreadable(error, entryKey)
             return nil
         }
     }
 
     @usableFromInline
-    func reportUnreadable(_ error: MiniCacheError, _ key: Key) throws(MiniCacheError) {
+    func reportUnreadable(_ error: MiniCacheError, _ entryKey: EntryKey) throws(MiniCacheError) {
         // If the file cannot be opened, `answer` reports it and runs the loader.
-        if core.opened == nil, isValid, error.code != .invalidKey { return }
+        if core.opened == nil, isValid { return }
         // The loader runs, and its value is not stored.
         if error.code == .cacheVersionChanged { return report(error, "value") }
         guard error.concernsOneEntry else { throw error }
-        report(error, key, "value")
+        report(error, entryKey, "value")
     }
 
     @usableFromInline
     func loaded(
-        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, hasLooked: Bool,
+        _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await answer(key, stale, options, acceptsNil: false, hasLooked: hasLooked, loader)
+        let answer = try await answer(entryKey, stale, options, acceptsNil: false, loader)
         guard let value = answer.value else { preconditionFailure("The store must not return nil to a reader that does not accept it.") }
         return Loaded(value, answer.source)
     }
 
     @usableFromInline
-    func loadedIfAny(
-        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, hasLooked: Bool,
+    func answer(
+        _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool,
         _ loader: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await answer(key, stale, options, acceptsNil: true, hasLooked: hasLooked, loader)
-    }
-
-    private func answer(
-        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool, hasLooked: Bool,
-        _ loader: @escaping @Sendable () async throws -> Value?
-    ) async throws -> Loaded<Value?> {
-        let entryKey = try entryKey(of: key)
         let store: Store<CachedValue>
         do throws(MiniCacheError) {
             store = try openStore()
@@ -161,7 +157,7 @@ extension MiniCache {
             var request = try LoadRequest<CachedValue>(
                 key: entryKey, under: expiration, staleness: staleness, options: options, load: map(loader, to: forms.stored))
             (request.tombstone, request.acceptsNil) = (Tombstone(.tombstone, meaning: forms.meaning), acceptsNil)
-            let answer = try await store.load(request, hasLooked: hasLooked)
+            let answer = try await store.load(request, hasLooked: staleness.window == 0)
             if answer.source == .loaded { core.didWrite(entryKey) }
             if store.isReplaced { report(core.located(.cacheVersionChanged), "load") }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)

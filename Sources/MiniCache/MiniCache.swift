@@ -79,7 +79,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public subscript(key: Key) -> Value? {
         get {
             do throws(MiniCacheError) {
-                return try find(key)
+                return try find(entryKey(of: key))
             } catch {
                 report(error, key, "subscript get")
                 return nil
@@ -109,7 +109,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
-            return try find(key)
+            return try find(entryKey(of: key))
         } catch {
             guard error.code == .cacheVersionChanged else { throw error }
             return nil
@@ -204,24 +204,22 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     // MARK: Reading
 
     @inlinable
-    func find(_ key: Key) throws(MiniCacheError) -> Value? {
-        guard let ready, !mark.isClosed else { return try findAfterOpening(key) }
-        let entryKey = try entryKey(of: key)
+    func find(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
+        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey) }
         let cached: CachedValue
         do throws(VellumError) {
             guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
             cached = found
         } catch {
             guard error.code == .vanished else { throw error }
-            return try findAfterOpening(key)
+            return try findAfterOpening(entryKey)
         }
         if let decoded = cached.decoded(as: Value.self) { return decoded.value }
         return try decode(cached, entryKey)
     }
 
     @usableFromInline
-    func findAfterOpening(_ key: Key) throws(MiniCacheError) -> Value? {
-        let entryKey = try entryKey(of: key)
+    func findAfterOpening(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
         let cached = try withStore { (store) throws(VellumError) in try store.value(forKey: entryKey, under: expiration) }
         return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
@@ -325,14 +323,17 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @usableFromInline
     func report(_ error: MiniCacheError, _ key: Key, _ operation: StaticString) {
-        if error.concernsOneEntry || error.isOfDecoding {
-            do throws(MiniCacheError) {
-                guard core.shouldReport(try entryKey(of: key), Value.self) else { return }
-            } catch {
-                // The key could be encoded a moment ago. The first failure is reported in any case.
-            }
+        guard error.concernsOneEntry || error.isOfDecoding else { return report(error, operation) }
+        do throws(MiniCacheError) {
+            report(error, try entryKey(of: key), operation)
+        } catch {
+            report(error, operation)
         }
-        report(error, operation)
+    }
+
+    /// Reports a failure of one entry once, until its value is set again.
+    func report(_ error: MiniCacheError, _ entryKey: EntryKey, _ operation: StaticString) {
+        if core.shouldReport(entryKey, Value.self) { report(error, operation) }
     }
 
     func report(_ error: MiniCacheError, _ operation: StaticString) {

@@ -1,6 +1,5 @@
 public import MiniCache
 public import VellumCore
-internal import VellumEngine
 public import VellumRemote
 internal import VellumValkey
 
@@ -98,8 +97,9 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        if let value = try store.near.hit(forKey: CacheKey.of(key))?.value { return Loaded(value, .cached) }
-        return try await loaded(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
+        let entryKey = try CacheKey.of(key)
+        if let value = store.near.hit(forKey: entryKey)?.value { return Loaded(value, .cached) }
+        return try await loaded(entryKey, maxAge, staleWhileRevalidate, staleIfError, options, load)
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -108,29 +108,29 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        var request = try request(key, maxAge, staleWhileRevalidate, staleIfError, options, load)
+        var request = try request(CacheKey.of(key), maxAge, staleWhileRevalidate, staleIfError, options, load)
         request.acceptsNil = true
         return try await store.load(request)
     }
 
     @usableFromInline
     func loaded(
-        _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+        _ key: EntryKey, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await store.load(request(key, maxAge, whileRevalidate, ifError, options, load))
+        let answer = try await store.load(request(key, maxAge, whileRevalidate, ifError, options, load), hasLooked: true)
         guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
         return Loaded(value, answer.source)
     }
 
     private func request(
-        _ key: Key, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+        _ key: EntryKey, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
         _ load: @escaping @Sendable () async throws -> Value?
     ) throws(VellumError) -> LoadRequest<Value> {
         var options = options
         if let maxAge { options.expiration = maxAge.expiration }
         return try LoadRequest(
-            key: CacheKey.of(key), under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+            key: key, under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
             options: options, load: load)
     }
 }

@@ -1,7 +1,6 @@
 internal import Foundation
 public import MiniCache
 public import VellumCore
-internal import VellumEngine
 internal import VellumRemote
 public import VellumValkey
 

@@ -1,7 +1,7 @@
+internal import CodableFormats
 internal import Foundation
 public import Shallows
 public import VellumCore
-internal import VellumEngine
 internal import VellumRemote
 public import VellumValkey
 

@@ -67,7 +67,7 @@ extension ArchiveStore where Archive: Sendable {
     ) async throws -> Archive? {
         try check(options)
         if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return object }
-        return try await loadedIfAny(key, (staleWhileRevalidate, staleIfError), options, load).value
+        return try await answer(key, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load).value
     }
 
     /// Returns the object with the key and its source. If there is no valid one, it is loaded and recorded.
@@ -110,7 +110,7 @@ extension ArchiveStore where Archive: Sendable {
     ) async throws -> Loaded<Archive?> {
         try check(options)
         if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return Loaded(object, .cached) }
-        return try await loadedIfAny(key, (staleWhileRevalidate, staleIfError), options, load)
+        return try await answer(key, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load)
     }
 
     // MARK: Steps
@@ -137,20 +137,13 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        let answer = try await load(key, stale, options, acceptsNil: false, loader)
+        let answer = try await answer(key, stale, options, acceptsNil: false, loader)
         guard let object = answer.value else { preconditionFailure("A caller that does not accept nil received nil.") }
         return Loaded(object, answer.source)
     }
 
     @usableFromInline
-    func loadedIfAny(
-        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
-        _ loader: @escaping @Sendable () async throws -> Archive?
-    ) async throws -> Loaded<Archive?> {
-        try await load(key, stale, options, acceptsNil: true, loader)
-    }
-
-    private func load(
+    func answer(
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool,
         _ loader: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
@@ -165,11 +158,10 @@ extension ArchiveStore where Archive: Sendable {
                 return object
             }
             request.acceptsNil = acceptsNil
-            request.addition = { [self] (object, transaction) throws(VellumError) in
+            return try await store.load(request, hasLooked: staleness.window == 0) { [self] (object, transaction) throws(VellumError) in
                 guard !mark.isClosed else { throw .closed }
                 try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
             }
-            return try await store.load(request, hasLooked: stale.whileRevalidate == .zero && stale.ifError == .zero)
         } catch let error as VellumError {
             throw store.located(error)
         }

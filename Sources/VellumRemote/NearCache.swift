@@ -1,5 +1,4 @@
 public import VellumCore
-public import VellumEngine
 
 /// What a process remembers of a cache on a server, and returns without asking it while it may be trusted (``Trust``).
 ///
@@ -60,16 +59,15 @@ public import VellumEngine
         guard let now = trust.time() else { return }
         let validity = Validity(written: record.written, expires: record.expires)
         let item = MemoryCache<Value?>.Item(
-            payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), stamp: memory.stamp(at: now),
-            metadata: EntryFacts(entryID: 0, validity: validity, isDirty: false))
+            payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
         release(memory.fill(item, forKey: key, ticket: ticket.memory, at: now))
     }
 
-    /// The value that was remembered last, valid or not, whether it may be trusted or not. For callers that take an old value if there is no
-    /// other.
-    package func old(forKey key: EntryKey) -> (value: Value, expires: WallInstant)? {
+    /// Returns the value that was remembered last, whether it is valid and may be trusted or not. For callers that accept an old value if
+    /// there is no other.
+    package func oldValue(forKey key: EntryKey) -> ExpiredValue<Value>? {
         guard let item = memory.peek(key), let value = item.payload else { return nil }
-        return (value, item.metadata.validity.until)
+        return ExpiredValue(value, end: item.validity.until)
     }
 
     package var usage: StorageUsage { memory.totals() }
@@ -81,10 +79,12 @@ public import VellumEngine
 
     /// Forgets keys that changed: those that the server names, and those that this process wrote or may have written.
     ///
-    /// - Parameter keys: `nil` for all keys.
-    package func forget(_ keys: [EntryKey]?) {
-        guard let keys else { return release(memory.removeAll()) }
-        for key in keys { release(memory.remove(key)) }
+    /// - Parameters:
+    ///   - keys: `nil` for all keys.
+    ///   - isWrite: Whether a caller of this process wrote them, which also ends what is remembered of failed loads.
+    package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
+        guard let keys else { return release(memory.removeAll(isWrite: isWrite)) }
+        for key in keys { release(memory.remove(key, isWrite: isWrite)) }
     }
 
     /// Begins anew with a connection by which nothing was read: nobody said what changed before.

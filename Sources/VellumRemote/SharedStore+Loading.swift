@@ -1,116 +1,43 @@
 internal import Foundation
 internal import Synchronization
 package import VellumCore
-package import VellumEngine
 
-// Loading: one loader of the fleet runs for a missing value, while its lease lasts. The faces say the contract.
+// Loading: one loader of all machines runs for a missing value, while its lease lasts. The faces say the contract, and `LoadingStore` decides
+// what a caller gets.
+
+extension SharedStore: LoadingStore {
+    /// The server's time. Before the first connection there are no old values, and none is valid.
+    package var instant: WallInstant { trust.time() ?? .never }
+
+    package func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) -> Look<Value> {
+        let found = near.hit(forKey: request.key).flatMap { request.answer(of: $0.value) }
+        // The server may have a newer value; if it was asked in vain, an old one is better than none.
+        return Look(found: found, expired: afterFailure ? near.oldValue(forKey: request.key) : nil)
+    }
+
+    /// The server has them.
+    package func recordsNil(of request: LoadRequest<Value>) -> Bool { true }
+
+    package func report(_ error: VellumError) { failures.send(error.located(archive: name, path: nil)) }
+}
 
 extension SharedStore {
-    /// A value whose age ended, or may have.
-    struct Old: Sendable {
-        var value: Value
-        var expires: WallInstant
-
-        func isWithin(_ staleness: Int64, at now: WallInstant) -> Bool { now < expires.advanced(byMilliseconds: staleness) }
-    }
-
-    /// How a load ended.
-    enum LoadOutcome: Sendable {
-        /// The server has a valid entry. `nil`: it says that there is no value.
-        case found(Value?)
-        /// The value is old enough to be loaded again, which goes on.
-        case stale(Old)
-        /// The loader returned.
-        case loaded(Value?)
-        /// The loader or the cache failed. The old value is for callers that accept one then.
-        case failed(any Error, old: Old?)
-        /// The server cannot be reached, and the starter accepts the old value instead of loading.
-        case unreachable(Old)
-    }
-
     /// Returns the value of a key, and loads it if there is no valid one.
     ///
+    /// - Parameter hasLooked: Whether ``near`` has just had no answer.
     /// - Throws: What the loader throws. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the key
     ///   was recorded by a newer version of the type, or the load would wait for itself.
-    package func load(_ request: LoadRequest<Value>) async throws -> Loaded<Value?> {
-        let (key, staleness) = (request.key, request.staleness)
-        keepExpired(forMilliseconds: staleness.window)
-        while true {
-            switch near.hit(forKey: key) {
-            case .value(let value): return Loaded(value, .cached)
-            case .nothing where request.acceptsNil: return Loaded(nil, .cached)
-            case .nothing, nil: break
-            }
-            if let error = rememberedFailure(of: key) {
-                return try Self.oldValue(near.old(forKey: key).map(Old.init), insteadOf: error, staleness, now)
-            }
-            switch await loads.wait(for: key, keepsRunning: request.isKept, start: { start($0, request) }) {
-            case .cancelled: throw CancellationError()
-            case .recursive: throw VellumError.recursiveLoad
-            case .finished(.found(let value), _):
-                if value != nil || request.acceptsNil { return Loaded(value, .cached) }
-            case .finished(.loaded(let value), let isStarter):
-                if isStarter || value != nil || request.acceptsNil { return Loaded(value, .loaded) }
-            case .finished(.stale(let old), _):
-                if old.isWithin(staleness.whileRevalidate, at: now) {
-                    return Loaded(old.value, .staleWhileRevalidate)
-                }
-            case .finished(.unreachable(let old), _):
-                // A caller that accepts no old value loads by itself.
-                if old.isWithin(staleness.ifError, at: now) { return Loaded(old.value, .staleIfError) }
-            case .finished(.failed(let error, let old), let isStarter):
-                let answer = try Self.oldValue(old, insteadOf: error, staleness, now)
-                if isStarter { report(error) }
-                return answer
-            }
+    package func load(_ request: LoadRequest<Value>, hasLooked: Bool = false) async throws -> Loaded<Value?> {
+        keepExpired(forMilliseconds: request.staleness.window)
+        let first = hasLooked ? Look() : look(request, within: 0, afterFailure: false)
+        return try await answer(to: request, after: first) { load in
+            start(load, request) { await self.run(load, request, version: $0) }
         }
     }
-
-    private static func oldValue(
-        _ old: Old?, insteadOf error: any Error, _ staleness: Staleness, _ now: WallInstant
-    ) throws -> Loaded<Value?> {
-        guard let old, old.isWithin(staleness.ifError, at: now) else { throw error }
-        return Loaded(old.value, .staleIfError)
-    }
-
-    package func report(_ error: any Error) {
-        let error = (error as? VellumError) ?? VellumError(.loadFailed, "A loader failed.", cause: error)
-        failures.send(error.located(archive: name, path: nil))
-    }
-
-    // MARK: Failures that are remembered
-
-    private func rememberedFailure(of key: EntryKey) -> (any Error)? {
-        let now = WallInstant(rawValue: times.clock.now())
-        guard let item = failedLoads.withLock({ $0.item(key) }), item.isValid(at: now), case .failure(let error) = item.answer else {
-            return nil
-        }
-        return error
-    }
-
-    private func remember(_ error: any Error, _ request: LoadRequest<Value>) {
-        // A cancelled loader says nothing about its source.
-        guard request.errorMaxAge > 0, !(error is CancellationError) else { return }
-        let now = WallInstant(rawValue: times.clock.now())
-        let item = NegativeCache.Item(
-            answer: .failure(error), since: now, until: now.advanced(byMilliseconds: request.errorMaxAge), version: 0)
-        failedLoads.withLock { _ = $0.insert(item, forKey: request.key) }
-    }
-
-    func forgetFailure(of key: EntryKey) { failedLoads.withLock { _ = $0.remove(key, version: 0) } }
 
     // MARK: One load
 
-    private func start(_ load: UInt64, _ request: LoadRequest<Value>) {
-        let task = Task {
-            let outcome = await run(load, request)
-            let waiters = loads.finish(load, outcome)
-            if case .failed(let error, _) = outcome, waiters == nil || waiters == 0 { report(error) }
-        }
-        loads.onCancel(load) { task.cancel() }
-    }
-
-    private func run(_ load: UInt64, _ request: LoadRequest<Value>) async -> LoadOutcome {
+    private func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64) async -> LoadOutcome<Value> {
         let key = request.key
         let end = times.clock.now() + times.longestWait
         var ignoresEntry = false
@@ -126,30 +53,35 @@ extension SharedStore {
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
                 if error != error.beforeSending || error == .cancelled { Task { await giveBack(token, key) } }
-                if error == .cancelled { return .failed(CancellationError(), old: nil) }
+                if error == .cancelled { return .failed(CancellationError(), old: nil, isNew: false) }
                 return await loadAlone(load, request, insteadOf: VellumError(error, cache: name))
             }
             switch answer {
             case .found(let entry):
                 do throws(VellumError) {
-                    if let found = try receive(entry, key, ticket), found != nil || request.acceptsNil { return .found(found) }
+                    if let value = try receive(entry, key, ticket), let found = request.answer(of: value) {
+                        return .found(found, forEveryReader: true)
+                    }
                 } catch {
                     // No loader may replace what a newer version wrote.
-                    if error.code == .newerVersion { return .failed(error, old: nil) }
+                    if error.code == .newerVersion { return .failed(error, old: nil, isNew: false) }
                     failures.send(error)
                 }
                 ignoresEntry = true
             case .granted(let entry):
                 let old = old(entry, key)
-                if let old, old.isWithin(request.staleness.whileRevalidate, at: now) {
-                    // The caller has its answer; this task goes on without waiters.
-                    loads.finish(load, .stale(old))
-                    return await loadHolding(token, nil, request, old)
+                guard let old, old.isWithin(request.staleness.whileRevalidate, at: instant) else {
+                    return await loadHolding(token, load, request, old)
                 }
-                return await loadHolding(token, load, request, old)
+                // The callers have their answer; this task goes on without waiters.
+                loads.finish(load, .expired(old, .staleWhileRevalidate))
+                let outcome = await loadHolding(token, nil, request, old)
+                remember(outcome, request, version)
+                if case .failed(let error, _, _) = outcome { report(.loadFailed(error)) }
+                return outcome
             case .busy(let rest, let entry):
-                if let old = old(entry, key), old.isWithin(request.staleness.whileRevalidate, at: now) {
-                    return .stale(old)
+                if let old = old(entry, key), old.isWithin(request.staleness.whileRevalidate, at: instant) {
+                    return .expired(old, .staleWhileRevalidate)
                 }
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled { return await call(load, request, old: old(entry, key)) }
@@ -160,10 +92,10 @@ extension SharedStore {
         }
     }
 
-    private func old(_ entry: RemoteEntry, _ key: EntryKey) -> Old? {
+    private func old(_ entry: RemoteEntry, _ key: EntryKey) -> ExpiredValue<Value>? {
         guard case .record(let record) = entry else { return nil }
         do throws(VellumError) {
-            return try decode(record, key).map { Old(value: $0, expires: record.expires) }
+            return try decode(record, key).map { ExpiredValue($0, end: record.expires) }
         } catch {
             return nil  // It has expired, and is loaded now.
         }
@@ -172,35 +104,29 @@ extension SharedStore {
     // MARK: Calling the loader
 
     /// Loads without the server, or takes what this process remembers.
-    private func loadAlone(_ load: UInt64, _ request: LoadRequest<Value>, insteadOf error: VellumError) async -> LoadOutcome {
+    private func loadAlone(_ load: UInt64, _ request: LoadRequest<Value>, insteadOf error: VellumError) async -> LoadOutcome<Value> {
         failures.send(error)
-        if request.staleness.ifError > 0 {
-            let remembered = near.old(forKey: request.key).map(Old.init)
-            if let old = remembered, old.isWithin(request.staleness.ifError, at: now) { return .unreachable(old) }
+        // A caller that accepts no old value loads by itself.
+        if let old = near.oldValue(forKey: request.key), old.isWithin(request.staleness.ifError, at: instant) {
+            return .expired(old, .staleIfError)
         }
         return await call(load, request, old: nil)
     }
 
-    /// The server's time. Before the first connection there are no old values, and none is valid.
-    private var now: WallInstant { trust.time() ?? .never }
-
     /// Calls the loader. What it returns is stored by the caller, if at all.
-    private func call(_ load: UInt64?, _ request: LoadRequest<Value>, old: Old?) async -> LoadOutcome {
-        do {
-            let running = ReentrancyGuard(.load(load ?? LoadCoordinator<EntryKey, LoadOutcome>.newNumber()))
-            defer { running.end() }
-            loaderCalls.add(1, ordering: .relaxed)
-            return .loaded(try await running.run { try await request.load() })
-        } catch {
-            remember(error, request)
-            return .failed(error, old: old)
-        }
+    private func call(_ load: UInt64?, _ request: LoadRequest<Value>, old: ExpiredValue<Value>?) async -> LoadOutcome<Value> {
+        loaderCalls.add(1, ordering: .relaxed)
+        let outcome = await callLoader(of: request, load ?? LoadCoordinator<EntryKey, LoadOutcome<Value>>.newNumber())
+        guard case .failed(let error, _, let isNew) = outcome else { return outcome }
+        return .failed(error, old: old, isNew: isNew)
     }
 
     /// Calls the loader while the lease is held, and stores what it returns, if nobody set or removed the key meanwhile.
     ///
     /// - Parameter load: `nil` if the load has ended, because its callers took an old value.
-    private func loadHolding(_ token: LeaseToken, _ load: UInt64?, _ request: LoadRequest<Value>, _ old: Old?) async -> LoadOutcome {
+    private func loadHolding(
+        _ token: LeaseToken, _ load: UInt64?, _ request: LoadRequest<Value>, _ old: ExpiredValue<Value>?
+    ) async -> LoadOutcome<Value> {
         let key = request.key
         let renewal = Task { [backend, times] in
             do {
@@ -224,7 +150,7 @@ extension SharedStore {
     }
 
     private func store(
-        _ outcome: LoadOutcome, _ token: LeaseToken, _ load: UInt64?, _ request: LoadRequest<Value>, _ old: Old?
+        _ outcome: LoadOutcome<Value>, _ token: LeaseToken, _ load: UInt64?, _ request: LoadRequest<Value>, _ old: ExpiredValue<Value>?
     ) async {
         let key = request.key
         do {
@@ -245,7 +171,7 @@ extension SharedStore {
         } catch let failure as RemoteFailure {
             failures.send(VellumError(failure, cache: name))
         } catch {
-            report(error)
+            report(VellumError(.notEncodable, "A loaded value cannot be encoded, and was not stored.", cause: error))
         }
     }
 }

@@ -1,7 +1,6 @@
 package import Foundation
 internal import Synchronization
 public import VellumCore
-internal import VellumEngine
 
 /// One cache on a server, as a process sees it: what it remembers of it, the server, and the loads of missing values.
 ///
@@ -40,13 +39,14 @@ internal import VellumEngine
     let backend: any RemoteBackend
     let coding: Coding
     let times: Times
-    let loads = LoadCoordinator<EntryKey, LoadOutcome>()
+    package let loads = LoadCoordinator<EntryKey, LoadOutcome<Value>>()
+    /// Failures of loaders that are remembered.
+    package let answers: RememberedAnswers
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
     private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
     /// Whether a task sends removals again until none is pending.
     private let isSendingAgain = Locked(false)
-    let failedLoads = Locked(NegativeCache())
     /// Failures that no caller receives.
     package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
@@ -61,6 +61,8 @@ internal import VellumEngine
     package init(name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times()) {
         (self.name, self.near, self.backend, self.coding, self.times) = (name, near, backend, coding, times)
         trust = near.trust
+        // Not by the server's clock, which is unknown before the first connection.
+        answers = RememberedAnswers(watching: near.memory) { WallInstant(rawValue: times.clock.now()) }
     }
 
     /// Counts since the store was made.
@@ -144,7 +146,7 @@ internal import VellumEngine
             let reason = "A value of type \(Value.self) cannot be encoded: \(codingReason(error)). The old value is still there."
             throw VellumError(.notEncodable, reason, cause: error).located(archive: name, path: nil)
         }
-        defer { near.forget([key]) }
+        defer { near.forget([key], isWrite: true) }
         try await remote { () throws(RemoteFailure) in
             // The first command tells what time the server has.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
@@ -152,21 +154,19 @@ internal import VellumEngine
             try await finishRemovals(of: key)
             try await backend.put(record, forKey: key, lifetime: lifetime)
         }
-        forgetFailure(of: key)
     }
 
     /// Removes the value of a key. If the server cannot be reached, the removal is sent when it is there again, and until then the key is not
     /// read.
     package func removeValue(forKey key: EntryKey) async throws(VellumError) {
-        defer { near.forget([key]) }
-        forgetFailure(of: key)
+        defer { near.forget([key], isWrite: true) }
         pending.withLock { $0.insert(key) }
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: key) }
     }
 
     /// Removes every value. Others may set values meanwhile, which are removed or stay.
     package func removeAll() async throws(VellumError) {
-        defer { near.forget(nil) }
+        defer { near.forget(nil, isWrite: true) }
         pending.withLock { $0.insertEverything() }
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: nil) }
     }

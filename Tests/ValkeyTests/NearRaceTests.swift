@@ -3,7 +3,6 @@
     import Foundation
     import Testing
     import VellumCore
-    import VellumEngine
     import VellumRemote
     import VellumTestSupport
 

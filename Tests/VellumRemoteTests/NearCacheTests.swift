@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 import VellumCore
-import VellumEngine
 import VellumRemote
 
 /// What a process may answer without asking the server.
@@ -52,7 +51,7 @@ struct NearCacheTests {
         #expect(answer("a") == .value("1"))
         time.set(1000)
         #expect(answer("a") == .asks)
-        #expect(near.old(forKey: "a")?.value == "1")
+        #expect(near.oldValue(forKey: "a")?.value == "1")
         trust.renew(sent: 500)
         #expect(answer("a") == .value("1"))
         trust.stop()
@@ -65,7 +64,7 @@ struct NearCacheTests {
         #expect(answer("a") == .value("1"))
         time.set(100)
         #expect(answer("a") == .asks)
-        #expect(near.old(forKey: "a")?.expires == WallInstant(rawValue: 50_100))
+        #expect(near.oldValue(forKey: "a")?.end == WallInstant(rawValue: 50_100))
     }
 
     @Test func aKeyThatChangedIsForgotten() {

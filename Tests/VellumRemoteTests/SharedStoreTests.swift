@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 import VellumCore
-import VellumEngine
 
 @testable import VellumRemote
 

@@ -7,10 +7,10 @@ internal import VellumEngine
 /// Handles with different types of values share one store, so a reader checks the type: by identity, without a dynamic cast.
 @usableFromInline
 struct CachedValue: Sendable {
-    @usableFromInline let form: CachedForm
+    @usableFromInline let form: ValueForm
 
     @inlinable
-    init(_ form: CachedForm) { self.form = form }
+    init(_ form: ValueForm) { self.form = form }
 
     /// A remembered miss.
     static let tombstone = CachedValue(EncodedForm.tombstone)
@@ -28,7 +28,7 @@ struct CachedValue: Sendable {
 ///
 /// Unchecked because a form is protected by never being changed, and ``DecodedForm`` is made of `Sendable` values only.
 @usableFromInline
-class CachedForm: @unchecked Sendable {
+class ValueForm: @unchecked Sendable {
     /// The version of the type that the value was recorded with.
     let version: Int64
 
@@ -42,7 +42,7 @@ class CachedForm: @unchecked Sendable {
 ///
 /// Unchecked because `value` is protected by never being changed, and of a `Sendable` type.
 @usableFromInline
-final class DecodedForm<Value: Codable>: CachedForm, @unchecked Sendable {
+final class DecodedForm<Value: Codable>: ValueForm, @unchecked Sendable {
     @usableFromInline let value: Value
     private let coding: ValueCoding<Value>
 
@@ -58,7 +58,7 @@ final class DecodedForm<Value: Codable>: CachedForm, @unchecked Sendable {
 /// The bytes of a value, or of a tombstone.
 ///
 /// Unchecked because `bytes` is protected by never being changed.
-final class EncodedForm: CachedForm, @unchecked Sendable {
+final class EncodedForm: ValueForm, @unchecked Sendable {
     let bytes: Data
 
     init(_ bytes: Data, version: Int64 = 0) {

@@ -26,7 +26,7 @@ package final class ValueCoding<Value: Codable>: Sendable {
     /// Decodes a value, and migrates it if it is of an older version.
     ///
     /// - Returns: `nil` if its migration drops it.
-    func decode(_ form: CachedForm, of key: EntryKey) throws -> Value? {
+    func decode(_ form: ValueForm, of key: EntryKey) throws -> Value? {
         try decode(form.encoded(), version: form.version, of: key)
     }
 

@@ -67,12 +67,12 @@
             """
     }
 
-    /// Whether the entry stopped being valid less than so many milliseconds ago.
-    package func hasEnded(
+    /// Returns when the entry stopped being valid; `nil` if that was not less than so many milliseconds ago.
+    package func end(
         within milliseconds: Int64, before now: WallInstant, _ key: EntryKey, lastUse: UseStamp, under expiration: Expiration
-    ) -> Bool {
-        guard now.advanced(byMilliseconds: Self.slack) >= written else { return false }
+    ) -> WallInstant? {
+        guard now.advanced(byMilliseconds: Self.slack) >= written else { return nil }
         let end = end(of: key, lastUse: lastUse, at: now, under: expiration)
-        return end <= now && now < end.advanced(byMilliseconds: milliseconds)
+        return end <= now && now < end.advanced(byMilliseconds: milliseconds) ? end : nil
     }
 }

@@ -144,7 +144,7 @@ final class EntryReader<Value> {
     }
 
     /// Returns the values of entries that are only in memory.
-    func values(_ memoryOnly: [(key: EntryKey, payload: CachedForm<Value>)]) -> QueryPipeline<Value> {
+    func values(_ memoryOnly: [(key: EntryKey, payload: MemoryPayload<Value>)]) -> QueryPipeline<Value> {
         var left = memoryOnly[...]
         return QueryPipeline { () throws(VellumError) in
             while let (key, payload) = left.popFirst() {

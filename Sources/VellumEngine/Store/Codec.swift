@@ -1,4 +1,3 @@
-internal import CBORCoding
 public import Foundation
 public import VellumCore
 
@@ -63,54 +62,4 @@ extension Codec {
 
     @usableFromInline package func encode(_ value: Data) -> Data { value }
     @usableFromInline package func decode(_ bytes: Data) -> Data { bytes }
-}
-
-/// The JSON coders that the whole package shares: created once, never changed, safe on any thread.
-package enum JSONCoders {
-    package static let encoder: JSONEncoder = {
-        let encoder = JSONEncoder()
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        return encoder
-    }()
-
-    package static let decoder: JSONDecoder = {
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        return decoder
-    }()
-}
-
-extension CodableFormat {
-    /// Returns the value encoded in this format.
-    ///
-    /// Runs on the caller's thread, including the type's own `encode(to:)`.
-    ///
-    /// - Complexity: O(n) in the size of the result.
-    /// - Throws: `EncodingError`, and any error that the type's `encode(to:)` throws.
-    package func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        switch self {
-        case .cbor: try Self.cborEncoder.encode(value)
-        case .json: try JSONCoders.encoder.encode(value)
-        }
-    }
-
-    /// Returns the value decoded from bytes in either format.
-    ///
-    /// Runs on the caller's thread, including the type's own `init(from:)`.
-    ///
-    /// - Complexity: O(n) in the number of bytes.
-    /// - Throws: `DecodingError`, and any error that the type's `init(from:)` throws.
-    package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
-        CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
-    }
-
-    private static let cborEncoder: CBOREncoder = {
-        var encoder = CBOREncoder()
-        encoder.isSelfDescribed = true
-        return encoder
-    }()
-
-    private static let cborDecoder = CBORDecoder()
 }

@@ -116,7 +116,7 @@ extension Store {
     }
 
     /// The valid memory-only values, least recently used first.
-    func memoryOnlyValues(at now: WallInstant) -> [(key: EntryKey, payload: CachedForm<Value>)] {
+    func memoryOnlyValues(at now: WallInstant) -> [(key: EntryKey, payload: MemoryPayload<Value>)] {
         guard memory.memoryOnlyCount > 0 else { return [] }
         return memory.newestMemoryOnly().reversed().filter { $0.item.isValid(at: now, $0.key) }.map {
             ($0.key, $0.item.payload)

@@ -57,32 +57,30 @@ extension Store {
 
     @inlinable
     func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
-        let ticket = memory.ticket(forMissed: key)
-        guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
-            countMiss()
-            return nil
-        }
-        return try take(entry, forKey: key, ticket, at: now)
+        if let value = try lookOnDisk(forKey: key, now, expiration).value { return value }
+        countMiss()
+        return nil
     }
 
-    /// Decodes an entry read from the disk and stores it in memory. Affects the eviction order.
+    /// Reads the entry under the key. If it is valid, decodes it and stores it in memory, which affects the eviction order.
     ///
-    /// - Returns: `nil`, and a miss is counted, if its migration drops it.
+    /// - Returns: The entry, and its value; `nil` if it is not valid, or its migration drops it. Counts no miss.
     @inlinable
-    func take(
-        _ entry: Entry, forKey key: EntryKey, _ ticket: MemoryCache<CachedForm<Value>>.FillTicket, at now: WallInstant
-    ) throws(VellumError) -> Value? {
-        guard let value = try decode(entry, of: key) else {
-            countMiss()
-            return nil
+    func lookOnDisk(
+        forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration
+    ) throws(VellumError) -> (value: Value?, entry: Entry?) {
+        let ticket = memory.ticket(forMissed: key)
+        let entry = try entryOnDisk(forKey: key)
+        guard let entry, try isValid(entry, of: key, at: now, expiration), let value = try decode(entry, of: key) else {
+            return (nil, entry)
         }
         state.counters.withLock { $0.diskHits += 1 }
         // Memory has bytes of the current version only.
         let bytes = entry.typeVersion == version || keepsValues ? entry.bytes : try encode(value)
         let item = MemoryCache.Item(
-            payload: cachedForm(value, bytes), cost: bytes.count, entryID: entry.id, validity: entry.validity)
+            payload: memoryPayload(value, bytes), cost: bytes.count, entryID: entry.id, validity: entry.validity)
         release(memory.fill(item, forKey: key, ticket: ticket, at: now))
-        return value
+        return (value, entry)
     }
 
     /// Returns whether a valid entry is under the key. Does not affect the eviction order or decode.
@@ -284,7 +282,7 @@ extension Store {
     }
 
     @inlinable
-    func cachedForm(_ value: Value, _ bytes: Data) -> CachedForm<Value> {
+    func memoryPayload(_ value: Value, _ bytes: Data) -> MemoryPayload<Value> {
         keepsValues ? .value(value) : .bytes(bytes)
     }
 

@@ -107,7 +107,7 @@ extension Store {
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
         entry.typeVersion = store.codec.version(of: value)
         let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
-        let cachedForm = store.cachedForm(value, bytes)
+        let cachedForm = store.memoryPayload(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
 
         defer { writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes }
@@ -238,7 +238,7 @@ extension Store {
 
     /// Releases what left memory, without holding a lock, and reports evictions.
     @usableFromInline
-    func release(_ effects: MemoryCache<CachedForm<Value>>.DeferredEffects) {
+    func release(_ effects: MemoryCache<MemoryPayload<Value>>.DeferredEffects) {
         if effects.notifiesDisk || effects.isUrgent { disk.touchesArePending(isUrgent: effects.isUrgent) }
         if effects.evictions > 0 { state.counters.withLock { $0.memoryEvictions += effects.evictions } }
         didRemove(effects.lostKeys, .evicted)

@@ -16,7 +16,7 @@ public import VellumCore
 /// Safe on any thread, even if `Value` is not `Sendable`: memory then keeps bytes, and every reader gets its own value. No codec, `deinit`
 /// or closure of a caller runs under a lock.
 @usableFromInline package final class Store<Value>: Sendable {
-    @usableFromInline let memory: MemoryCache<CachedForm<Value>>
+    @usableFromInline let memory: MemoryCache<MemoryPayload<Value>>
     @usableFromInline let disk: DiskArchive
     @usableFromInline package let codec: any Codec<Value>
     /// The version of the type that is read and written.
@@ -30,9 +30,9 @@ public import VellumCore
     private let policy: Locked<CachePolicy<Value>>
     @usableFromInline let state: StoreState<Value>
     /// The loads that are running.
-    let loads = LoadCoordinator<EntryKey, LoadAnswer<Value>>()
-    /// Cached failures of loaders, and cached `nil` results.
-    let negativeCache = Locked(NegativeCache())
+    let loads = LoadCoordinator<EntryKey, LoadOutcome<Value>>()
+    /// Failures of loaders, and `nil` results, that are remembered.
+    let answers: RememberedAnswers
     /// How many milliseconds after their expiry entries may still be requested, by the expiration of their readers.
     let staleWindows = Locked<[Expiration: Int64]>([:])
 
@@ -57,6 +57,7 @@ public import VellumCore
         disk: DiskArchive, codec: any Codec<Value>, memory: Capacity, _ options: StoreOptions<Value>, clock: WallClock = .system
     ) {
         self.memory = MemoryCache(capacity: memory, following: disk.changes)
+        answers = RememberedAnswers(watching: self.memory, now: clock.now)
         let catalog = options.indexing.flatMap { $0.isEmpty ? nil : $0 }
         self.catalog = catalog
         columns = catalog?.columns ?? IndexColumns()

@@ -6,7 +6,7 @@ public import VellumCore
 /// `deinit` calls the archive.
 @usableFromInline
 final class StoreState<Value>: DiskArchiveDelegate {
-    private let memory: MemoryCache<CachedForm<Value>>
+    private let memory: MemoryCache<MemoryPayload<Value>>
     private let codec: any Codec<Value>
     private let catalog: IndexCatalog<Value>?
     @usableFromInline let events = EventHub<StoreEvent>()
@@ -23,7 +23,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
         var removals: [RemovalCause: Int] = [:]
     }
 
-    init(memory: MemoryCache<CachedForm<Value>>, codec: any Codec<Value>, catalog: IndexCatalog<Value>?) {
+    init(memory: MemoryCache<MemoryPayload<Value>>, codec: any Codec<Value>, catalog: IndexCatalog<Value>?) {
         self.memory = memory
         self.codec = codec
         self.catalog = catalog

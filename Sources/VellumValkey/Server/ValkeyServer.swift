@@ -1,7 +1,6 @@
 #if Valkey
     internal import Foundation
     package import VellumCore
-    internal import VellumEngine
     package import VellumRemote
 
     /// A Valkey or Redis server that caches and storages of this program share, by one connection.
@@ -74,7 +73,7 @@
         func sendPendingRemovals()
         func didLoseConnection()
         func didChange(_ keys: [EntryKey]?)
-        func report(_ error: any Error)
+        func report(_ error: VellumError)
     }
 
     extension SharedStore: ConnectionFollower {}

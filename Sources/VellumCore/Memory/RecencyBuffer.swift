@@ -1,5 +1,3 @@
-public import VellumCore
-
 /// The touches of entries that are not in memory, until they are on disk.
 ///
 /// New touches are *waiting*. ``drain()`` makes all waiting touches *leaving* together, to be sorted by entry, because neighbouring entries

@@ -1,5 +1,3 @@
-public import VellumCore
-
 // The order of use: what the disk asks of memory, and takes from it in batches.
 
 extension MemoryCache {

@@ -1,5 +1,3 @@
-public import VellumCore
-
 // Following the changes of other processes.
 
 extension MemoryCache {
@@ -92,16 +90,6 @@ extension MemoryCache {
         }
     }
 
-    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the key's current version.
-    func watch(_ key: EntryKey) -> UInt64 { shared.withLock { $0.versions.watch(key) } }
-
-    func unwatch(_ key: EntryKey) { shared.withLock { $0.versions.unwatch(key) } }
-
-    /// Whether no caller wrote or removed the watched key since it had that version.
-    func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
-        shared.withLock { $0.versions.isUnchanged(key, since: version) }
-    }
-
     private func forgetEverything(_ part: inout Part, _ forgotten: inout [Payload]) {
         shared.withLock { shared in
             shared.versions.invalidateTickets()
@@ -109,5 +97,15 @@ extension MemoryCache {
         }
         forgotten += part.list.removeAll()
         part.keysByHash = nil
+    }
+}
+
+extension MemoryCache: WatchedKeys {
+    package func watch(_ key: EntryKey) -> UInt64 { shared.withLock { $0.versions.watch(key) } }
+
+    package func unwatch(_ key: EntryKey) { shared.withLock { $0.versions.unwatch(key) } }
+
+    package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
+        shared.withLock { $0.versions.isUnchanged(key, since: version) }
     }
 }

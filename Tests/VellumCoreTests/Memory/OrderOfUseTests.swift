@@ -1,7 +1,6 @@
 import Synchronization
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
 
 /// The parts of a memory cache are evicted as one: in exact order of use, whatever threads use it.

@@ -1,5 +1,3 @@
-package import VellumCore
-
 /// How long past its age a caller accepts a stale value (RFC 5861), in milliseconds.
 package struct Staleness: Hashable, Sendable {
     /// While the value is loaded again in the background.
@@ -19,25 +17,21 @@ package struct Staleness: Hashable, Sendable {
 
 /// A request to return a value, or to load it if it is missing.
 package struct LoadRequest<Value: Sendable>: Sendable {
-    package typealias Addition = @Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void
-
     package var key: EntryKey
     /// How long the caller accepts entries that have no age of their own.
     package var expiration: Expiration
     package var staleness: Staleness
     /// How long the loaded value is valid for every caller.
     package var ownExpiration: Expiration?
-    /// For how many milliseconds `nil` and a failure are cached; 0 for not at all.
+    /// For how many milliseconds `nil` and a failure are remembered; 0: not remembered.
     package var negativeMaxAge: Int64
     package var errorMaxAge: Int64
     /// Whether the loader goes on without waiters.
     package var isKept: Bool
     /// The value that stands for `nil` in this store, if such answers are recorded.
     package var tombstone: Tombstone<Value>?
-    /// Whether `nil` is an answer to this caller. If not, the loader must return a value.
+    /// Whether the caller accepts `nil`. If not, the loader must return a value.
     package var acceptsNil = false
-    /// What is recorded with the value, in the same transaction. Runs outside every lock.
-    package var addition: Addition?
     package var load: @Sendable () async throws -> Value?
 
     /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
@@ -55,12 +49,36 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         self.load = load
     }
 
-    /// What a value that was found means to this caller; `nil` if it counts as missing.
-    func answer(of value: Value) -> LoadAnswer<Value>? {
+    /// Returns the answer that a valid value is to this caller, as ``Look/found``; `nil` if it counts as missing.
+    package func answer(of value: Value?) -> Value?? {
+        guard let value else { return acceptsNil ? .some(nil) : nil }
         switch tombstone?.meaning(value, key) ?? .value {
-        case .value: .found(value)
-        case .nothing: acceptsNil ? .found(nil) : nil
-        case .unreadable: nil
+        case .value: return .some(value)
+        case .nothing: return acceptsNil ? .some(nil) : nil
+        case .unreadable: return nil
         }
+    }
+}
+
+/// How a store records that there is no value, and which values a caller can read.
+package struct Tombstone<Value: Sendable>: Sendable {
+    /// What a value means to one caller.
+    package enum Meaning: Sendable {
+        case value
+        /// There is no value.
+        case nothing
+        /// A value that this caller cannot read. It counts as missing.
+        case unreadable
+    }
+
+    package let value: Value
+    package let meaning: @Sendable (Value, EntryKey) -> Meaning
+
+    /// - Parameters:
+    ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/negativeMaxAge`` says.
+    ///   - meaning: Returns what a value that was found means.
+    package init(_ value: Value, meaning: @escaping @Sendable (Value, EntryKey) -> Meaning) {
+        self.value = value
+        self.meaning = meaning
     }
 }

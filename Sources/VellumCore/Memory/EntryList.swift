@@ -1,5 +1,3 @@
-public import VellumCore
-
 /// The metadata of an entry in memory.
 @frozen
 @usableFromInline

@@ -1,6 +1,5 @@
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,8 +1,6 @@
 import Testing
-import VellumTestSupport
 
 @testable import VellumCore
-@testable import VellumEngine
 
 @Suite(.timeLimit(.minutes(1)))
 struct NegativeCacheTests {

@@ -1,5 +1,3 @@
-package import VellumCore
-
 /// Remembered answers without a value: that there is none, or that the loader failed. In memory only, and bounded.
 ///
 /// A pure value. An answer holds while nothing is written or removed under its key: it carries the version that the key had when the load

@@ -1,7 +1,6 @@
 import Synchronization
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,4 @@
-internal import Foundation
 public import Synchronization
-public import VellumCore
 
 /// A bounded cache of entries in memory, in exact order of use, safe on any thread.
 ///
@@ -30,21 +28,21 @@ public import VellumCore
         @usableFromInline package var isUrgent = false
 
         @inlinable
-        init() {}
+        package init() {}
     }
 
     @usableFromInline let parts: Parts<Part>
     /// What writes and misses need. Its lock is taken inside those of the parts.
     @usableFromInline let shared: Locked<Shared>
     /// The changes by other processes; `nil` if there can be none.
-    @usableFromInline let feed: ArchiveChanges?
+    @usableFromInline let feed: (any ChangeFeed)?
     @usableFromInline let generation: Generation?
     /// What selects the part of a key: that by which other processes announce it.
     @usableFromInline let hash: SeededHash
     /// Whether there ever was an entry that is not on disk. Most archives have none, so queries need not ask each part.
     @usableFromInline let mayHaveMemoryOnly = Atomic(false)
 
-    @usableFromInline package init(capacity: Capacity, following feed: ArchiveChanges? = nil) {
+    @usableFromInline package init(capacity: Capacity, following feed: (any ChangeFeed)? = nil) {
         self.feed = feed
         generation = feed?.generation
         hash = feed?.hash ?? .random()
@@ -189,7 +187,7 @@ public import VellumCore
         return effects
     }
 
-    /// Stores an entry that was just read from the disk, as used now, unless the key was written in the meantime. Affects the eviction order.
+    /// Stores an entry that was just read, as used now, unless the key was written in the meantime. Affects the eviction order.
     @inlinable
     package func fill(_ entry: Item, forKey key: EntryKey, ticket: FillTicket, at now: WallInstant) -> DeferredEffects {
         var effects = DeferredEffects()
@@ -197,6 +195,7 @@ public import VellumCore
             let item = entry.used(parts.clock.stamp(at: now))
             let isKept = shared.withLock { shared in
                 guard let ticket, shared.versions.isCurrent(ticket), item.cost <= shared.capacity.bytes else {
+                    guard item.isDirty else { return false }
                     effects.notifiesDisk = !shared.recency.hasWaiting
                     shared.recency.add(entryID: item.entryID, stamp: item.stamp)
                     return false
@@ -215,8 +214,7 @@ public import VellumCore
     /// Replaces the payload under the key with another payload of the same value. Does not affect the eviction order.
     ///
     /// - Parameter replacement: Returns the replacement, or `nil` to keep the payload. Runs inside the lock.
-    @usableFromInline
-    func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
+    package func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
         parts.withLock(index(of: key)) { $0.list.exchange(key, replacement) }
     }
 
@@ -243,20 +241,18 @@ public import VellumCore
         return effects
     }
 
-    /// Removes these entries from memory, unless other entries have replaced them. O(entries).
+    /// Removes an entry from memory, unless another entry has replaced it.
     ///
-    /// - Parameter keepingUses: Whether their uses are still to be written: an entry that has another key now.
-    func remove(_ entries: [RemovedEntry], keepingUses: Bool = false) -> DeferredEffects {
-        var effects = DeferredEffects()
-        for entry in entries {
-            parts.update(index(of: entry.key)) { part in
-                shared.withLock { $0.versions.invalidateTickets(stripe(of: entry.key)) }
-                guard part.list.peek(entry.key)?.entryID == entry.id, let item = part.list.remove(entry.key) else { return }
-                if keepingUses, item.isDirty { shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) } }
-                effects.payloads.append(item.payload)
-            }
+    /// - Parameters:
+    ///   - id: The entry's id on disk.
+    ///   - keepingUse: Whether its last use is still to be written: an entry that has another key now.
+    package func remove(_ key: EntryKey, entryID id: Int64, keepingUse: Bool, _ effects: inout DeferredEffects) {
+        parts.update(index(of: key)) { part in
+            shared.withLock { $0.versions.invalidateTickets(stripe(of: key)) }
+            guard part.list.peek(key)?.entryID == id, let item = part.list.remove(key) else { return }
+            if keepingUse, item.isDirty { shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) } }
+            effects.payloads.append(item.payload)
         }
-        return effects
     }
 
     /// Removes every entry from memory. O(n).
@@ -295,15 +291,13 @@ public import VellumCore
         }
     }
 
-    /// Does the same for entries that were not removed by a write of this store: later entries may have replaced them.
-    func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
-        entries.compactMap { entry in
-            parts.withLock(index(of: entry.key)) { part in
-                shared.withLock { $0.versions.invalidateTickets(stripe(of: entry.key)) }
-                guard let present = part.list.peek(entry.key) else { return entry.key }
-                if present.entryID == entry.id, part.list.markMemoryOnly(entry.key) { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
-                return nil
-            }
+    /// Marks an entry as no longer on disk, unless another entry has replaced it. Returns whether the key is in memory.
+    package func markMemoryOnly(_ key: EntryKey, entryID id: Int64) -> Bool {
+        parts.withLock(index(of: key)) { part in
+            shared.withLock { $0.versions.invalidateTickets(stripe(of: key)) }
+            guard let present = part.list.peek(key) else { return false }
+            if present.entryID == id, part.list.markMemoryOnly(key) { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
+            return true
         }
     }
 

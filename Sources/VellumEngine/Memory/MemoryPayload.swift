@@ -6,13 +6,13 @@ internal import VellumCore
 /// A value is kept decoded if its type is `Sendable` and not a class, so that a hit does not decode. Otherwise its bytes are kept: changes
 /// to an object that was recorded or returned must not affect the cache, and no two threads may share a mutable object.
 @frozen
-@usableFromInline package enum CachedForm<Value> {
+@usableFromInline package enum MemoryPayload<Value> {
     case value(Value)
     case bytes(Data)
 }
 
 // Unchecked because only a store with `CachePolicy.values` creates `.value`, and that policy exists only for `Sendable` types.
-extension CachedForm: @unchecked Sendable {}
+extension MemoryPayload: @unchecked Sendable {}
 
 /// Whether a store keeps values decoded or encoded.
 @usableFromInline package struct CachePolicy<Value>: Sendable {

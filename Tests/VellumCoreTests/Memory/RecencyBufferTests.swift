@@ -1,6 +1,5 @@
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
 
 /// The touches that the disk takes: each entry's last touch is written, in batches of any size.

@@ -1,5 +1,3 @@
-public import VellumCore
-
 /// Keys in memory, by the hash with which other processes announce changes.
 ///
 /// A value type. It is created at the first change by another process. Keys that left memory stay in it until it holds about twice as many

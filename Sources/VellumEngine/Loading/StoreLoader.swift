@@ -1,0 +1,172 @@
+package import VellumCore
+
+/// The loads of a store: looks for values in memory and on the disk, calls loaders, and records what they return.
+///
+/// A load that misses looks twice at the disk: once before it asks for a loader, and once inside the load, because another load may have
+/// ended in between.
+package struct StoreLoader<Value: Sendable>: LoadingStore {
+    /// Adds to the transaction that records a loaded value.
+    package typealias Addition = @Sendable (Value, inout StoreTransaction) throws(VellumError) -> Void
+
+    private let store: Store<Value>
+    private let addition: Addition?
+
+    init(_ store: Store<Value>, adding addition: Addition?) { (self.store, self.addition) = (store, addition) }
+
+    package var loads: LoadCoordinator<EntryKey, LoadOutcome<Value>> { store.loads }
+    package var answers: RememberedAnswers { store.answers }
+    package var instant: WallInstant { store.clock.now() }
+
+    package func recordsNil(of request: LoadRequest<Value>) -> Bool { request.tombstone != nil }
+
+    package func report(_ error: VellumError) { store.report(error) }
+
+    // MARK: Looking
+
+    package func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) throws(VellumError) -> Look<Value> {
+        try lookForWriting(request, within: window, countsMiss: !afterFailure).0
+    }
+
+    /// Looks once in memory and once on the disk.
+    ///
+    /// - Returns: What is there, and what a write must find there to replace it.
+    private func lookForWriting(
+        _ request: LoadRequest<Value>, within window: Int64, countsMiss: Bool
+    ) throws(VellumError) -> (Look<Value>, WriteCondition.Basis) {
+        let (key, now) = (request.key, store.clock.now())
+        do throws(VellumError) {
+            if let value = try store.valueInMemory(forKey: key, now, request.expiration), let found = request.answer(of: value) {
+                return (Look(found: found), .unreadable)
+            }
+            let (value, entry) = try store.lookOnDisk(forKey: key, now, request.expiration)
+            if let value, let found = request.answer(of: value) { return (Look(found: found), .unreadable) }
+            if countsMiss { store.countMiss() }
+            let expired = try expiredValue(for: request, entry, within: window, at: now)
+            return (Look(expired: expired), .version(entry?.version))
+        } catch {
+            // A damaged entry is replaced by the loaded value. A failing disk must not look like an empty one. A cache that was opened with
+            // another version has nothing: the loader runs, and its value is not stored.
+            guard error.concernsOneEntry || error.code == .cacheVersionChanged else { throw error }
+            return (Look(), .unreadable)
+        }
+    }
+
+    /// Looks for a tombstone in memory: the caller has looked for values, and takes a tombstone for a miss.
+    func lookForTombstone(_ request: LoadRequest<Value>) -> Look<Value> {
+        guard request.tombstone != nil, let item = store.memory.peek(request.key), case .value(let value) = item.payload,
+            item.isValid(at: store.clock.now(), request.key, under: request.expiration)
+        else { return Look() }
+        return Look(found: request.answer(of: value))
+    }
+
+    /// Returns the value under the key if its age ended less than so many milliseconds ago. Does not affect the eviction order, which would
+    /// prolong a sliding age.
+    ///
+    /// - Parameter entry: The entry under the key, which the caller has just read from the disk.
+    private func expiredValue(
+        for request: LoadRequest<Value>, _ entry: Entry?, within window: Int64, at now: WallInstant
+    ) throws(VellumError) -> ExpiredValue<Value>? {
+        guard window > 0 else { return nil }
+        func end(_ validity: Validity, _ lastUse: UseStamp) -> WallInstant? {
+            validity.end(within: window, before: now, request.key, lastUse: lastUse, under: request.expiration)
+        }
+        let value: Value?
+        let expired: WallInstant
+        if let item = store.memory.peek(request.key) {
+            guard let end = end(item.validity, item.stamp) else { return nil }
+            expired = end
+            value =
+                switch item.payload {
+                case .value(let value): value
+                case .bytes(let bytes): try store.decode(bytes, of: request.key)
+                }
+        } else {
+            guard let entry, let end = end(entry.validity, try store.lastUse(of: entry, request.key)) else { return nil }
+            expired = end
+            value = try store.decode(entry, of: request.key)
+        }
+        // A recorded `nil` is not worth keeping beyond its age.
+        guard let value, case .value = request.tombstone?.meaning(value, request.key) ?? .value else { return nil }
+        return ExpiredValue(value, end: expired)
+    }
+
+    // MARK: One load
+
+    /// Runs a load.
+    ///
+    /// - Parameter version: The version of the key when the load began, by which writes and removals are noticed.
+    func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64) async -> LoadOutcome<Value> {
+        let basis: WriteCondition.Basis
+        do throws(VellumError) {
+            // Another load may have ended between the caller's look and the start of this one.
+            let (look, present) = try lookForWriting(request, within: 0, countsMiss: false)
+            if let found = look.found { return .found(found, forEveryReader: false) }
+            basis = present
+        } catch {
+            return .failed(error, old: nil, isNew: false)
+        }
+        if let remembered = rememberedOutcome(for: request) { return remembered }
+        let outcome = await callLoader(of: request, load)
+        // The result of an abandoned load is not recorded.
+        if case .loaded(let value) = outcome, loads.isRunning(load) {
+            await record(value, request, Origin(basis: basis, version: version))
+        }
+        return outcome
+    }
+
+    /// The state of the key when the load began.
+    private struct Origin: Sendable {
+        var basis: WriteCondition.Basis
+        var version: UInt64
+    }
+
+    /// Records the result on a thread that may block. If that fails, it is reported, and the waiters still get the result.
+    private func record(_ answer: Value?, _ request: LoadRequest<Value>, _ origin: Origin) async {
+        do {
+            if let answer {
+                try await BlockingPool.run { try self.fill(answer, request.ownExpiration, request, origin) }
+            } else if let tombstone = request.tombstone, request.negativeMaxAge > 0 {
+                let age = Expiration(age: request.negativeMaxAge)
+                try await BlockingPool.run { try self.fill(tombstone.value, age, request, origin) }
+            } else {
+                // An expired value must not be served as stale any more.
+                try await BlockingPool.run { try self.removeOld(request, origin) }
+            }
+        } catch let error as VellumError where error.code == .cacheVersionChanged {
+            // Each handle reports it once.
+        } catch let error as VellumError {
+            report(error)
+        } catch {
+            report(.loadFailed(error))
+        }
+    }
+
+    /// Records the value, unless something was written or removed under the key since the load began.
+    private func fill(
+        _ value: Value, _ expiration: Expiration?, _ request: LoadRequest<Value>, _ origin: Origin
+    ) throws(VellumError) {
+        var transaction = StoreTransaction()
+        try transaction.record(value, forKey: request.key, in: store, expiration: expiration)
+        if let addition { try addition(value, &transaction) }
+        transaction.setCondition(condition(request, origin))
+        try transaction.commit()
+    }
+
+    /// Removes the expired entry under the key.
+    private func removeOld(_ request: LoadRequest<Value>, _ origin: Origin) throws(VellumError) {
+        var isThere = store.memory.peek(request.key) != nil
+        if !isThere { isThere = try store.entryOnDisk(forKey: request.key) != nil }
+        guard isThere else { return }
+        var transaction = StoreTransaction()
+        transaction.removeExpired(request.key, in: store)
+        transaction.setCondition(condition(request, origin))
+        try transaction.commit()
+    }
+
+    private func condition(_ request: LoadRequest<Value>, _ origin: Origin) -> WriteCondition {
+        let (key, memory) = (request.key, store.memory)
+        return WriteCondition(unchangedSince: origin.basis, at: store.clock.now(), under: request.expiration) {
+            !memory.isUnchanged(key, since: origin.version)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+internal import VellumCore
+
+extension MemoryCache {
+    /// Removes these entries from memory, unless other entries have replaced them. O(entries).
+    ///
+    /// - Parameter keepingUses: Whether their uses are still to be written: an entry that has another key now.
+    func remove(_ entries: [RemovedEntry], keepingUses: Bool = false) -> DeferredEffects {
+        var effects = DeferredEffects()
+        for entry in entries { remove(entry.key, entryID: entry.id, keepingUse: keepingUses, &effects) }
+        return effects
+    }
+
+    /// Marks entries as no longer on disk, unless later entries have replaced them, and returns the keys of those that are not in memory.
+    func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
+        entries.filter { !markMemoryOnly($0.key, entryID: $0.id) }.map(\.key)
+    }
+}
