@@ -50,7 +50,7 @@ enum FuzzedServer {
             trust.begin(time)
             _ = trust.jump(to: time)
         } else {
-            trust.begin(ServerTime(milliseconds: 1_800_000_000_000, sent: SteadyClock.system.now(), received: SteadyClock.system.now()))
+            trust.begin(ServerTime(milliseconds: 1_800_000_000_000, sent: CoarseClock.system.now(), received: CoarseClock.system.now()))
         }
         let record = RemoteRecord(
             value: Data([1]), typeVersion: numbers[2], written: WallInstant(rawValue: numbers[3]),

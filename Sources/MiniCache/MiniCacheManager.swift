@@ -26,8 +26,7 @@ public final class MiniCacheManager: Sendable {
 
     /// Creates a manager whose file is `NAME.sqlite` in the user's caches folder.
     public convenience init(name: String) {
-        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
-        self.init(name: name, directory: caches)
+        self.init(name: name, directory: FileSystem.cachesFolder)
     }
 
     /// Creates a manager whose file is `NAME.sqlite` in the user's caches folder. Any thread may use it, whatever `ownerThread` is.
@@ -46,12 +45,8 @@ public final class MiniCacheManager: Sendable {
         name: String, directory: URL, durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
     ) {
         self.name = name
-        file = CacheFile(url: directory.appendingPathComponent(Self.fileName(name)), durability: durability, format: format, clock: clock)
-    }
-
-    private static func fileName(_ name: String) -> String {
-        let escapes: [(String, String)] = [("%", "%25"), ("/", "%2F"), ("\0", "%00")]
-        return escapes.reduce(name) { $0.replacingOccurrences(of: $1.0, with: $1.1) } + ".sqlite"
+        let fileName = name.percentEncoding("/\0") + ".sqlite"
+        file = CacheFile(url: directory.appendingPathComponent(fileName), durability: durability, format: format, clock: clock)
     }
 
     // MARK: Caches

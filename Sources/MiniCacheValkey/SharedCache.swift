@@ -10,8 +10,9 @@ internal import VellumValkey
 /// try await rates.set(rate, forKey: "USD")
 /// ```
 ///
-/// What a process read is remembered, and returned again without asking the server for as long as ``ValkeyConfiguration/trust`` allows:
-/// it was the server's value less than that ago (1 s), typically less than some milliseconds, because the server says what others change.
+/// Values that a process has read stay in its memory, and are returned again without asking the server for as long as
+/// ``ValkeyConfiguration/trust`` allows: each was the server's value less than that ago (1 s), typically less than some milliseconds, because
+/// the server notifies the process of changes.
 /// It is a cache: the server may evict any value, and a failover may lose the last writes that it acknowledged.
 ///
 /// Works from any thread. No call blocks a thread; every call has a deadline.
@@ -27,7 +28,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Whether a value may be returned that this process remembers.
     public enum Freshness: Hashable, Sendable {
-        /// What was the server's value less than ``ValkeyConfiguration/trust`` ago is returned without asking it.
+        /// A value in memory that was the server's less than ``ValkeyConfiguration/trust`` ago is returned without asking it.
         case near
         /// The server is asked in any case.
         case confirmed
@@ -71,7 +72,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.
     public var failures: some AsyncSequence<VellumError, Never> & Sendable { store.failures.events() }
 
-    /// What the cache did in this process. Reading it keeps no other caller waiting.
+    /// Counters of the cache in this process. Reading them blocks no other caller.
     public var statistics: SharedCacheStatistics { store.statistics }
 }
 
@@ -79,8 +80,8 @@ extension SharedCache: LoadingCache {
     /// Returns the value of a key and its source, and loads it if there is no valid one.
     ///
     /// One loader runs for a key on all machines while its process answers; other callers wait for its result. If the process dies or
-    /// stands still for longer than ``ValkeyConfiguration/lease``, another loader runs, and what the first one returns late is not stored.
-    /// If the value is set or removed while the loader runs, that stays, and another loader may run at once. If the server cannot be
+    /// stands still for longer than ``ValkeyConfiguration/lease``, another loader runs, and a late result of the first one is not stored.
+    /// If the value is set or removed while the loader runs, that change stays, and another loader may run immediately. If the server cannot be
     /// reached, each process runs one loader, and stores nothing.
     ///
     /// - Parameters:

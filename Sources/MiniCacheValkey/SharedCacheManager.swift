@@ -1,4 +1,3 @@
-internal import Foundation
 public import MiniCache
 public import VellumCore
 internal import VellumRemote
@@ -14,7 +13,7 @@ public import VellumValkey
 ///
 /// A manager works from any thread. Nothing is sent before a cache is used.
 public final class SharedCacheManager: Sendable {
-    /// What the keys of these caches have in common on the server.
+    /// The prefix of the keys of these caches on the server.
     public let name: String
     /// The format of new values. Values of every format are read.
     public let format: CodableFormat
@@ -26,6 +25,8 @@ public final class SharedCacheManager: Sendable {
         let value: ObjectIdentifier
     }
 
+    /// Creates a manager of caches on a server.
+    ///
     /// - Parameters:
     ///   - name: Any string. Programs with the same name and server share their caches.
     ///   - server: The server.
@@ -34,19 +35,19 @@ public final class SharedCacheManager: Sendable {
         (self.name, self.server, self.format) = (name, server, format)
     }
 
-    /// Returns the cache of a name and version. Handles of one manager share what they remember.
+    /// Returns the cache of a name and version. Handles of one manager share their memory.
     ///
     /// - Parameters:
     ///   - cacheName: Any string.
     ///   - cacheVersion: The version. Each version of a cache has its own values: opening one clears none. Give a cache another version when
     ///     the type of its values changes.
     ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
-    ///   - memoryLimit: The limit of what this process remembers, in bytes of encoded values. Applies to the first handle.
+    ///   - memoryLimit: The limit of memory in this process, in bytes of encoded values. Applies to the first handle.
     /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
     public func cache<Key: Codable, Value: Codable & Sendable>(
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 10.megaByte
     ) throws(VellumError) -> SharedCache<Key, Value> {
-        let location = [name, cacheName, cacheVersion.text].map(Self.escaped).joined(separator: ":")
+        let location = [name, cacheName, cacheVersion.text].map { $0.percentEncoding(":\0") }.joined(separator: ":")
         let capacity = try Capacity(memoryLimit)
         let store = stores.withLock { stores -> SharedStore<Value> in
             let place = Location(name: location, value: ObjectIdentifier(Value.self))
@@ -61,9 +62,5 @@ public final class SharedCacheManager: Sendable {
             return store
         }
         return SharedCache(store, maxAge.expiration, server)
-    }
-
-    private static func escaped(_ text: String) -> String {
-        [("%", "%25"), (":", "%3A"), ("\0", "%00")].reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
     }
 }

@@ -13,8 +13,8 @@ public import VellumValkey
 /// try await articles.set(article, forKey: "swift")
 /// ```
 ///
-/// What was read is remembered and returned again without asking the server for as long as ``ValkeyConfiguration/trust`` allows, and the
-/// server says what others change. Put no `MemoryStorage` in front of it: nobody tells that one.
+/// Values that were read stay in memory, and are returned again without asking the server for as long as ``ValkeyConfiguration/trust`` allows.
+/// The server notifies this process of changes. Put no `MemoryStorage` in front of it, which would not be notified.
 ///
 /// It is a cache: the server may evict any value, which is a miss then. `Data` is stored as it is, any other value as `format` says. No
 /// call blocks a thread, except those of ``SyncStorage``; every call has a deadline. Errors have the codes of ``VellumError``.
@@ -30,11 +30,13 @@ public final class ValkeyStorage<Value: Codable & Sendable>: AsyncRemovableStora
     /// The connection lasts as long as its storages.
     private let server: ValkeyServer
 
+    /// Creates a storage on a server.
+    ///
     /// - Parameters:
     ///   - server: The server.
-    ///   - name: What the values have in common on the server. Programs with the same name and server share them.
+    ///   - name: The name of the storage on the server. Programs with the same name and server share them.
     ///   - expiration: How long values are valid. The time since the last use is not counted.
-    ///   - memoryLimit: The limit of what is remembered, in bytes of encoded values.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded values.
     ///   - format: The format of new values.
     /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
     public init(
@@ -42,9 +44,8 @@ public final class ValkeyStorage<Value: Codable & Sendable>: AsyncRemovableStora
         format: CodableFormat = .cbor
     ) throws(VellumError) {
         (self.server, self.expiration) = (server, expiration)
-        let escapes = [("%", "%25"), ("\0", "%00")]
         store = server.store(
-            named: escapes.reduce(name) { $0.replacingOccurrences(of: $1.0, with: $1.1) }, memory: try Capacity(memoryLimit),
+            named: name.percentEncoding("\0"), memory: try Capacity(memoryLimit),
             coding: SharedStore<Value>.Coding(
                 typeVersion: 0,
                 encode: { value in
@@ -73,7 +74,7 @@ public final class ValkeyStorage<Value: Codable & Sendable>: AsyncRemovableStora
     /// Removes the value under the key. Whatever an error says, the removal is sent again until the server has executed it.
     public func remove(forKey key: Filename) async throws { try await store.removeValue(forKey: EntryKey(key.rawValue)) }
 
-    /// Removes every value, one after another: what others set meanwhile stays or goes. Looks at every key of the server.
+    /// Removes every value. Values that others set during the call are removed or stay. Scans every key of the server.
     ///
     /// - Complexity: O(n) for all keys of the server.
     public func removeAll() async throws { try await store.removeAll() }

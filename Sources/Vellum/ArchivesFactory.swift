@@ -279,9 +279,7 @@ public final class ArchivesFactory: Sendable {
         state.withLock { _ = $0.importedTypes.insert(type) }
     }
 
-    private static var cachesDirectory: URL {
-        FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
-    }
+    private static var cachesDirectory: URL { FileSystem.cachesFolder }
 
     private static var defaultDirectory: URL {
         let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName

@@ -1,10 +1,10 @@
 public import VellumCore
 
-/// What a process remembers of a cache on a server, and returns without asking it while it may be trusted (``Trust``).
+/// The values of a cache on a server that a process keeps in memory, and returns without asking the server while ``Trust`` lasts.
 ///
-/// The server says which keys others change. Such a key is forgotten on the thread of the connection, before any caller gets a reply that the
-/// server sent later. Whoever reads the server takes a ticket before, and what it read is kept only if nothing of the key changed since: the
-/// answer may be on its way while the change arrives.
+/// The server notifies the process of keys that others change. The connection's thread removes such a key before any caller gets a reply that
+/// the server sent later. A reader takes a ticket before it asks the server. Its reply is stored only if the key did not change since: the
+/// reply and the notification may arrive at the same time.
 ///
 /// - Complexity: O(1) for every call, except ``begin(_:)`` and forgetting everything, which are O(n).
 @usableFromInline package final class NearCache<Value: Sendable>: Sendable {
@@ -16,7 +16,7 @@ public import VellumCore
     @usableFromInline let memory: MemoryCache<Value?>
     @usableFromInline let trust: Trust
 
-    /// - Parameter capacity: The limit of what is remembered, in bytes on the server.
+    /// - Parameter capacity: The limit of memory, in bytes on the server.
     package init(capacity: Capacity, trust: Trust) {
         memory = MemoryCache(capacity: capacity)
         self.trust = trust
@@ -38,7 +38,7 @@ public import VellumCore
 
     // MARK: Reading
 
-    /// Returns what is remembered of the key; `nil` if the server has to be asked. Affects the eviction order.
+    /// Returns the answer that memory has for the key; `nil` if the server must be asked. Affects the eviction order.
     @inlinable
     package func hit(forKey key: EntryKey) -> Hit? {
         guard let now = trust.timeIfTrusted() else { return nil }
@@ -50,11 +50,11 @@ public import VellumCore
     /// Returns a ticket for a caller that is about to ask the server.
     package func ticket(forKey key: EntryKey) -> Ticket { Ticket(memory: memory.ticket(forMissed: key)) }
 
-    /// Remembers what the server answered, unless something of the key may have changed since the ticket was taken.
+    /// Stores the reply of the server, unless the key may have changed since the ticket was taken.
     ///
     /// - Parameters:
     ///   - value: `nil` if there is nothing under the key.
-    ///   - record: What it was decoded from.
+    ///   - record: The record that the value was decoded from.
     package func fill(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
         guard let now = trust.time() else { return }
         let validity = Validity(written: record.written, expires: record.expires)
@@ -63,8 +63,7 @@ public import VellumCore
         release(memory.fill(item, forKey: key, ticket: ticket.memory, at: now))
     }
 
-    /// Returns the value that was remembered last, whether it is valid and may be trusted or not. For callers that accept an old value if
-    /// there is no other.
+    /// Returns the value in memory, even if it has expired or is not trusted any more. For callers that accept an old value.
     package func oldValue(forKey key: EntryKey) -> ExpiredValue<Value>? {
         guard let item = memory.peek(key), let value = item.payload else { return nil }
         return ExpiredValue(value, end: item.validity.until)
@@ -77,17 +76,17 @@ public import VellumCore
 
     // MARK: Forgetting
 
-    /// Forgets keys that changed: those that the server names, and those that this process wrote or may have written.
+    /// Removes keys that changed: those that the server names, and those that this process wrote or may have written.
     ///
     /// - Parameters:
     ///   - keys: `nil` for all keys.
-    ///   - isWrite: Whether a caller of this process wrote them, which also ends what is remembered of failed loads.
+    ///   - isWrite: Whether a caller of this process wrote them. Then remembered failures of their loaders end, too.
     package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
         guard let keys else { return release(memory.removeAll(isWrite: isWrite)) }
         for key in keys { release(memory.remove(key, isWrite: isWrite)) }
     }
 
-    /// Begins anew with a connection by which nothing was read: nobody said what changed before.
+    /// Removes everything when a connection begins, because the process was not notified of earlier changes.
     package func begin(_ time: ServerTime) {
         forget(nil)
         trust.begin(time)

@@ -39,7 +39,7 @@ package struct PendingRemovals: Sendable {
     /// - Parameter key: `nil` for any key.
     package func concern(_ key: EntryKey?) -> Bool { waiting.concerns(key) || sent?.concerns(key) == true }
 
-    /// Returns what has to be sent now; `nil` if nothing waits. One caller at a time sends it, until ``end(succeeded:)``.
+    /// Returns the removals to send; `nil` if none is pending. One caller at a time sends them, until ``end(succeeded:)``.
     package mutating func begin() -> Work? {
         guard waiting.concerns(nil) else { return nil }
         sent = waiting
@@ -47,7 +47,7 @@ package struct PendingRemovals: Sendable {
         return sent
     }
 
-    /// The server has executed what was sent; or it waits again.
+    /// Ends sending: the server has executed the removals, or they are pending again.
     package mutating func end(succeeded: Bool) {
         defer { sent = nil }
         guard !succeeded, let sent else { return }

@@ -2,7 +2,7 @@ package import VellumCore
 
 /// A server that keeps the entries of one cache for many machines, and the leases of those that load them.
 ///
-/// A lease says who loads a missing entry: nobody else does while it lasts. It ends when an entry is put or dropped, so what its holder loaded
+/// While a caller holds the lease of a missing entry, no other caller loads it. The lease ends when an entry is put or dropped, so what its holder loaded
 /// before that is declined.
 package protocol RemoteBackend: AnyObject, Sendable {
     /// Returns the entry, valid or expired.
@@ -10,7 +10,7 @@ package protocol RemoteBackend: AnyObject, Sendable {
     /// - Throws: ``RemoteFailure``.
     func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry
 
-    /// Looks for a valid entry, and takes the lease if there is none and nobody holds it.
+    /// Looks for a valid entry, and takes the lease if there is none and no one holds it.
     ///
     /// - Parameters:
     ///   - token: Names the holder. No two leases have the same.
@@ -25,7 +25,7 @@ package protocol RemoteBackend: AnyObject, Sendable {
     /// Removes the entries and ends the leases.
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure)
 
-    /// Removes every entry of the cache that is there when the call begins, and ends the leases. Others are not kept from storing meanwhile.
+    /// Removes every entry of the cache that is there when the call begins, and ends the leases. Other clients may store entries during the call.
     func dropAll() async throws(RemoteFailure)
 
     /// How long a lease lasts without being renewed, in milliseconds.
@@ -43,7 +43,7 @@ package protocol RemoteBackend: AnyObject, Sendable {
     func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure)
 }
 
-/// What is under a key on a server.
+/// The entry of a key on a server.
 package enum RemoteEntry: Hashable, Sendable {
     case missing
     case record(RemoteRecord)
@@ -68,7 +68,7 @@ package struct LeaseToken: Hashable, Sendable {
 
     package init(_ text: String) { self.text = text }
 
-    /// A token that nobody else has: 128 random bits.
+    /// A unique token: 128 random bits.
     package static func random(using generator: inout some RandomNumberGenerator) -> LeaseToken {
         LeaseToken(
             String(UInt64.random(in: 0...(.max), using: &generator), radix: 36) + "-"

@@ -1,4 +1,4 @@
-/// Why a server did not do what it was asked.
+/// The reason for which a command failed.
 package enum RemoteFailure: Error, Hashable {
     /// There is no connection. The command was not sent.
     case unreachable(String)
@@ -12,11 +12,11 @@ package enum RemoteFailure: Error, Hashable {
     case cancelled
     /// This process closed the connection. A command that was sent may have been executed.
     case closed
-    /// The server cannot be used as it is configured, or as we are. Trying again does not help.
+    /// The configuration of the server or of this process does not allow it. Trying again does not help.
     case refused(String)
     /// The server's memory is full, and its policy evicts nothing.
     case full
-    /// The server answered with an error, or with what is no answer.
+    /// The server replied with an error, or with an unexpected reply.
     case failed(String)
 }
 
@@ -31,6 +31,6 @@ extension RemoteFailure {
         if case .unanswered(let reason) = self { .unreachable(reason) } else { self }
     }
 
-    /// The server answered with what the command does not return.
-    package static let unexpectedReply = RemoteFailure.failed("A reply that the command does not have.")
+    /// The server sent a reply that the command does not have.
+    package static let unexpectedReply = RemoteFailure.failed("Unexpected reply.")
 }

@@ -1,4 +1,4 @@
-/// What the server's clock showed at a moment between two of this process's steady clock, all in milliseconds.
+/// The server's time, read between two moments of this process's steady clock, in milliseconds.
 package struct ServerTime: Hashable, Sendable {
     package var milliseconds: Int64
     package var sent: Int64

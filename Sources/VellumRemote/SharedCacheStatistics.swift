@@ -1,6 +1,6 @@
 public import VellumCore
 
-/// What a shared cache of this process did since it was made.
+/// Counters of a shared cache in this process since it was made.
 public struct SharedCacheStatistics: Hashable, Sendable {
     /// Reads that were answered from memory, without asking the server.
     public let nearHits: Int
@@ -8,7 +8,7 @@ public struct SharedCacheStatistics: Hashable, Sendable {
     public let serverReads: Int
     /// Calls of loaders.
     public let loads: Int
-    /// Loaded values that were not stored, because somebody set or removed the key meanwhile, or took the lease.
+    /// Loaded values that were not stored, because another caller set or removed the key, or took the lease.
     public let declinedFills: Int
     /// How many values are remembered, and the sum of their bytes.
     public let memory: StorageUsage

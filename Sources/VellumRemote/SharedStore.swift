@@ -2,9 +2,9 @@ package import Foundation
 internal import Synchronization
 public import VellumCore
 
-/// One cache on a server, as a process sees it: what it remembers of it, the server, and the loads of missing values.
+/// A cache on a server, with its near cache in this process, and the loads of missing values.
 ///
-/// The server's clock decides about ages. A read or a write asks the server once; a near hit asks nobody. Every call has a deadline.
+/// Ages count by the server's clock. A read or a write sends one command; a near hit sends none. Every call has a deadline.
 @usableFromInline package final class SharedStore<Value: Sendable>: Sendable {
     /// How values become bytes.
     package struct Coding: Sendable {
@@ -28,7 +28,7 @@ public import VellumCore
         package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
         /// Waits before removals are sent again.
         package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
-        package var clock = SteadyClock.system
+        package var clock = CoarseClock.system
 
         package init() {}
     }
@@ -57,7 +57,7 @@ public import VellumCore
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
-    ///   - near: What is remembered.
+    ///   - near: The values in memory.
     package init(name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times()) {
         (self.name, self.near, self.backend, self.coding, self.times) = (name, near, backend, coding, times)
         trust = near.trust
@@ -96,7 +96,7 @@ public import VellumCore
         return try receive(entry, key, ticket) ?? nil
     }
 
-    /// What the server answered means: a value, that there is none (`.some(nil)`), or that there is no valid entry (`nil`).
+    /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
         reads.add(1, ordering: .relaxed)
         switch entry {
@@ -148,7 +148,7 @@ public import VellumCore
         }
         defer { near.forget([key], isWrite: true) }
         try await remote { () throws(RemoteFailure) in
-            // The first command tells what time the server has.
+            // The first command learns the server's time.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
             let (record, lifetime) = try record(bytes, key, expiration)
             try await finishRemovals(of: key)
@@ -164,7 +164,7 @@ public import VellumCore
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: key) }
     }
 
-    /// Removes every value. Others may set values meanwhile, which are removed or stay.
+    /// Removes every value. Values that others set during the call are removed or stay.
     package func removeAll() async throws(VellumError) {
         defer { near.forget(nil, isWrite: true) }
         pending.withLock { $0.insertEverything() }
@@ -186,9 +186,9 @@ public import VellumCore
         if longestStaleness.load(ordering: .relaxed) < staleness { longestStaleness.max(staleness, ordering: .relaxed) }
     }
 
-    // MARK: What the connection tells
+    // MARK: Events of the connection
 
-    /// Sends what could not be sent before. Keys that wait for it are not read meanwhile.
+    /// Sends the removals that failed before. Until then, their keys are not read.
     package func sendPendingRemovals() {
         guard pending.withLock({ $0.concern(nil) }) else { return }
         Task {
@@ -198,8 +198,8 @@ public import VellumCore
         }
     }
 
-    /// Sends what could not be sent, again and again until nothing is pending, whatever the reason was: each removal of a program reaches the
-    /// server while the program runs, also if it forgets the cache meanwhile. The first failure is reported.
+    /// Retries removals that failed, whatever the reason was, until none is pending. Each removal reaches the server while the program runs, even
+    /// if the program releases the cache. The first failure is reported.
     private func sendAgain() {
         let isFirst = isSendingAgain.withLock { isSending in
             defer { isSending = true }
@@ -238,11 +238,11 @@ public import VellumCore
 
     /// Returns when the server has executed the removals of the key that began before the call.
     ///
-    /// One task sends them, what waits in one command, and all callers wait for it.
+    /// One task sends all pending removals in one command, and all callers wait for it.
     ///
     /// - Parameter key: `nil` for every key.
     func finishRemovals(of key: EntryKey?) async throws(RemoteFailure) {
-        // What was sent already, and what waits now. Later removals happen at the same time as the call.
+        // One round for removals that are being sent, and one for those that are pending.
         var (rounds, hasFailed) = (0, false)
         while rounds < 2, pending.withLock({ $0.concern(key) }) {
             let (task, isNew) = removing.withLock { running in
@@ -254,7 +254,7 @@ public import VellumCore
             switch await task.value {
             case .success: rounds += 1
             case .failure(let failure):
-                // What failed for others is tried once more.
+                // A failure of another caller's command is retried once.
                 if isNew || hasFailed { throw failure }
                 hasFailed = true
             }

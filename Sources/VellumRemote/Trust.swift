@@ -1,7 +1,7 @@
 internal import Synchronization
 public import VellumCore
 
-/// For how long a process may answer from its memory without asking the server, and what time the server has.
+/// How long a process may answer from memory without asking the server, and the server's time.
 ///
 /// The server executes the commands of a connection in order, and says before the reply to a command which keys others changed before it.
 /// So when a reply arrives, memory holds nothing that was replaced before its command was sent. From then on memory is trusted for a
@@ -11,16 +11,16 @@ public import VellumCore
 @usableFromInline package final class Trust: Sendable {
     /// In milliseconds.
     package let duration: Int64
-    private let clock: SteadyClock
+    private let clock: CoarseClock
     /// The end of the trust, by the steady clock.
     private let end = Atomic<Int64>(.min)
-    /// What is added to the steady clock for the server's time; `unknown` until the first connection.
+    /// The difference of the server's clock to the steady clock; `unknown` until the first connection.
     private let offset = Atomic<Int64>(Trust.unknown)
 
     private static let unknown = Int64.min
 
     /// - Parameter duration: In milliseconds. Zero: memory is never trusted.
-    package init(for duration: Int64, clock: SteadyClock = .system) {
+    package init(for duration: Int64, clock: CoarseClock = .system) {
         (self.duration, self.clock) = (duration, clock)
     }
 

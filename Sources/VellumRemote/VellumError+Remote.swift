@@ -3,7 +3,7 @@ public import VellumCore
 extension VellumError.Code {
     /// The server cannot be reached. Nothing was changed, except that a removal is sent as soon as the server is there again.
     public static let unreachable = VellumError.Code("unreachable")
-    /// The server did not answer in time, or the connection was lost: what was asked may have happened or not.
+    /// The server did not answer in time, or the connection was lost: the command may have been executed.
     public static let outcomeUnknown = VellumError.Code("outcomeUnknown")
     /// Too many calls wait for the server already. Nothing was changed.
     public static let overloaded = VellumError.Code("overloaded")

@@ -190,7 +190,7 @@
             let time = Locked<Int64>(0)
             var configuration = server.configuration
             configuration.connectTimeout = Self.long
-            let link = Link(to: configuration, clock: SteadyClock { time.withLock { $0 } }, observer: record.observer(of: server))
+            let link = Link(to: configuration, clock: CoarseClock { time.withLock { $0 } }, observer: record.observer(of: server))
             server.stop()
             async let reply = link.call(RESPCommand("PING"), within: Self.long)
             time.withLock { $0 = 5000 }

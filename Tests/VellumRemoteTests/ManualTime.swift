@@ -5,7 +5,7 @@ import VellumRemote
 final class ManualTime: Sendable {
     private let value = Locked<Int64>(0)
 
-    var clock: SteadyClock { SteadyClock { [self] in value.withLock { $0 } } }
+    var clock: CoarseClock { CoarseClock { [self] in value.withLock { $0 } } }
 
     func set(_ milliseconds: Int64) { value.withLock { $0 = milliseconds } }
 }

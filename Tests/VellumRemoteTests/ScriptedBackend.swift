@@ -12,10 +12,10 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     private let state = Locked(State())
-    private let clock: SteadyClock
+    private let clock: CoarseClock
     let leaseDuration: Int64
 
-    init(clock: SteadyClock, leaseDuration: Int64 = 1000) { (self.clock, self.leaseDuration) = (clock, leaseDuration) }
+    init(clock: CoarseClock, leaseDuration: Int64 = 1000) { (self.clock, self.leaseDuration) = (clock, leaseDuration) }
 
     /// From now on every call fails with this.
     func fail(_ failure: RemoteFailure?) { state.withLock { $0.failure = failure } }

@@ -21,19 +21,19 @@ public import Synchronization
 @usableFromInline package struct ForkGuard: @unchecked Sendable {
     // Unchecked because the counter is atomic. It is never deallocated.
     @usableFromInline let copies: UnsafePointer<Atomic<Int>>
-    @usableFromInline let forkGuard: Int
+    @usableFromInline let copiesAtStart: Int
 
     /// Records the current process as the one in which something is opened.
     @usableFromInline package init() { self.init(Self.first.copies) }
 
     private init(_ copies: UnsafePointer<Atomic<Int>>) {
         self.copies = copies
-        forkGuard = copies.pointee.load(ordering: .relaxed)
+        copiesAtStart = copies.pointee.load(ordering: .relaxed)
     }
 
     /// Whether this is the process in which the guard was created.
     @inlinable
-    package var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == forkGuard }
+    package var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == copiesAtStart }
 
     /// Registers the fork handler on first use. The handler counts the forks between this process and the one that registered it.
     private static let first: ForkGuard = {

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 extension FileSystem {
     /// Makes a folder and its missing parents, accessible only by their owner.
@@ -14,6 +14,11 @@ extension FileSystem {
         // If a file is at the path, opening another file inside it fails.
         guard answer == 0 || answer == -EEXIST else { throw FileError(.makingFolder, answer, path) }
         if answer == 0 { try didMake(path) }
+    }
+
+    /// The user's caches folder.
+    package static var cachesFolder: URL {
+        FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
     }
 
     /// Returns the path of the folder that contains a file or folder.

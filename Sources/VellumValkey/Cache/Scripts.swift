@@ -1,4 +1,4 @@
-/// What the server does in one step for an entry, in Lua (redis.io/docs/latest/develop/programmability/eval-intro). `KEYS[1]` is the key of
+/// Scripts that the server executes in one step for an entry, in Lua (redis.io/docs/latest/develop/programmability/eval-intro). `KEYS[1]` is the key of
 /// the value, `KEYS[2]` that of the lease. All commands are of Redis 6.2 or older.
 enum Scripts {
     private static let store = """
@@ -18,7 +18,7 @@ enum Scripts {
         """
 
     /// Arguments: the token, the duration of the lease in milliseconds, 1 if the entry counts as missing, and how many bytes it may have.
-    /// Returns 0 and a valid entry; 1, what is left of another's lease and the entry; or 2 and the entry. It is empty if it is missing, and a
+    /// Returns 0 and a valid entry; 1, the rest of another's lease and the entry; or 2 and the entry. It is empty if it is missing, and a
     /// byte if it is larger. The nineteenth byte begins the end of an entry's age (``RemoteRecord``).
     static let entryOrLease = """
         local entry = redis.call('GETRANGE', KEYS[1], 0, ARGV[4])

@@ -113,7 +113,7 @@
             guard let count = reply.integer, 0...Int64(names.count) ~= count else { throw .unexpectedReply }
         }
 
-        /// What a script answers that does something or not.
+        /// Returns whether a script did its work.
         private func isDone(_ reply: RESPValue) throws(RemoteFailure) -> Bool {
             switch reply {
             case .integer(0): return false

@@ -5,7 +5,7 @@
 /// - Complexity: O(1) for every operation unless stated otherwise.
 struct CommandQueue<Caller: Sendable>: Sendable {
     private struct Command: Sendable {
-        /// `nil` if nobody waits for the reply any more.
+        /// `nil` if no caller waits for the reply any more.
         var caller: Caller?
         var sent: Int64
         var deadline: Int64

@@ -6,12 +6,12 @@
     internal import VellumCore
     internal import VellumRemote
 
-    /// A connection to a server. Many callers share it: what they send in the same moment goes out in one write.
+    /// A connection to a server, which many callers share. Commands that are sent at the same moment go out in one write.
     ///
     /// Replies are given to their callers in the order of the commands. Values that the server pushes are handled in the order in which they
     /// arrive, before the callers of later replies go on.
     final class Connection: Sendable {
-        /// What may wait at most.
+        /// Limits of pending commands.
         struct Limits: Sendable {
             var commands = 4096
             /// The bytes that were not sent yet.
@@ -22,12 +22,12 @@
             var longestSilence: Int64 = 2000
         }
 
-        /// Is called with the reply, or why there is none, on the thread of the connection or on that of the caller.
+        /// Called with the reply or the failure, on the thread of the connection or of the caller.
         typealias Caller = @Sendable (Result<RESPValue, RemoteFailure>) -> Void
 
         private struct State {
             var queue = CommandQueue<Caller>()
-            /// What was not sent yet.
+            /// The commands that were not sent yet.
             var outgoing = ByteBuffer()
             /// The bytes that are on their way to the system.
             var inFlight = 0
@@ -49,7 +49,7 @@
                 return now - max(sent, readySince) > milliseconds
             }
 
-            /// Returns what a new command makes necessary.
+            /// Returns the work that a new command requires.
             mutating func todo() -> Todo {
                 defer { (isFlushScheduled, isTimerScheduled) = (isFlushScheduled || isReady, true) }
                 return Todo(flushes: isReady && !isFlushScheduled, watches: !isTimerScheduled)
@@ -59,7 +59,7 @@
         private let state = Locked(State())
         private let eventLoop: any EventLoop
         private let limits: Limits
-        let clock: SteadyClock
+        let clock: CoarseClock
         private let onPush: @Sendable ([RESPValue]) -> Void
         private let onReply: @Sendable (_ sent: Int64) -> Void
         private let onEnd: @Sendable (RemoteFailure) -> Void
@@ -71,7 +71,7 @@
         ///     read by an earlier connection is still there then.
         ///   - onEnd: Is called once, when the connection ends, before its callers go on.
         init(
-            limits: Limits = Limits(), clock: SteadyClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+            limits: Limits = Limits(), clock: CoarseClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
             onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (RemoteFailure) -> Void
         ) {
             eventLoop = MultiThreadedEventLoopGroup.singleton.next()
@@ -82,7 +82,7 @@
 
         // MARK: Opening
 
-        /// Connects. Commands that are sent meanwhile wait.
+        /// Connects. Commands wait until the connection is ready.
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
             state.withLock { $0.server = "\(server)" }
             do throws(RemoteFailure) {
@@ -209,7 +209,7 @@
 
         // MARK: On the thread of the connection
 
-        /// What is to be scheduled for a command, outside the lock.
+        /// The work to schedule for a command, outside the lock.
         private struct Todo {
             var flushes = false
             var watches = false
@@ -263,19 +263,19 @@
         fileprivate func received(_ value: RESPValue) {
             if case .push(let elements) = value { return onPush(elements) }
             let (first, isReady) = state.withLock { ($0.isReady ? $0.queue.popFirst() : $0.handshake.popFirst(), $0.isReady) }
-            guard let (caller, sent) = first else { return end(RemoteFailure.unreachable, "sent a reply to no command") }
+            guard let (caller, sent) = first else { return end(RemoteFailure.unreachable, "sent a reply without a pending command") }
             if isReady { onReply(sent) }
             caller?(.success(value))
         }
 
         // MARK: Ending
 
-        /// Ends the connection for what the server or the system did.
+        /// Ends the connection after a failure of the server or the system.
         fileprivate func end(_ failure: (String) -> RemoteFailure, _ reason: String) {
             close(failure("\(state.withLock { $0.server }) \(reason)."))
         }
 
-        /// What the system says of an error, in parentheses. The texts of libraries below may contain anything.
+        /// The system's text for an error, in parentheses. Texts of other libraries may contain anything.
         fileprivate static func reason(_ error: any Error) -> String {
             let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
             return (cause as? IOError).map { " (\(String(cString: strerror($0.errnoCode))))" } ?? ""
@@ -291,7 +291,7 @@
             }
             guard let (channel, callers, wereSent) = ending else { return }
             channel?.close(promise: nil)
-            // Before any caller goes on: what was read by this connection may be stale from now on.
+            // Before any caller goes on: values that were read by this connection may be stale from now on.
             onEnd(failure)
             for caller in callers { caller(.failure(wereSent ? failure.afterSending : failure.beforeSending)) }
             ended.succeed()
@@ -305,7 +305,7 @@
         }
     }
 
-    /// Turns what arrives into values.
+    /// Decodes received bytes as values.
     private final class Receiver: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -326,7 +326,7 @@
                 }
                 received.discardReadBytes()
             } catch {
-                connection.end(RemoteFailure.unreachable, "sent what is not RESP3: \(error.reason.dropLast())")
+                connection.end(RemoteFailure.unreachable, "sent malformed RESP3: \(error.reason.dropLast())")
             }
         }
 

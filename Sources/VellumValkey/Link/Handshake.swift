@@ -1,8 +1,9 @@
 #if Valkey
     internal import Foundation
+    internal import VellumCore
     package import VellumRemote
 
-    /// The first commands of a connection: who we are, that the server tells us of changes, and what time it is.
+    /// The first commands of a connection: they authenticate, turn on notifications of changes, and ask for the time.
     enum Handshake {
         /// - Throws: ``RemoteFailure/refused(_:)`` if the server cannot be used.
         static func perform(_ connection: Connection, with server: ServerConfiguration) async throws(RemoteFailure) -> ServerTime {
@@ -16,7 +17,7 @@
             }
             try check(replies[0], of: server)
             guard let time = replies.last.flatMap({ ServerTime($0, sent: sent, received: received) }) else {
-                throw .refused("\(server) does not say what time it is.")
+                throw .refused("\(server) does not report its time.")
             }
             return time
         }

@@ -1,13 +1,13 @@
 #if Valkey
     package import Foundation
-    internal import VellumCore
+    package import VellumCore
     package import VellumRemote
 
     /// Keeps one connection to a server, and connects again when it is lost.
     ///
-    /// While there is no connection, calls fail at once: only the first ones wait for it, until their deadlines.
+    /// While there is no connection, calls fail immediately; only the first calls wait for it, until their deadlines.
     package final class Link: Sendable {
-        /// What follows a connection.
+        /// Receives the events of a connection.
         package struct Observer: Sendable {
             /// A connection is ready, and nothing was read by it.
             package var onConnected: @Sendable (ServerTime) -> Void
@@ -41,11 +41,11 @@
 
         private let server: ServerConfiguration
         private let observer: Observer
-        private let clock: SteadyClock
+        private let clock: CoarseClock
         private let phase = Locked(Phase.idle)
         private let runner = Locked<Task<Void, Never>?>(nil)
 
-        package init(to server: ServerConfiguration, clock: SteadyClock = .system, observer: Observer) {
+        package init(to server: ServerConfiguration, clock: CoarseClock = .system, observer: Observer) {
             (self.server, self.clock, self.observer) = (server, clock, observer)
         }
 

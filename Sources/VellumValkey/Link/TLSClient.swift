@@ -7,7 +7,7 @@
         internal import NIOSSL
     #endif
 
-    /// What a connection needs for TLS. Certificates are read once, when the first connection is made.
+    /// The TLS configuration of connections. Certificates are read once, when the first connection is made.
     package final class TLSClient: Sendable {
         private let options: ValkeyConfiguration.TLS
 
@@ -49,7 +49,7 @@
             #endif
         }
 
-        /// Makes a channel encrypt what goes to a host.
+        /// Adds encryption for a host to a channel.
         func encrypt(_ channel: any Channel, to host: String) throws {
             #if ValkeyTLS
                 let name = options.serverName ?? host

@@ -75,7 +75,7 @@ package enum RESPReader {
             // Three letters and a colon say how the text is to be shown.
             case UInt8(ascii: "="): return try string { .bytes($0.count >= 4 ? Data($0.dropFirst(4)) : $0) }
             case UInt8(ascii: "|"):
-                // What an attribute says of the value after it is of no use here.
+                // Attributes of the value after them are not used.
                 _ = try aggregate(depth, partsPerElement: 2, as: RESPValue.map)
                 return try value(depth: depth + 1)
             default: throw .malformed("A value begins with the byte \(kind).")

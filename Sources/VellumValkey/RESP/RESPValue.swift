@@ -16,7 +16,7 @@ package indirect enum RESPValue: Hashable, Sendable {
     case set([RESPValue])
     /// Keys and values in turn, in the order in which they were sent.
     case map([RESPValue])
-    /// What the server sends without being asked, such as the keys that others changed.
+    /// A message that the server sends without a command, such as the keys that others changed.
     case push([RESPValue])
 }
 

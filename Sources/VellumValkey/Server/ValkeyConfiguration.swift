@@ -30,7 +30,7 @@ public struct ValkeyConfiguration: Sendable {
     public var tls: TLS?
     /// The number of the database.
     public var database = 0
-    /// What the keys of this program begin with on a server that several programs use.
+    /// The prefix of this program's keys, on a server that several programs use.
     public var keyPrefix = ""
     /// How long a connection and its first commands may take.
     public var connectTimeout: Duration = .seconds(2)
@@ -38,7 +38,7 @@ public struct ValkeyConfiguration: Sendable {
     public var readTimeout: Duration = .milliseconds(250)
     /// How long a call may take that writes.
     public var writeTimeout: Duration = .seconds(1)
-    /// For how long what is remembered may be returned when the server says nothing: 50 ms to 60 s; zero to ask the server each time.
+    /// How long values in memory may be returned without hearing from the server: 50 ms to 60 s; zero to ask the server each time.
     public var trust: Duration = .seconds(1)
     /// After how long a loader that no longer answers is replaced by that of another process.
     public var lease: Duration = .seconds(2)
@@ -60,12 +60,14 @@ public struct ValkeyConfiguration: Sendable {
         public init() {}
     }
 
+    /// Creates the configuration of a server.
+    ///
     /// - Parameter user: `nil` for the default user.
     public init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil) {
         (self.host, self.port, self.user, self.password) = (host, port, user, password)
     }
 
-    /// A server whose place Sentinels know.
+    /// Creates the configuration of a server whose address is resolved by Sentinels.
     ///
     /// - Parameters:
     ///   - sentinels: As `host:port`, or `host` for the port 26379.
@@ -77,7 +79,7 @@ public struct ValkeyConfiguration: Sendable {
 
     /// Reads a URL: `valkey://user:password@host:port/database`, or `valkeys` for TLS. `redis` and `rediss` are understood as well.
     ///
-    /// - Throws: ``VellumError`` with the code `refused` if it is none.
+    /// - Throws: ``VellumError`` with the code `refused` if the URL is invalid.
     public init(url: String) throws(VellumError) {
         // No part of the URL is in an error: it contains the password.
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {

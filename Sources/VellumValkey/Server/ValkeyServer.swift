@@ -10,7 +10,7 @@
     /// let manager = SharedCacheManager(name: "Shop", server: server)
     /// ```
     ///
-    /// The first call connects. A lost connection is made again in the background; calls fail at once until then. The connection is closed
+    /// The first call connects. A lost connection is made again in the background; until then, calls fail immediately. The connection is closed
     /// with the last reference to the server and its caches, when no removal has to be sent again any more, or by ``close()``. Redis 6.2 or
     /// newer, or Valkey. No cluster.
     public final class ValkeyServer: Sendable {
@@ -68,7 +68,7 @@
         }
     }
 
-    /// A store that follows what the connection tells.
+    /// A store that receives the events of the connection.
     private protocol ConnectionFollower: AnyObject, Sendable {
         func sendPendingRemovals()
         func didLoseConnection()
@@ -126,9 +126,9 @@
         func beat(_ link: Link, within milliseconds: Int64) async {
             guard trust.time() != nil else { return }  // Nobody has called yet.
             do throws(RemoteFailure) {
-                let sent = SteadyClock.system.now()
+                let sent = CoarseClock.system.now()
                 let reply = try await link.call(RESPCommand("TIME"), within: milliseconds)
-                guard let now = ServerTime(reply, sent: sent, received: SteadyClock.system.now()) else { return }
+                guard let now = ServerTime(reply, sent: sent, received: CoarseClock.system.now()) else { return }
                 if let jump = trust.jump(to: now), abs(jump) > Validity.slack {
                     // Ages would be wrong.
                     didChange(nil)

@@ -1,21 +1,23 @@
 internal import Foundation
 
-/// A clock that is never set, in milliseconds. Coarse, to some milliseconds, because each near hit reads it.
+/// A clock that is never set, in milliseconds. Coarse, to some milliseconds, because hits read it.
 ///
 /// It goes on while the process is stopped. While the machine sleeps, it may stand still.
-@usableFromInline package struct SteadyClock: Sendable {
+@usableFromInline package struct CoarseClock: Sendable {
     private let source: (@Sendable () -> Int64)?
 
     /// The system's clock.
-    package static let system = SteadyClock(source: nil)
+    package static let system = CoarseClock(source: nil)
 
     private init(source: (@Sendable () -> Int64)?) { self.source = source }
 
-    /// A clock for tests.
+    /// Creates a clock for tests.
     package init(_ source: @escaping @Sendable () -> Int64) { self.source = source }
 
-    package func now() -> Int64 {
-        if let source { return source() }
+    package func now() -> Int64 { source.map { $0() } ?? Self.milliseconds }
+
+    /// The time of the system's clock.
+    package static var milliseconds: Int64 {
         var time = timespec()
         #if os(Linux)
             clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
