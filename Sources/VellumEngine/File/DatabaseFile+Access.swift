@@ -99,28 +99,7 @@ extension DatabaseFile {
     }
 }
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 // Checks that the open files are still those at their paths, and that this process opened them.
-
-/// A cheap monotonic clock with a resolution of a few milliseconds.
-enum CoarseClock {
-    static var milliseconds: Int64 {
-        var time = timespec()
-        #if canImport(Darwin)
-            clock_gettime(CLOCK_MONOTONIC_RAW_APPROX, &time)
-        #else
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        #endif
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
-}
 
 extension DatabaseFile {
     /// How long a successful location check stays valid, in milliseconds.

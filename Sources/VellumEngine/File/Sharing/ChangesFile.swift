@@ -2,6 +2,14 @@ internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The small file beside the database through which processes announce changes to each other, mapped into memory.
 ///
 /// Created if missing, and initialized again in place if its contents are implausible: they matter only to running processes. Like SQLite's
@@ -101,14 +109,6 @@ final class ChangesFile: Sendable {
         }
     }
 }
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// Finds other processes that have a database open, through the locks that SQLite keeps on the wal-index file
 /// (sqlite.org/walformat.html, 2.3). The system releases a process's locks when it ends, however it ends.
