@@ -58,15 +58,7 @@ extension SharedStore {
             }
             switch answer {
             case .found(let entry):
-                do throws(VellumError) {
-                    if let value = try receive(entry, key, ticket), let found = request.answer(of: value) {
-                        return .found(found, forEveryReader: true)
-                    }
-                } catch {
-                    // No loader may replace what a newer version wrote.
-                    if error.code == .newerVersion { return .failed(error, old: nil, isNew: false) }
-                    failures.send(error)
-                }
+                if let outcome = outcome(ofFound: entry, request, ticket) { return outcome }
                 ignoresEntry = true
             case .granted(let entry):
                 let old = old(entry, key)
@@ -89,6 +81,21 @@ extension SharedStore {
                 let jitter = Int64.random(in: 1...20)
                 await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
             }
+        }
+    }
+
+    /// - Returns: `nil` if the entry is not an answer, and the value is loaded.
+    private func outcome(ofFound entry: RemoteEntry, _ request: LoadRequest<Value>, _ ticket: NearCache<Value>.Ticket) -> LoadOutcome<
+        Value
+    >? {
+        do throws(VellumError) {
+            let answer = try receive(entry, request.key, ticket).flatMap { request.answer(of: $0) }
+            return answer.map { .found($0, forEveryReader: true) }
+        } catch {
+            // No loader may replace what a newer version wrote.
+            if error.code == .newerVersion { return .failed(error, old: nil, isNew: false) }
+            failures.send(error)
+            return nil
         }
     }
 

@@ -231,6 +231,13 @@ extension LoadCoordinator where Outcome: Sendable {
         case cancelled
         /// The task is part of a load, and would have waited for itself.
         case recursive
+
+        fileprivate init(_ ending: Ending) {
+            switch ending {
+            case .finished(let outcome, let isStarter): self = .finished(outcome, isStarter: isStarter)
+            case .cancelled: self = .cancelled
+            }
+        }
     }
 
     /// Waits for the load of the key, without holding a thread; `start` starts one if there is none.
@@ -240,13 +247,7 @@ extension LoadCoordinator where Outcome: Sendable {
         let number = Self.newNumber()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let waiter = Waiter(number: number, keepsRunning: keepsRunning) { ending in
-                    switch ending {
-                    case .finished(let outcome, let isStarter):
-                        continuation.resume(returning: .finished(outcome, isStarter: isStarter))
-                    case .cancelled: continuation.resume(returning: .cancelled)
-                    }
-                }
+                let waiter = Waiter(number: number, keepsRunning: keepsRunning) { continuation.resume(returning: Wakeup($0)) }
                 switch join(key, waiter, unless: { Task.isCancelled }) {
                 case .started(let load): start(load)
                 case .waits: break

@@ -22,14 +22,7 @@ extension MemoryCache {
             // From where the last call ended: constant hits of one part must not keep the others waiting.
             let first = shared.withLock { $0.nextPart }
             for step in 0..<parts.count where uses.count < limit {
-                uses += parts.withLock((first + step) % parts.count) { part in
-                    let present = part.list.takeDirty(limit - uses.count)
-                    shared.withLock { shared in
-                        if !present.isEmpty { shared.recency.take(present) }
-                        shared.nextPart = (first + step + 1) % parts.count
-                    }
-                    return present
-                }
+                uses += takeTouches(ofPart: (first + step) % parts.count, limit: limit - uses.count)
             }
             let left = limit - uses.count
             let (others, hasWaiting) = shared.withLock { ($0.recency.take(left), $0.recency.hasWaiting) }
@@ -37,6 +30,17 @@ extension MemoryCache {
             isMore = hasWaiting
         }
         return uses
+    }
+
+    private func takeTouches(ofPart number: Int, limit: Int) -> [Touch] {
+        parts.withLock(number) { part in
+            let present = part.list.takeDirty(limit)
+            shared.withLock { shared in
+                if !present.isEmpty { shared.recency.take(present) }
+                shared.nextPart = (number + 1) % parts.count
+            }
+            return present
+        }
     }
 
     /// Ends ``takeTouches(limit:)``. Touches that were not written are pending again. O(touches taken).

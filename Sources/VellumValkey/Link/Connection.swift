@@ -179,10 +179,8 @@
                     let result: Result<[RESPValue], RemoteFailure>?
                     switch reply {
                     case .success(let value):
-                        let all = replies.withLock { replies in
-                            replies.append(value)
-                            return replies
-                        }
+                        replies.withLock { $0.append(value) }
+                        let all = replies.withLock { $0 }
                         result = all.count == commands.count ? .success(all) : nil
                     case .failure(let failure): result = .failure(failure)
                     }
