@@ -136,7 +136,7 @@ final class EntryReader<Value> {
         }
     }
 
-    private func value(of payload: CachedForm<Value>, _ key: EntryKey) throws(VellumError) -> Value? {
+    private func value(of payload: MemoryPayload<Value>, _ key: EntryKey) throws(VellumError) -> Value? {
         switch payload {
         case .value(let value): value
         case .bytes(let bytes): try decoded(nil) { () throws(VellumError) in try store.decode(bytes, of: key) }
