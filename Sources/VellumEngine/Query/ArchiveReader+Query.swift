@@ -19,12 +19,13 @@ extension ArchiveReader {
         _ request: IndexRequest, _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit
     ) throws(SQLiteError) -> QueryAnswer? {
         let extent = try extent(of: shape)
-        guard let query = request.query(for: extent.coverage) else { return nil }
+        let coverage = extent.coverage
+        guard coverage.isUsable, let query = coverage.isWhole ? request.whole : request.partial else { return nil }
         let entryIDs = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
         let unindexed = extent.unindexedRows > 0 ? try IndexTables.unindexed(of: id, on: connection) : []
         let (entries, looked) = try entries(of: entryIDs[...], limit)
         return QueryAnswer(
-            query: query, isWhole: extent.coverage.isWhole, entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
+            isWhole: coverage.isWhole, entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
             undecodable: unindexed.filter { $0.kind == .undecodable }.map { $0.id },
             unbuilt: extent.unbuilt, entries: entries, looked: looked)
     }

@@ -1,29 +1,27 @@
-public import VellumCore
+internal import VellumCore
 
 /// A query of the index columns: a condition, an order, an offset and a limit. ``QueryPrinter`` translates it to SQL.
 ///
 /// Rows that are equal in every column of the order are in the order in which they were first recorded.
-@usableFromInline package struct ColumnQuery: Hashable, Sendable {
-    @usableFromInline package var filter = ColumnCondition.all([])
+struct ColumnQuery: Hashable, Sendable {
+    var filter = ColumnCondition.all([])
     /// Most significant first.
-    @usableFromInline package var order: [ColumnOrder] = []
+    var order: [ColumnOrder] = []
     /// The number of rows to skip.
-    @usableFromInline package var offset = 0
+    var offset = 0
     /// The maximum number of rows.
-    @usableFromInline package var limit: Int?
-
-    @usableFromInline package init() {}
+    var limit: Int?
 
     /// The sum of offset and limit, if there is a limit.
     var end: Int? { limit.map(offset.saturatingAdd) }
 
     /// Whether it has neither a condition nor an order.
-    @usableFromInline package var isScan: Bool { filter == .all([]) && order.isEmpty }
+    var isScan: Bool { filter == .all([]) && order.isEmpty }
 }
 
 /// A test of one column. `null` satisfies only ``Relation/isNull``, and the negation of every other test.
-@usableFromInline package struct ColumnTest: Hashable, Sendable {
-    @usableFromInline package enum Relation: Hashable, Sendable {
+struct ColumnTest: Hashable, Sendable {
+    enum Relation: Hashable, Sendable {
         case isNull
         case isEqual(IndexValue)
         case isIn([IndexValue])
@@ -34,35 +32,25 @@ public import VellumCore
         case hasElement([IndexValue])
     }
 
-    @usableFromInline package var column: Int
-    @usableFromInline package var relation: Relation
-
-    @usableFromInline package init(column: Int, relation: Relation) {
-        self.column = column
-        self.relation = relation
-    }
+    var column: Int
+    var relation: Relation
 }
 
 /// A bound of a range.
-@usableFromInline package struct IndexBound: Hashable, Sendable {
-    @usableFromInline package var value: IndexValue
-    @usableFromInline package var isIncluded: Bool
+struct IndexBound: Hashable, Sendable {
+    var value: IndexValue
+    var isIncluded: Bool
 
-    @usableFromInline package init(_ value: IndexValue, isIncluded: Bool) {
+    init(_ value: IndexValue, isIncluded: Bool) {
         self.value = value
         self.isIncluded = isIncluded
     }
 }
 
 /// One column of an order.
-@usableFromInline package struct ColumnOrder: Hashable, Sendable {
-    @usableFromInline package var column: Int
-    @usableFromInline package var isDescending: Bool
-
-    @usableFromInline package init(column: Int, isDescending: Bool) {
-        self.column = column
-        self.isDescending = isDescending
-    }
+struct ColumnOrder: Hashable, Sendable {
+    var column: Int
+    var isDescending: Bool
 }
 
 // MARK: In words

@@ -13,7 +13,7 @@ extension Condition: Hashable where Leaf: Hashable {}
 extension Condition: Sendable where Leaf: Sendable {}
 
 @usableFromInline package typealias ValueCondition<Value> = Condition<Test<Value>>
-@usableFromInline package typealias ColumnCondition = Condition<ColumnTest>
+typealias ColumnCondition = Condition<ColumnTest>
 
 extension Condition {
     /// Returns the condition with a condition in the place of each test. Has the same parts in the same order.
@@ -52,15 +52,30 @@ extension Condition {
             let part = part.evaluation(closure)
             return { try !part($0) }
         case .all(let parts):
-            let parts = (0..<parts.count).map { parts[$0].evaluation(closure) }
             guard let first = parts.first else { return { _ in true } }
-            guard parts.count <= 8 else { return { value in try parts.allSatisfy { try $0(value) } } }
-            return parts.dropFirst().reduce(first) { left, right in { try left($0) && right($0) } }
+            guard parts.count <= 8 else {
+                let parts = parts.map { $0.evaluation(closure) }
+                return { value in try parts.allSatisfy { try $0(value) } }
+            }
+            // Not a list of closures: one that comes out of a list is called through two more.
+            var all = first.evaluation(closure)
+            for number in 1..<parts.count {
+                let (left, right) = (all, parts[number].evaluation(closure))
+                all = { try left($0) && right($0) }
+            }
+            return all
         case .any(let parts):
-            let parts = (0..<parts.count).map { parts[$0].evaluation(closure) }
             guard let first = parts.first else { return { _ in false } }
-            guard parts.count <= 8 else { return { value in try parts.contains { try $0(value) } } }
-            return parts.dropFirst().reduce(first) { left, right in { try left($0) || right($0) } }
+            guard parts.count <= 8 else {
+                let parts = parts.map { $0.evaluation(closure) }
+                return { value in try parts.contains { try $0(value) } }
+            }
+            var any = first.evaluation(closure)
+            for number in 1..<parts.count {
+                let (left, right) = (any, parts[number].evaluation(closure))
+                any = { try left($0) || right($0) }
+            }
+            return any
         }
     }
 

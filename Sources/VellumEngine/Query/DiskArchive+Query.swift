@@ -21,26 +21,26 @@ extension DiskArchive {
         }
     }
 
-    package func answer(_ request: IndexRequest, validAt now: WallInstant, reading limit: ReadLimit) throws(VellumError) -> QueryAnswer? {
+    func answer(_ request: IndexRequest, validAt now: WallInstant, reading limit: ReadLimit) throws(VellumError) -> QueryAnswer? {
         let answer = try query { (archive) throws(SQLiteError) in try archive.answer(request, self.indexShape, validAt: now, limit) }
         // A process that does not have this index declared writes entries without their places in it.
         if let answer, answer.unindexed.count > answer.undecodable.count { file.scheduleBuilding() }
         return answer
     }
 
-    package func count(_ query: ColumnQuery, validAt now: WallInstant) throws(VellumError) -> Int? {
+    func count(_ query: ColumnQuery, validAt now: WallInstant) throws(VellumError) -> Int? {
         try self.query { (archive) throws(SQLiteError) in try archive.count(query, self.indexShape, validAt: now) }
     }
 
-    package func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
+    func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
         try query { (archive) throws(SQLiteError) in try archive.entries(of: entryIDs, limit) }
     }
 
-    package func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(VellumError) -> [StoredEntry] {
+    func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(VellumError) -> [StoredEntry] {
         try query { (archive) throws(SQLiteError) in try archive.entries(after: entryID, through: last, limit) }
     }
 
-    package func lastEntryID() throws(VellumError) -> Int64 {
+    func lastEntryID() throws(VellumError) -> Int64 {
         try query { (archive) throws(SQLiteError) in try archive.lastEntryID() }
     }
 
@@ -49,7 +49,7 @@ extension DiskArchive {
         try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: number) }
     }
 
-    package func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
+    func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
         return try self.query { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
     }

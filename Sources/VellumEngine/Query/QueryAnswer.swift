@@ -2,87 +2,64 @@ public import Foundation
 public import VellumCore
 
 /// An entry that a query has read.
-@usableFromInline package struct StoredEntry: Sendable {
-    @usableFromInline package var key: EntryKey
-    @usableFromInline package var entry: Entry
+struct StoredEntry: Sendable {
+    var key: EntryKey
+    var entry: Entry
     /// Whether it matches its checksum.
-    @usableFromInline package var isIntact: Bool
-
-    @usableFromInline package init(key: EntryKey, entry: Entry, isIntact: Bool) {
-        self.key = key
-        self.entry = entry
-        self.isIntact = isIntact
-    }
+    var isIntact: Bool
 }
 
 /// The size of a batch of reads.
-@usableFromInline package struct ReadLimit: Sendable {
-    @usableFromInline package var entries: Int
-    @usableFromInline package var bytes: Int
-
-    @usableFromInline package init(entries: Int, bytes: Int = 4 << 20) {
-        self.entries = entries
-        self.bytes = bytes
-    }
+struct ReadLimit: Sendable {
+    var entries: Int
+    var bytes = 4 << 20
 }
 
 /// What an index covers in a snapshot.
-@usableFromInline package struct IndexCoverage: Sendable {
+struct IndexCoverage: Sendable {
     /// Whether there is an index of the declared shape.
-    @usableFromInline package var isUsable: Bool
+    var isUsable: Bool
     /// Whether it covers every entry.
-    @usableFromInline package var isWhole: Bool
-
-    @usableFromInline package init(isUsable: Bool, isWhole: Bool) {
-        self.isUsable = isUsable
-        self.isWhole = isWhole
-    }
+    var isWhole: Bool
 }
 
 /// What to ask the index, which depends on what it covers in the snapshot that is read.
-@usableFromInline package struct IndexRequest: Sendable {
+///
+/// A class, because generic calls between the query and the snapshot copy a structure again and again.
+final class IndexRequest: Sendable {
     /// The query if the index covers every entry.
-    @usableFromInline package var whole: ColumnQuery
+    let whole: ColumnQuery
     /// The query if the index covers a part of the entries; `nil` if that part is of no use.
-    @usableFromInline package var partial: ColumnQuery?
+    let partial: ColumnQuery?
 
-    @usableFromInline package init(whole: ColumnQuery, partial: ColumnQuery?) {
+    init(whole: ColumnQuery, partial: ColumnQuery?) {
         self.whole = whole
         self.partial = partial
     }
-
-    func query(for coverage: IndexCoverage) -> ColumnQuery? { coverage.isWhole ? whole : coverage.isUsable ? partial : nil }
 }
 
 /// The result of a query of the index.
-@usableFromInline package struct QueryAnswer: Sendable {
-    /// The query that was run.
-    @usableFromInline package var query: ColumnQuery
+struct QueryAnswer: Sendable {
     /// Whether the index covers every entry.
-    @usableFromInline package var isWhole: Bool
+    var isWhole: Bool
     /// The ids of the entries that match, in order.
-    @usableFromInline package var entryIDs: [Int64]
+    var entryIDs: [Int64]
     /// Entries that are in the index's list of those without a place in it. They may match.
-    @usableFromInline package var unindexed: [Int64]
+    var unindexed: [Int64]
     /// The unindexed entries that could not be decoded when they were last indexed.
-    @usableFromInline package var undecodable: [Int64]
+    var undecodable: [Int64]
     /// The entries that are not indexed yet.
-    @usableFromInline package var unbuilt: UnbuiltRows?
+    var unbuilt: UnbuiltRows?
     /// The first entries, from the same snapshot.
-    @usableFromInline package var entries: [StoredEntry]
+    var entries: [StoredEntry]
     /// How many ids `entries` covers, including those without an entry.
-    @usableFromInline package var looked: Int
+    var looked: Int
 }
 
 /// A range of entries that are not indexed yet.
-@usableFromInline package struct UnbuiltRows: Hashable, Sendable {
-    @usableFromInline package var after: Int64
-    @usableFromInline package var through: Int64
-
-    @usableFromInline package init(after: Int64, through: Int64) {
-        self.after = after
-        self.through = through
-    }
+struct UnbuiltRows: Hashable, Sendable {
+    var after: Int64
+    var through: Int64
 }
 
 /// The result of indexing an entry.

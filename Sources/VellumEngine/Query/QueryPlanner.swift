@@ -8,10 +8,10 @@ internal import VellumCore
 /// sort takes precedence over an earlier one. If only a part of a filter can be pushed down, that part narrows the candidates and the whole
 /// filter remains. An offset or limit is pushed down if no step before it remains. All steps after the first that is not pushed down
 /// remain.
-package struct QueryPlanner {
+struct QueryPlanner {
     private let columns: IndexColumns
 
-    package init<Value>(_ catalog: IndexCatalog<Value>) {
+    init<Value>(_ catalog: IndexCatalog<Value>) {
         self.init(catalog.columns)
     }
 
@@ -19,7 +19,7 @@ package struct QueryPlanner {
         self.columns = columns
     }
 
-    package func plan<Value>(_ query: QueryDescription<Value>) -> QueryPlan<Value> {
+    func plan<Value>(_ query: QueryDescription<Value>) -> QueryPlan<Value> {
         var pushed = PushedSteps(columns)
         let steps = query.steps
         while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
@@ -28,7 +28,7 @@ package struct QueryPlanner {
 }
 
 /// The result of ``QueryPlanner``.
-package struct QueryPlan<Value> {
+struct QueryPlan<Value> {
     private let query: QueryDescription<Value>
     private let steps: PushedSteps
 
@@ -38,13 +38,13 @@ package struct QueryPlan<Value> {
     }
 
     /// The part that the index answers.
-    package var pushed: ColumnQuery { steps.query }
+    var pushed: ColumnQuery { steps.query }
 
     /// Whether the index determines all results and their order.
-    package var isFullyPushed: Bool { steps.remaining.isEmpty && steps.count == query.steps.count }
+    var isFullyPushed: Bool { steps.remaining.isEmpty && steps.count == query.steps.count }
 
     /// The steps that remain for decoded values, in order.
-    package var residual: [QueryDescription<Value>.Step] {
+    var residual: [QueryDescription<Value>.Step] {
         var residual: [QueryDescription<Value>.Step] = []
         for (step, parts) in steps.remaining {
             guard case .filter(let condition) = query.steps[step] else { continue }

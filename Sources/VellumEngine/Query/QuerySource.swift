@@ -47,7 +47,7 @@ final class QuerySource<Value> {
         guard plan.isFullyPushed else { return false }
         let request = IndexRequest(whole: plan.pushed, partial: nil)
         guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit) else { return false }
-        indexQuery = answer.query
+        indexQuery = plan.pushed
         values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
             if let value = try reader.value(of: entry) { values.append(value) }
@@ -106,7 +106,7 @@ final class QuerySource<Value> {
         if isLazy, !plan.isFullyPushed, whole.limit == nil { whole.limit = Self.firstRowCount }
         let request = IndexRequest(whole: isWhole ? whole : partial, partial: partial)
         guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit) else { return nil }
-        let (query, isEverything) = (answer.query, answer.isWhole && isWhole)
+        let (query, isEverything) = (answer.isWhole ? request.whole : partial, answer.isWhole && isWhole)
         indexQuery = query
 
         var pipeline = reader.values(answer.entries, then: answer.entryIDs.dropFirst(answer.looked), matching: matches)

@@ -1,5 +1,6 @@
 import VellumCore
-import VellumEngine
+
+@testable import VellumEngine
 
 /// Evaluates conditions on columns as the index must.
 extension ColumnCondition {

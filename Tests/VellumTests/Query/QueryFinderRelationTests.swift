@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
 
+@testable import VellumEngine
 @testable import Vellum
 
 /// Which conditions of a finder are pushed down, and how steps are executed without an index.

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
 
+@testable import VellumEngine
 @testable import Vellum
 
 /// An index and the test of an object return the same.
