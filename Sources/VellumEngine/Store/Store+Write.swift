@@ -107,7 +107,7 @@ extension Store {
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
         entry.typeVersion = store.codec.version(of: value)
         let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
-        let cachedForm = store.memoryPayload(value, bytes)
+        let payload = store.memoryPayload(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
 
         defer { writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes }
@@ -115,7 +115,7 @@ extension Store {
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             // The first use of a new entry is stored with it; that of an existing one is yet to be written.
             let item = MemoryCache.Item(
-                payload: cachedForm, cost: cost, stamp: stamp, entryID: outcome.entryID, validity: validity,
+                payload: payload, cost: cost, stamp: stamp, entryID: outcome.entryID, validity: validity,
                 isDirty: outcome.wasPresent && outcome.entryID != 0)
             let effects = store.memory.store(item, forKey: key, change: outcome.change)
             let lost = store.memory.markMemoryOnly(outcome.evicted)
