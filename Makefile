@@ -130,6 +130,7 @@ docs: setup
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
 	@echo "The documentation is in .build/documentation."
 
-# Prints figures of the sources: lines, files, parameters, and the files on the path of a value.
+# Prints figures of the sources: lines, files and public declarations, and how many files run for one record, access, load and query.
 measure:
 	@sh Scripts/measure.sh
+	@sh Scripts/walks.sh
