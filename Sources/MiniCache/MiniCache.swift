@@ -116,7 +116,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
-    /// Sets the value of a key, and replaces a present one.
+    /// Sets the value of a key, replacing any existing value.
     ///
     /// The value becomes the most recently used one. When the call returns, the value is as durable as the manager's
     /// ``MiniCacheManager/durability`` says.
@@ -132,7 +132,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         try store(value, key, maxAge?.expiration)
     }
 
-    /// Sets the value of a key, and replaces a present one, with an age that counts from the last use, for example.
+    /// Sets the value of a key, replacing any existing value, with an age that counts from the last use, for example.
     ///
     /// ```swift
     /// try cache.set(token, forKey: "token", expiration: .unused(for: .seconds(1800)))

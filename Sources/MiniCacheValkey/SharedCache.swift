@@ -98,6 +98,7 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
+        try options.check()
         let entryKey = try CacheKey.of(key)
         if let value = store.near.hit(forKey: entryKey)?.value { return Loaded(value, .cached) }
         return try await loaded(entryKey, maxAge, staleWhileRevalidate, staleIfError, options, load)

@@ -86,12 +86,6 @@ public import VellumCore
         for key in keys { release(memory.remove(key, isWrite: isWrite)) }
     }
 
-    /// Removes everything when a connection begins, because the process was not notified of earlier changes.
-    package func begin(_ time: ServerTime) {
-        forget(nil)
-        trust.begin(time)
-    }
-
     /// Released outside the locks; nothing is on a disk, so nothing else follows.
     private func release(_ effects: MemoryCache<Value?>.DeferredEffects) { withExtendedLifetime(effects) {} }
 }

@@ -31,6 +31,9 @@ extension RemoteFailure {
         if case .unanswered(let reason) = self { .unreachable(reason) } else { self }
     }
 
+    /// Whether the server may have executed the command.
+    package var mayBeExecuted: Bool { self == .cancelled || self != beforeSending }
+
     /// The server sent a reply that the command does not have.
     package static let unexpectedReply = RemoteFailure.failed("Unexpected reply.")
 }

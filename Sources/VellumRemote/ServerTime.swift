@@ -11,7 +11,7 @@ package struct ServerTime: Hashable, Sendable {
     /// The years 1970 to 2248, in seconds: what stamps can say (``UseStamp``).
     private static let seconds = Int64(0)..<(1 << 43) / 1000
 
-    /// - Returns: `nil` if no clock shows this.
+    /// - Returns: `nil` if the values are out of range.
     package init?(seconds: Int64, microseconds: Int64, sent: Int64, received: Int64) {
         guard Self.seconds.contains(seconds), 0..<1_000_000 ~= microseconds else { return nil }
         self.init(milliseconds: seconds * 1000 + microseconds / 1000, sent: sent, received: received)

@@ -52,7 +52,7 @@ extension SharedStore {
                 answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry)
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
-                if error != error.beforeSending || error == .cancelled { Task { await giveBack(token, key) } }
+                if error.mayBeExecuted { Task { await giveBack(token, key) } }
                 if error == .cancelled { return .failed(CancellationError(), old: nil, isNew: false) }
                 return await loadAlone(load, request, insteadOf: VellumError(error, cache: name))
             }
@@ -171,6 +171,7 @@ extension SharedStore {
             // There is no value any more: the old one must not be returned.
             if value == nil, request.negativeMaxAge == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
+                // The server has it, with its own dates: the next read takes it from there.
                 near.forget([key])
             } else {
                 declinedFills.add(1, ordering: .relaxed)

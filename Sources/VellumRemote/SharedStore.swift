@@ -274,7 +274,7 @@ public import VellumCore
             }
         } catch {
             failure = error
-            // So many bytes of keys are never sent.
+            // A command of this size is never sent: everything is removed instead.
             if error == .tooLarge { pending.withLock { $0.insertEverything() } }
         }
         // Nobody starts another task before this one has said how it ended.

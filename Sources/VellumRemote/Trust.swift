@@ -31,7 +31,7 @@ public import VellumCore
         return WallInstant(rawValue: now + offset.load(ordering: .relaxed))
     }
 
-    /// The server's time; `nil` before the first connection. Correct to half of the time that a reply takes.
+    /// The server's time; `nil` before the first connection. Accurate to within half of a round trip.
     package func time() -> WallInstant? {
         let offset = offset.load(ordering: .relaxed)
         return offset == Self.unknown ? nil : WallInstant(rawValue: clock.now() + offset)

@@ -111,3 +111,11 @@ struct NearCacheTests {
         #expect(answer("large") == .asks)
     }
 }
+
+extension NearCache {
+    /// What follows the begin of a connection: the process was not notified of earlier changes.
+    fileprivate func begin(_ time: ServerTime) {
+        forget(nil)
+        trust.begin(time)
+    }
+}

@@ -19,17 +19,6 @@ extension Store {
         return try valueOnDisk(forKey: key, now, expiration)
     }
 
-    /// Returns the valid value under the key; `nil` also if the entry is corrupt, which was reported. For callers that can load the value.
-    @inlinable
-    func valueIgnoringCorruption(_ key: EntryKey, under expiration: Expiration) throws(VellumError) -> Value? {
-        do throws(VellumError) {
-            return try value(forKey: key, under: expiration)
-        } catch {
-            if error.concernsOneEntry { return nil }
-            throw error
-        }
-    }
-
     /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects the eviction order.
     @inlinable
     package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {

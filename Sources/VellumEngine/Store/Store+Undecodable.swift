@@ -1,7 +1,7 @@
 package import Foundation
 package import VellumCore
 
-// Objects that cannot be decoded: nobody is locked out of them.
+// Access to objects that cannot be decoded.
 
 extension Store {
     /// Returns the keys of valid entries that cannot be decoded. Entries of a newer version are not among them, and neither are damaged ones.

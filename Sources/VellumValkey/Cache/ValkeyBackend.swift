@@ -107,7 +107,7 @@
             throw message.hasPrefix("OOM") ? .full : .failed(message)
         }
 
-        /// Removes keys, and answers how many there were.
+        /// Removes keys.
         private func remove(_ command: String, _ names: [any RESPCommand.Argument]) async throws(RemoteFailure) {
             let reply = try await answer(RESPCommand([command] + names), within: times.write)
             guard let count = reply.integer, 0...Int64(names.count) ~= count else { throw .unexpectedReply }

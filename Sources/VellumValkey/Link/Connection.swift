@@ -18,7 +18,7 @@
             var bytes = 16 << 20
             /// The bytes of one command.
             var commandBytes = 9 << 20
-            /// The milliseconds after which a server counts as lost that does not answer.
+            /// How long, in milliseconds, a server may stay silent before it counts as lost.
             var longestSilence: Int64 = 2000
         }
 
@@ -86,7 +86,7 @@
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
             state.withLock { $0.server = "\(server)" }
             do throws(RemoteFailure) {
-                guard 1...65535 ~= server.port else { throw .refused("\(server) is not a place: ports end with 65535.") }
+                guard 1...65535 ~= server.port else { throw .refused("\(server) is not a valid address: the port must be between 1 and 65535.") }
                 try server.tls?.prepare()
             } catch {
                 close(error)

@@ -35,7 +35,7 @@
             try await connection.connect(to: sentinel)
             let authentication = sentinel.password.map { [RESPCommand("AUTH", $0)] } ?? []
             let replies = try await connection.handshake(authentication + [command], within: sentinel.connectTimeout)
-            for case .error in replies { throw .refused("The Sentinel \(sentinel) refuses the password or the question.") }
+            for case .error in replies { throw .refused("The Sentinel \(sentinel) rejected the password or the command.") }
             return replies[replies.count - 1]
         }
     }

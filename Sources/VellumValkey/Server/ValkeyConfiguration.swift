@@ -83,7 +83,7 @@ public struct ValkeyConfiguration: Sendable {
     public init(url: String) throws(VellumError) {
         // No part of the URL is in an error: it contains the password.
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {
-            throw VellumError(.refused, "The URL of a server is like valkey://user:password@host:6379/0.")
+            throw VellumError(.refused, "A server URL must look like valkey://user:password@host:6379/0.")
         }
         var encrypts = false
         switch parts.scheme {
