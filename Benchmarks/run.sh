@@ -63,7 +63,7 @@ echo "Measuring …"
 if [ -n "$filter" ]; then set -- --filter "$filter"; else set --; fi
 quietly swift package --disable-sandbox --scratch-path "$scratch" benchmark --target VellumBenchmarks --no-progress "$@"
 if [ -z "$filter" ]; then
-    for probe in fill resident-memory log query-memory reliability contention migration take-over hits journal; do "$tools/Probe" "$probe"; done
+    for probe in fill resident-memory log query-memory reliability contention migration hits; do "$tools/Probe" "$probe"; done
     [ -z "$python" ] || "$python" beside_diskcache.py "$tools/Probe"
     [ -z "$python" ] || "$python" count_hit.py "$tools/Probe" || true
 fi

@@ -117,7 +117,7 @@ package struct Parts<Part: CachePart>: ~Copyable, @unchecked Sendable {
     package func evict(while isOver: () -> Bool, _ evict: (inout Part) -> Void) {
         guard isOver() else { return }
         bounds.withLock { bounds in
-            // What an empty part is given later is newer.
+            // Anything inserted into an empty part later has a newer stamp.
             let start = clock.latest
             while isOver() {
                 let (first, others) = Self.oldest(bounds)

@@ -54,7 +54,7 @@ final class ArchiveReader {
                     return checksum.of(entry, key: bytes) == entry.revision ? .entry(entry) : .damaged
                 }
                 if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }  // Another key with this hash.
-                // The row's key is damaged, or the index leads to a sound row of another key: then the entry is there and not found.
+                // The row's key is damaged, or the index leads to a sound row of another key: in which case the entry exists, but the index does not find it.
                 guard checksum.of(row.entry, key: row.keyBytes) != row.checksum else {
                     throw SQLiteError(code: SQLiteError.corrupt, message: "The index of keys is damaged.")
                 }

@@ -8,8 +8,8 @@ final class ArchiveRegistry {
     private(set) var inTransaction: [ArchiveWriter] = []
     /// Those whose totals are those of the file, as far as this process knows.
     private var loaded: [ArchiveWriter] = []
-    /// How many threads try again what the full disk refused. Then entries are evicted before others are inserted, and by the uses in the file
-    /// alone, because writing the others takes space.
+    /// The number of threads that retry a write which failed because the disk was full. While it is not zero, entries are evicted before
+    /// others are inserted, and by the uses in the file alone, because writing the others takes space.
     var retriesOnFullDisk = 0
 
     subscript(id: Int64) -> ArchiveWriter? { archives[id] }

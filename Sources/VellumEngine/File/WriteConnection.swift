@@ -25,7 +25,7 @@ final class WriteConnection {
     private var commit: Statement
     var pageCount: Statement
     let pageSize: Int64
-    /// The file has so many bytes at least; 0 if that must be found out.
+    /// A lower bound of the size of the file in bytes, with the room that was made; 0 if it is unknown.
     var bytesWithRoom: Int64 = 0
     let archives = ArchiveRegistry()
     /// Archives of which a warning was logged, because two versions of a cache replaced each other.

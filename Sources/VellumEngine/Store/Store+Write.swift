@@ -156,14 +156,21 @@ extension Store {
         remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.entryID, revision: origin.revision) : .remove, in: store)
     }
 
-    private mutating func remove<Value>(_ key: EntryKey, _ operation: ArchiveWrite.Operation, in store: Store<Value>) {
+    /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
+    mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
+        remove(key, .remove, in: store, because: .expired)
+    }
+
+    private mutating func remove<Value>(
+        _ key: EntryKey, _ operation: ArchiveWrite.Operation, in store: Store<Value>, because cause: RemovalCause = .explicit
+    ) {
         add(operation, key, to: store) { outcome, _ in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
-            let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
+            let effects = store.memory.remove(key, isWrite: cause == .explicit, change: outcome.change)
             let wasThere = outcome.wasPresent || !effects.payloads.isEmpty
             return MemoryUpdate(didChange: wasThere) {
                 store.release(effects)
-                if wasThere { store.didRemove([key], .explicit) }
+                if wasThere { store.didRemove([key], cause) }
             }
         }
     }

@@ -19,7 +19,6 @@ enum Probe {
         case "contention": try workspace.write(try Contention.measure(workspace) + SixWriters.measure(workspace), named: "4 contention")
         case "migration": try workspace.write(try MigrationTimes.measure(workspace), named: "6 migration")
         case "trace-hits": try HitTimes.trace(workspace)
-        case "journal": try workspace.write(try JournalTimes.measure(workspace), named: "9 journal")
         case "hits": try workspace.write(try HitTimes.measure(workspace), named: "8 hits")
         case "hits-of": try HitTimes.profile(workspace, Array(CommandLine.arguments.dropFirst(2)))
         case "flood": try SixWriters.flood(Array(CommandLine.arguments.dropFirst(2)))
@@ -27,7 +26,7 @@ enum Probe {
         case "write": try TwoWriters.write(Array(CommandLine.arguments.dropFirst(2)))
         default:
             print(
-                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | hits | journal"
+                "Probe fill | resident-memory | log | query-memory | cache | reliability | stopped-reader | contention | migration | hits"
             )
             exit(2)
         }
