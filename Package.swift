@@ -151,7 +151,7 @@ let package = Package(
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         // Clocks, faults, counting codecs and temporary folders for tests.
-        .target(name: "VellumTestSupport", dependencies: ["VellumCore", "VellumEngine"], path: "Tests/VellumTestSupport"),
+        .target(name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine"], path: "Tests/VellumTestSupport"),
         // A database as SQLite alone sees it, for tests that look behind a store or damage it.
         .target(
             name: "RawDatabase", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Tests/RawDatabase"),

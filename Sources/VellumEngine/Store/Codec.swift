@@ -47,19 +47,3 @@ extension Codec {
     @usableFromInline package func encode(_ value: Value) throws -> Data { try format.encode(value) }
     @usableFromInline package func decode(_ bytes: Data) throws -> Value { try CodableFormat.decode(Value.self, from: bytes) }
 }
-
-/// A codec for `Codable` types that reads and writes only Foundation's JSON. Infinity and NaN are encoded as strings.
-@usableFromInline package struct JSONCodec<Value: Codable>: Codec {
-    @usableFromInline package init() {}
-
-    @usableFromInline package func encode(_ value: Value) throws -> Data { try JSONCoders.encoder.encode(value) }
-    @usableFromInline package func decode(_ bytes: Data) throws -> Value { try JSONCoders.decoder.decode(Value.self, from: bytes) }
-}
-
-/// A codec for bytes, which leaves them unchanged.
-@usableFromInline package struct IdentityCodec: Codec {
-    @usableFromInline package init() {}
-
-    @usableFromInline package func encode(_ value: Data) -> Data { value }
-    @usableFromInline package func decode(_ bytes: Data) -> Data { bytes }
-}
