@@ -29,7 +29,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     ///   - maxDiskSize: The limit of the disk, in bytes of encoded objects.
     /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
     ///   file cannot be opened.
-    public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws(VellumError) {
+    public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws {
         store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .bytes, .nonThrowing)
     }
 
@@ -40,7 +40,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     ///   - maxDiskSize: The limit of the disk, in bytes of encoded objects.
     /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
     ///   file cannot be opened.
-    public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws(VellumError) where Archive: Sendable {
+    public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws where Archive: Sendable {
         store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .values, .nonThrowing)
     }
 

@@ -15,7 +15,7 @@ extension ArchiveStore {
     ///
     /// - Complexity: O(n), with one decode for each object.
     /// - Throws: ``VellumError`` if the disk fails.
-    public func undecodableKeys() throws(VellumError) -> [String] {
+    public func undecodableKeys() throws -> [String] {
         try withOpenHandle { () throws(VellumError) in try store.undecodableKeys().map(\.normalized) }
     }
 
@@ -25,7 +25,7 @@ extension ArchiveStore {
     /// - Complexity: O(n), with one decode for each object.
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     @discardableResult
-    public func deleteUndecodable() throws(VellumError) -> Int {
+    public func deleteUndecodable() throws -> Int {
         try withOpenHandle { () throws(VellumError) in try store.removeUndecodable() }
     }
 
@@ -34,7 +34,7 @@ extension ArchiveStore {
     ///
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the disk fails or the object is damaged.
-    public func encodedData(forKey key: String) throws(VellumError) -> Data? {
+    public func encodedData(forKey key: String) throws -> Data? {
         try withOpenHandle { () throws(VellumError) in try store.encodedBytes(forKey: EntryKey(key))?.bytes }
     }
 
@@ -48,7 +48,7 @@ extension ArchiveStore {
     ///
     /// - Complexity: O(log n), and O(s) for an object of s bytes.
     /// - Throws: ``VellumError`` if the disk fails, the object is damaged, or was not recorded as CBOR.
-    public func cborValue(forKey key: String) throws(VellumError) -> CBORValue? {
+    public func cborValue(forKey key: String) throws -> CBORValue? {
         try withOpenHandle { () throws(VellumError) in
             guard let (bytes, version) = try store.encodedBytes(forKey: EntryKey(key)) else { return nil }
             do {
@@ -67,7 +67,7 @@ extension ArchiveStore {
     ///
     /// - Complexity: O(m) for m objects that an older program has recorded since, or that cannot be decoded.
     /// - Throws: ``VellumError`` if the disk fails.
-    public func migrationProgress() throws(VellumError) -> MigrationProgress {
+    public func migrationProgress() throws -> MigrationProgress {
         try withOpenHandle { () throws(VellumError) in try store.migrationProgress() }
     }
 }

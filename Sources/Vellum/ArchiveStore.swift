@@ -54,7 +54,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the object cannot be encoded, it is larger than both limits, or the disk fails. The object that was
     ///   recorded before is kept.
     @inlinable
-    public func record(_ object: Archive, expiration: Expiration? = nil) throws(VellumError) {
+    public func record(_ object: Archive, expiration: Expiration? = nil) throws {
         try withOpenHandle { () throws(VellumError) in
             var transaction = StoreTransaction()
             try add(object, to: &transaction, expiration: expiration)
@@ -70,7 +70,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(m log n) for m objects; the data of all of them is in memory.
     /// - Throws: ``VellumError`` as ``record(_:expiration:)`` does. No object is recorded.
     @inlinable
-    public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration? = nil) throws(VellumError) {
+    public func record(contentsOf objects: some Sequence<Archive>, expiration: Expiration? = nil) throws {
         try withOpenHandle { () throws(VellumError) in
             var transaction = StoreTransaction()
             for object in objects { try add(object, to: &transaction, expiration: expiration) }
@@ -92,7 +92,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(1) if memory has the object, else O(log n).
     /// - Throws: ``VellumError`` if the disk fails, the entry is damaged, or its data cannot be decoded.
     @inlinable
-    public func access(archiveWithKey key: String) throws(VellumError) -> Archive? {
+    public func access(archiveWithKey key: String) throws -> Archive? {
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
             return try unretained.value(forKey: EntryKey(key))
@@ -117,7 +117,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///     lists things should pass `.skip`.
     /// - Complexity: O(limit × log n), and one decode for each object whose value memory does not keep.
     /// - Throws: ``VellumError`` if an object cannot be decoded or the disk fails.
-    public func accessAll(limit: Int = .max, undecodable: UndecodableObjects = .fail) throws(VellumError) -> [Archive] {
+    public func accessAll(limit: Int = .max, undecodable: UndecodableObjects = .fail) throws -> [Archive] {
         try withOpenHandle { () throws(VellumError) in try store.values(limit: limit, undecodable: undecodable) }
     }
 
@@ -125,7 +125,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Complexity: O(log n), and reads the object's data to verify its checksum.
     /// - Throws: ``VellumError`` if the disk fails.
-    public func contains(archiveWithKey key: String) throws(VellumError) -> Bool {
+    public func contains(archiveWithKey key: String) throws -> Bool {
         try withOpenHandle { () throws(VellumError) in try store.contains(EntryKey(key)) }
     }
 
@@ -133,7 +133,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Complexity: O(log n), and reads the object's data to verify its checksum.
     /// - Throws: ``VellumError`` if the disk fails.
-    public func metadata(forKey key: String) throws(VellumError) -> EntryMetadata? {
+    public func metadata(forKey key: String) throws -> EntryMetadata? {
         try withOpenHandle { () throws(VellumError) in try store.metadata(forKey: EntryKey(key)) }
     }
 
@@ -142,7 +142,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Parameter limit: The maximum number of keys. Zero or a negative number returns none.
     /// - Complexity: O(limit × log n).
     /// - Throws: ``VellumError`` if the disk fails.
-    public func keys(limit: Int = .max) throws(VellumError) -> [String] {
+    public func keys(limit: Int = .max) throws -> [String] {
         try withOpenHandle { () throws(VellumError) in try store.keys(limit: limit).map(\.normalized) }
     }
 
@@ -152,7 +152,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Complexity: O(1).
     /// - Throws: ``VellumError`` if the disk fails.
-    public func count() throws(VellumError) -> Int {
+    public func count() throws -> Int {
         try withOpenHandle { () throws(VellumError) in try store.count() }
     }
 
@@ -164,7 +164,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the disk fails. The object is kept.
     @discardableResult
-    public func delete(archiveWithKey key: String) throws(VellumError) -> Bool {
+    public func delete(archiveWithKey key: String) throws -> Bool {
         try withOpenHandle { () throws(VellumError) in try store.remove(EntryKey(key)) }
     }
 
@@ -174,7 +174,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(m log n) for m keys.
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     @discardableResult
-    public func delete(allKeys keys: some Sequence<String>) throws(VellumError) -> Int {
+    public func delete(allKeys keys: some Sequence<String>) throws -> Int {
         try withOpenHandle { () throws(VellumError) in
             var transaction = StoreTransaction()
             for key in keys { transaction.remove(EntryKey(key), in: store) }
@@ -185,7 +185,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Deletes every object, in one transaction.
     ///
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
-    public func deleteAll() throws(VellumError) {
+    public func deleteAll() throws {
         try withOpenHandle { () throws(VellumError) in try store.removeAll() }
     }
 
@@ -195,7 +195,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(m log n) for m deleted objects.
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.
     @discardableResult
-    public func deleteAll(lastUsedBefore date: Date) throws(VellumError) -> Int {
+    public func deleteAll(lastUsedBefore date: Date) throws -> Int {
         try withOpenHandle { () throws(VellumError) in try store.removeUnused(since: date) }
     }
 
@@ -204,7 +204,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Returns counters since the archive was opened, and the current sizes.
     ///
     /// - Throws: ``VellumError`` if the disk fails.
-    public func statistics() throws(VellumError) -> StoreStatistics {
+    public func statistics() throws -> StoreStatistics {
         try withOpenHandle { () throws(VellumError) in try store.statistics() }
     }
 
@@ -225,7 +225,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Makes every acknowledged write, and the eviction order, survive power loss. Blocks until the disk is synced.
     ///
     /// - Throws: ``VellumError`` if the disk fails.
-    public func flush() throws(VellumError) {
+    public func flush() throws {
         try withOpenHandle { () throws(VellumError) in try store.flush() }
     }
 
@@ -235,7 +235,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Blocks until every acknowledged write survives power loss. Closing a closed handle has no effect.
     ///
     /// - Throws: ``VellumError`` if the disk fails. The handle stays open.
-    public func close() throws(VellumError) {
+    public func close() throws {
         do throws(VellumError) {
             try hold.close()
         } catch {

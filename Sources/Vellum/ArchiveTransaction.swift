@@ -15,7 +15,7 @@ public struct ArchiveTransaction {
     ///   - object: Replaces the object with the same key. Valid for the ``ArchiveStore/expiration`` of `store`.
     ///   - store: An archive of the factory that runs the transaction.
     /// - Throws: ``VellumError`` if the object cannot be encoded or is larger than both limits, or the archive is closed.
-    public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws(VellumError) {
+    public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws {
         do throws(VellumError) {
             try store.add(object, to: &writes)
             closedChecks.append { store.mark.isClosed }

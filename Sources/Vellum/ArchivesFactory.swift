@@ -107,7 +107,7 @@ public final class ArchivesFactory: Sendable {
     public func archives<Archive: Archivable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
-    ) throws(VellumError) -> ArchiveManager<Archive> {
+    ) throws -> ArchiveManager<Archive> {
         ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, .bytes, .nonThrowing))
     }
 
@@ -127,7 +127,7 @@ public final class ArchivesFactory: Sendable {
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
-    ) throws(VellumError) -> ArchiveManager<Archive> {
+    ) throws -> ArchiveManager<Archive> {
         ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, .values, .nonThrowing))
     }
 
@@ -139,7 +139,7 @@ public final class ArchivesFactory: Sendable {
     @_disfavoredOverload
     public func archives<Archive: Archivable>(
         for type: Archive.Type, trySetMaxMemorySize memory: DataSize = .zero, trySetMaxDiskSize disk: DataSize = .zero
-    ) throws(VellumError) -> ArchiveManager<Archive> {
+    ) throws -> ArchiveManager<Archive> {
         ArchiveManager(try makeStore(memory.ifPositive, disk.ifPositive, nil, .bytes, .nonThrowing))
     }
 
@@ -149,7 +149,7 @@ public final class ArchivesFactory: Sendable {
     @_disfavoredOverload
     public func archives<Archive: Archivable>(
         trySetMaxMemorySize memory: DataSize = .zero, trySetMaxDiskSize disk: DataSize = .zero
-    ) throws(VellumError) -> ArchiveManager<Archive> {
+    ) throws -> ArchiveManager<Archive> {
         ArchiveManager(try makeStore(memory.ifPositive, disk.ifPositive, nil, .bytes, .nonThrowing))
     }
 
@@ -168,7 +168,7 @@ public final class ArchivesFactory: Sendable {
     ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
     public func store<Archive: Archivable>(
         for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
-    ) throws(VellumError) -> ArchiveStore<Archive> {
+    ) throws -> ArchiveStore<Archive> {
         try makeStore(memoryLimit, diskLimit, expiration, .bytes, .throwing)
     }
 
@@ -185,7 +185,7 @@ public final class ArchivesFactory: Sendable {
     ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
     public func store<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
-    ) throws(VellumError) -> ArchiveStore<Archive> {
+    ) throws -> ArchiveStore<Archive> {
         try makeStore(memoryLimit, diskLimit, expiration, .values, .throwing)
     }
 
@@ -216,7 +216,7 @@ public final class ArchivesFactory: Sendable {
     /// acknowledged write survives power loss. Opening an archive with this factory afterwards opens the file again.
     ///
     /// - Throws: ``VellumError`` if the disk fails. Call it again to close the remaining handles.
-    public func close() throws(VellumError) {
+    public func close() throws {
         let open = state.withLock { state in
             defer { state = State() }
             return state

@@ -27,7 +27,7 @@ extension ArchivesFactory {
     ///
     /// - Complexity: O(a log n) for a archives.
     /// - Throws: ``VellumError`` if the file cannot be opened or read.
-    public func archives() throws(VellumError) -> [StoredArchive] {
+    public func archives() throws -> [StoredArchive] {
         guard hasFile else { return [] }
         return try openFile().archiveList().filter { $0.usage.entries > 0 && !$0.name.hasPrefix("\u{1}") }.map {
             StoredArchive(name: $0.name, version: Int(clamping: $0.typeVersion), usage: $0.usage, lastUsed: $0.lastUsed)
@@ -45,7 +45,7 @@ extension ArchivesFactory {
     /// - Throws: ``VellumError``, with the code ``VellumError/Code/contradiction`` if the archive is open in this program, or if the disk
     ///   fails. Nothing is deleted then.
     @discardableResult
-    public func drop(archiveNamed name: String) throws(VellumError) -> Bool {
+    public func drop(archiveNamed name: String) throws -> Bool {
         guard hasFile else { return false }
         return try openFile().dropArchive(named: name)
     }

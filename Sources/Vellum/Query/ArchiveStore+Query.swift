@@ -160,7 +160,7 @@ extension ArchiveStore {
     /// ``StoreEvent/indexed(_:)`` reports each step.
     ///
     /// - Throws: ``VellumError`` if the disk fails.
-    public func indexProgress() throws(VellumError) -> IndexProgress {
+    public func indexProgress() throws -> IndexProgress {
         try withOpenHandle { () throws(VellumError) in try store.indexProgress() }
     }
 }
