@@ -91,36 +91,46 @@ package struct OriginalCaches: Sendable {
         value: @escaping (String) throws -> Value
     ) throws(VellumError) {
         do {
-            // One process at a time.
-            let counts = try FileLock.hold(path) {
+            let counts = try alone {
                 let progress = try file.importProgress(of: OriginalCachesProgress.self)
                 guard try progress.value(forKey: Self.all) == nil else { return ImportCounts() }
                 var work = CacheImport(name: cache.name, store: store, progress: progress, key: key, value: value)
                 return try work.run(path, cache.version)
             }
             if counts.imported > 0 || counts.skipped > 0 { store.report(.imported(counts)) }
-        } catch let error as SQLiteError {
-            throw VellumError(error).located(archive: store.name, path: path)
-        } catch let error as VellumError {
-            throw error
         } catch {
-            throw VellumError(.inputOutput, "The entries of the original MiniCache cannot be imported.", path: path, cause: error)
+            throw located(error, store.name)
         }
     }
 
-    /// Adds to a transaction that no cache of the file imports anything any more.
-    package func forgetAll(in transaction: inout StoreTransaction, of file: DatabaseFile) throws(VellumError) {
-        try forget(Self.all, in: &transaction, of: file)
+    /// Commits a transaction that removes entries, and with it that nothing is imported any more: for a cache, or for all.
+    ///
+    /// Waits until nobody imports: a batch of an import must not follow the removal.
+    package func commit(
+        _ transaction: inout StoreTransaction, forgetting cache: String?, of file: DatabaseFile
+    ) throws(VellumError) {
+        var transaction = transaction
+        do {
+            try alone {
+                let progress = try file.importProgress(of: OriginalCachesProgress.self)
+                let key = cache.map { EntryKey($0) } ?? Self.all
+                try transaction.record(OriginalCachesProgress(isComplete: true), forKey: key, in: progress)
+                try transaction.commit()
+            }
+        } catch {
+            throw located(error, nil)
+        }
     }
 
-    /// Adds to a transaction that a cache imports nothing any more.
-    package func forget(_ cache: String, in transaction: inout StoreTransaction, of file: DatabaseFile) throws(VellumError) {
-        try forget(EntryKey(cache), in: &transaction, of: file)
-    }
+    /// Runs `body` while no other process or thread imports from the file or forgets it.
+    private func alone<Result>(_ body: () throws -> Result) throws -> Result { try FileLock.hold(file: path + "-lock", body) }
 
-    private func forget(_ key: EntryKey, in transaction: inout StoreTransaction, of file: DatabaseFile) throws(VellumError) {
-        let progress = try file.importProgress(of: OriginalCachesProgress.self)
-        try transaction.record(OriginalCachesProgress(isComplete: true), forKey: key, in: progress)
+    private func located(_ error: any Error, _ archive: String?) -> VellumError {
+        switch error {
+        case let error as VellumError: error
+        case let error as SQLiteError: VellumError(error).located(archive: archive, path: path)
+        default: VellumError(.inputOutput, "The entries of the original MiniCache cannot be imported.", path: path, cause: error)
+        }
     }
 }
 
@@ -153,30 +163,33 @@ private struct CacheImport<Value> {
         var done = try progress.value(forKey: EntryKey(name)) ?? OriginalCachesProgress()
         guard !done.isComplete else { return counts }
         let original = try Connection(path: path)
-        let rows = try isNewest(version, original) ? try keys(version, original) : []
-        let rest = rows.filter { done.otherKeys.contains($0.id) } + rows.dropFirst(done.rows)
+        let rows = try isNewest(version, original) ? keys(version, original) : nil
+        let waiting = Set(done.otherKeys)
+        let rest = (rows ?? []).filter { waiting.contains($0.id) } + (rows ?? []).dropFirst(done.rows)
         // Of several with one key the last counts.
         let newest = Dictionary(rest.compactMap { row in row.key.map { ($0, row.id) } }, uniquingKeysWith: { $1 })
         let content = try original.prepare("SELECT ZVALUE, ZDATE FROM ZCACHEENTRY WHERE rowid = ?1")
-        var (next, isFirst) = (rest[...], true)
-        while isFirst || !next.isEmpty {
-            isFirst = false
+        var (next, left) = (rest[...], waiting)
+        repeat {
             var transaction = StoreTransaction()
             for row in next.prefix(512) {
-                done.otherKeys.removeAll { $0 == row.id }
-                guard let key = row.key else {
-                    done.otherKeys.append(row.id)
-                    continue
+                if let key = row.key {
+                    left.remove(row.id)
+                    if newest[key] == row.id { try add(row.id, key, content, to: &transaction) }
+                } else {
+                    left.insert(row.id)
                 }
-                if newest[key] == row.id { try add(row.id, key, content, to: &transaction) }
             }
             next = next.dropFirst(512)
-            done.rows = rows.count - next.count
-            done.isComplete = next.isEmpty && done.otherKeys.isEmpty
+            // Those that wait come first, and were counted before.
+            done.rows = max(done.rows, (rows?.count ?? 0) - next.count)
+            done.otherKeys = left.sorted()
+            // A cache that holds another version imports nothing, now or later.
+            done.isComplete = rows == nil || next.isEmpty && left.isEmpty
             try transaction.record(done, forKey: EntryKey(name), in: progress)
-            try transaction.commit()
+            counts.imported += try transaction.commit().dropLast().count { $0 }
             CrashPoint.reached(.originalsImported)
-        }
+        } while !next.isEmpty
         return counts
     }
 
@@ -188,26 +201,33 @@ private struct CacheImport<Value> {
     }
 
     /// The rows of the cache in the order of their dates, with their keys; `nil` for a key of another type.
-    private func keys(_ version: String, _ original: Connection) throws(SQLiteError) -> [(id: Int64, key: EntryKey?)] {
+    private mutating func keys(_ version: String, _ original: Connection) throws -> [(id: Int64, key: EntryKey?)] {
         let read = try original.prepare(
             "SELECT rowid, ZKEY FROM ZCACHEENTRY WHERE ZCACHE = ?1 AND ZCACHEVERSION = ?2 ORDER BY ZDATE, rowid")
         read.bind(name, at: 1)
         read.bind(version, at: 2)
         var rows: [(id: Int64, key: EntryKey?)] = []
-        while try read.step() { rows.append((read.int(0), read.text(1).flatMap(key))) }
+        do throws(SQLiteError) {
+            while try read.step() { rows.append((read.int(0), read.text(1).flatMap(key))) }
+        } catch {
+            // What can be read of a damaged file is imported.
+            guard error.isDamage else { throw error }
+            counts.skip("The file of the original MiniCache cannot be read to its end", error)
+        }
         return rows
     }
 
     private mutating func add(_ id: Int64, _ key: EntryKey, _ content: Statement, to transaction: inout StoreTransaction) throws {
         defer { content.reset() }
         content.bind(id, at: 1)
-        guard try content.step() else { return }
         do {
+            guard try content.step() else { return }
             // Core Data counts seconds from 2001.
             let date = WallInstant(Date(timeIntervalSinceReferenceDate: content.double(1)))
             try transaction.add(imported: try value(content.text(0) ?? ""), forKey: key, writtenAt: date, in: store)
-            counts.imported += 1
         } catch {
+            // A device that fails is not a value that is damaged.
+            if let error = error as? SQLiteError, !error.isDamage { throw error }
             counts.skip("A value of the original MiniCache cannot be read", error)
         }
     }

@@ -38,7 +38,7 @@ package struct OriginalObjects: Sendable {
         do {
             if let link = folders.first(where: FileSystem.isLink) { throw FileError(.opening, ELOOP, link) }
             // One process at a time.
-            let counts = try FileLock.hold(path) { try importRest(into: store, of: file) }
+            let counts = try FileLock.hold(folder: path) { try importRest(into: store, of: file) }
             if let counts { store.report(.imported(counts)) }
             return counts
         } catch let error as VellumError {
@@ -59,41 +59,42 @@ package struct OriginalObjects: Sendable {
         let key = EntryKey(store.name + "\0" + name)
         var done = try progress.value(forKey: key) ?? OriginalObjectsProgress()
         guard !done.isComplete else { return nil }
-        var rest = try files().filter { !done.covers($0) }[...]
+        var rest = try files().filter { !done.covers($0) || done.unread.contains($0.name) }[...]
         var counts = ImportCounts()
         repeat {
             var transaction = StoreTransaction()
             var (count, bytes) = (0, 0)
             while count < 2048, bytes < 8 << 20, let file = rest.popFirst() {
                 count += 1
-                bytes += try add(file, to: &transaction, store, &counts)
-                (done.date, done.name) = (file.lastUsed, file.name)
+                let size = try add(file, to: &transaction, store, &counts)
+                bytes += size ?? 0
+                if size == nil { done.unread.insert(file.name) } else { done.unread.remove(file.name) }
+                if !done.covers(file) { (done.date, done.name) = (file.lastUsed, file.name) }
             }
-            done.isComplete = rest.isEmpty
+            done.isComplete = rest.isEmpty && done.unread.isEmpty
             try transaction.record(done, forKey: key, in: progress)
-            try transaction.commit()
+            counts.imported += try transaction.commit().dropLast().count { $0 }
             CrashPoint.reached(.originalsImported)
-        } while !done.isComplete
+        } while !rest.isEmpty
         return counts
     }
 
-    /// - Returns: The size of the file.
+    /// - Returns: The size of the file; `nil` if it cannot be read now, and is tried again at the next opening.
     private func add<Value>(
         _ file: File, to transaction: inout StoreTransaction, _ store: Store<Value>, _ counts: inout ImportCounts
-    ) throws -> Int {
+    ) throws -> Int? {
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: path + "/" + file.name, directoryHint: .notDirectory))
         } catch {
             counts.skip("A file of version 1 cannot be read", error)
-            return 0
+            return nil
         }
         do {
             // An object that its migration no longer needs has no value.
             guard let value = try Self.decode(data, EntryKey(file.key), store.codec) else { return data.count }
             let key = store.codec.key(of: value) ?? EntryKey(file.key)
             try transaction.add(imported: value, forKey: key, writtenAt: WallInstant(rawValue: file.lastUsed), in: store)
-            counts.imported += 1
         } catch {
             counts.skip("A file of version 1 cannot be decoded as \(Value.self)", error)
         }
@@ -145,6 +146,8 @@ private struct OriginalObjectsProgress: Codable, Sendable {
     /// The last use and the name of the last file that was imported, in this order.
     var date: Int64 = -1
     var name = ""
+    /// The names of files before it that could not be read.
+    var unread: Set<String> = []
     var isComplete = false
 
     func covers(_ file: OriginalObjects.File) -> Bool { (file.lastUsed, file.name) <= (date, name) }

@@ -104,7 +104,7 @@ struct RecoveryKillTests {
 
     private func leftovers(in folder: String) throws -> [String] {
         try manager.contentsOfDirectory(atPath: folder).filter { name in
-            !name.contains(".damaged-") && !name.contains(".original-") && name != "Archives.sqlite" && !name.hasSuffix("-changes")
+            !name.contains(".damaged-") && name != "Archives.sqlite" && !name.hasSuffix("-changes")
         }
     }
 

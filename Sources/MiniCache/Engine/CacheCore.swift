@@ -72,8 +72,11 @@ final class CacheCore: Sendable {
             reportingFailure { () throws(VellumError) in try store.setRetention(expiration) }
         }
         if isNewKeyType {
-            try file.importOriginal(location, keyedBy: type, into: store)
-            state.withLock { _ = $0.keyTypes.insert(ObjectIdentifier(type)) }
+            // If this fails, the cache works without what is not imported yet, and the next call tries it again.
+            reportingFailure { () throws(VellumError) in
+                try file.importOriginal(location, keyedBy: type, into: store)
+                state.withLock { _ = $0.keyTypes.insert(ObjectIdentifier(type)) }
+            }
         }
         return hold
     }

@@ -58,8 +58,7 @@ final class CacheFile: Sendable {
         guard let originals = OriginalCaches(besides: url), let file = opened else { return try store.removeAll() }
         var transaction = StoreTransaction()
         transaction.removeAll(in: store)
-        try originals.forget(name, in: &transaction, of: file)
-        try transaction.commit()
+        try originals.commit(&transaction, forgetting: name, of: file)
     }
 
     /// Whether the file is open or exists.
@@ -109,8 +108,11 @@ final class CacheFile: Sendable {
             transaction.removeAll(in: store)
             stores.append(store)
         }
-        try OriginalCaches(besides: url)?.forgetAll(in: &transaction, of: file)
-        try transaction.commit()
+        if let originals = OriginalCaches(besides: url) {
+            try originals.commit(&transaction, forgetting: nil, of: file)
+        } else {
+            try transaction.commit()
+        }
         withExtendedLifetime(stores) {}
     }
 

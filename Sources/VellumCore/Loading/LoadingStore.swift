@@ -53,10 +53,10 @@ extension LoadingStore {
             switch await loads.wait(for: key, keepsRunning: request.isKept, start: start) {
             case .cancelled: throw CancellationError()
             case .recursive: throw VellumError.recursiveLoad
-            case .finished(.failed(let error, let old, _), let isStarter):
+            case .finished(.failed(let error, let old, let isNew), let isStarter):
                 let answer = try staleValue(insteadOf: error, old, request, isRevalidated: false)
                 // Every waiter gets a stale value or the error. The caller that started the loader reports it for all.
-                if isStarter { report(.loadFailed(error)) }
+                if isStarter { report(isNew ? .loadFailed(error) : .unreceived(error)) }
                 return answer
             case .finished(.loaded(let value), let isStarter):
                 if isStarter || request.answer(of: value) != nil { return Loaded(value, .loaded) }
@@ -120,7 +120,7 @@ extension LoadingStore {
             if loads.isRunning(load) { remember(outcome, request, version) }
             let waiters = loads.finish(load, outcome)
             answers.endWatch(of: request.key)
-            if case .failed(let error, _, _) = outcome, waiters == 0 { report(.loadFailed(error)) }
+            if case .failed(let error, _, let isNew) = outcome, waiters == 0 { report(isNew ? .loadFailed(error) : .unreceived(error)) }
         }
         loads.onCancel(load) { task.cancel() }
     }
@@ -155,6 +155,9 @@ extension VellumError {
             .recursiveLoad,
             "A loader asks for the key that it loads, directly or through other loaders, and would wait forever. Load other keys only.")
     }
+
+    /// The failure of a load whose loader did not run.
+    package static func unreceived(_ error: any Error) -> VellumError { error as? VellumError ?? .loadFailed(error) }
 
     package static func loadFailed(_ cause: any Error) -> VellumError {
         VellumError(.loadFailed, "A loader failed and no caller received its error. What was recorded before is still there.", cause: cause)

@@ -109,9 +109,11 @@ extension DatabaseFile {
         var hasMore = true
         do throws(SQLiteError) {
             while hasMore, !isLogLong {
-                guard let isDone = try deleteManyCleared() else { return true }
-                hasMore = !isDone
-                letWritersIn()
+                switch try deleteManyCleared() {
+                case .someLeft: letWritersIn()
+                case .noneLeft: hasMore = false
+                case .leftToAnother: return true
+                }
             }
         } catch {
             guard error.isFull else { throw error }
@@ -122,14 +124,19 @@ extension DatabaseFile {
         return hasMore
     }
 
-    /// - Returns: Whether none are left; `nil` if a thread that writes on the full disk deletes them.
-    private func deleteManyCleared() throws(SQLiteError) -> Bool? {
-        let isDone = try withWriter { (writer) throws(SQLiteError) -> Bool? in
-            // Asked under the lock, so that no thread begins to try in between.
-            writer.isOnFullDisk ? nil : try !writer.deleteCleared(limit: 256)
-        }
+    private enum Deletion {
+        case someLeft, noneLeft
+        /// A thread that writes on the full disk deletes them.
+        case leftToAnother
+    }
+
+    private func deleteManyCleared() throws(SQLiteError) -> Deletion {
         // A file that is closed has none.
-        return isDone ?? true
+        try withWriter { (writer) throws(SQLiteError) -> Deletion in
+            // Asked under the lock, so that no thread begins to try in between.
+            if writer.isOnFullDisk { return .leftToAnother }
+            return try writer.deleteCleared(limit: 256) ? .someLeft : .noneLeft
+        } ?? .noneLeft
     }
 
     /// Deletes as many as a full disk has room for: the key of each may be on a page of its own, which needs room in the log.

@@ -61,7 +61,7 @@ extension DatabaseFile {
                     try FilePaths.checkAll(path)
                     var options = options
                     // The target of a symbolic link is not moved aside.
-                    if FileSystem.isLink(url.path) { options.policy = .refuse }
+                    if FileSystem.isLink(url.path) { (options.policy, options.moveAside) = (.refuse, nil) }
                     return try open(path, options)
                 }
             } holding: { file in

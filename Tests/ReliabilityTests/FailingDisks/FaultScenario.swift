@@ -11,8 +11,6 @@ import ScriptedDisk
 final class FaultScenario {
     enum Name: String, CaseIterable { case main, safe, small }
 
-    /// From which size on values get files of their own.
-
     /// The limit of entries of the archive `small`.
     private static let room = 6
 

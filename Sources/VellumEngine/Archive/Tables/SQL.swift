@@ -113,31 +113,42 @@ enum SQL {
             sql = row.text(Column.sql)
         }
 
-        /// Whether a later version of format 1 may have added it: a table whose name begins with `x_`, or an index of one, without anything
-        /// that could be executed. Checks, defaults and generated columns need parentheses.
+        /// Whether a later version of format 1 may have added it: a table whose name begins with `x_`, of columns with plain types, or an
+        /// index of its columns. Nothing in it is executed: there is no expression, check, default, generated column or foreign key.
         var isAddition: Bool {
-            guard table.hasPrefix("x_"), let sql else { return false }
-            let beginning: String
+            guard Self.isName(table, "x_"), Self.isName(name, "x_"), let sql else { return false }
             switch type {
-            case "table" where name == table: beginning = "CREATE TABLE \(name)("
-            case "index": beginning = "CREATE INDEX \(name) ON \(table)("
+            case "table" where name == table:
+                return Self.columns(of: sql, "CREATE TABLE \(name)(")?.allSatisfy { column in
+                    column.first.map { Self.isName($0) } ?? false && column.dropFirst().allSatisfy(Self.words.contains)
+                } ?? false
+            case "index":
+                return Self.columns(of: sql, "CREATE INDEX \(name) ON \(table)(")?.allSatisfy { $0.count == 1 && Self.isName($0[0]) }
+                    ?? false
             default: return false
             }
-            guard sql.hasPrefix(beginning) else { return false }
-            var columns = sql.dropFirst(beginning.count)
-            if type == "table", columns.hasSuffix(Self.withoutRowid) { columns = columns.dropLast(Self.withoutRowid.count) }
-            return columns.last == ")" && columns.dropLast().utf8.allSatisfy(Self.isPlain)
         }
 
-        private static let withoutRowid = " WITHOUT ROWID"
+        private static let words: Set<Substring> = ["INTEGER", "TEXT", "BLOB", "REAL", "NOT", "NULL", "PRIMARY", "KEY"]
 
-        /// Whether a byte is a letter, a digit, or one that separates names.
-        private static func isPlain(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            case UInt8(ascii: "_"), UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\n"): true
-            default: false
-            }
+        /// The words of each column between the parentheses of a definition; `nil` if it is formed otherwise.
+        private static func columns(of sql: String, _ beginning: String) -> [[Substring]]? {
+            let end = sql.hasSuffix(") WITHOUT ROWID") ? ") WITHOUT ROWID" : ")"
+            guard sql.hasPrefix(beginning), sql.hasSuffix(end), sql.utf8.count > beginning.utf8.count + end.utf8.count else { return nil }
+            return sql.dropFirst(beginning.count).dropLast(end.count).split(separator: ", ", omittingEmptySubsequences: false)
+                .map { $0.split(separator: " ", omittingEmptySubsequences: false) }
+        }
+
+        /// Whether a text is a name of small letters, digits and underscores.
+        private static func isName(_ text: some StringProtocol, _ prefix: String = "") -> Bool {
+            guard let first = text.utf8.first, text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count else { return false }
+            return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+                && text.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+                    default: false
+                    }
+                }
         }
     }
 }
