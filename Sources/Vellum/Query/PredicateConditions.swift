@@ -15,6 +15,16 @@ extension Condition {
             self = .test(test)
         }
     }
+
+    /// Whether an index may answer any part of the condition.
+    fileprivate func hasRelation<Value>() -> Bool where Leaf == Test<Value> {
+        switch self {
+        // By number, because an iterator of values of a generic type takes longer.
+        case .all(let parts), .any(let parts): (0..<parts.count).contains { parts[$0].hasRelation() }
+        case .not(let part): part.hasRelation()
+        case .test(let test): test.relation != nil
+        }
+    }
 }
 
 /// A part of a predicate that may have a relation for an index.
@@ -27,7 +37,7 @@ protocol RelatedExpression: PredicateExpression where Output == Bool {
 func condition<Part: PredicateExpression, Environment>(
     of part: Part, in scope: PredicateScope<Environment>
 ) -> ValueCondition<Environment>? where Part.Output == Bool {
-    if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.contains(where: { $0.relation != nil }) {
+    if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation() {
         return condition
     }
     do {

@@ -80,9 +80,12 @@ struct PredicateScope<Environment> {
 extension Condition {
     /// The properties that are not `nil` in any value that satisfies the condition.
     fileprivate func notNil<Value>() -> [AnyKeyPath] where Leaf == Test<Value> {
-        conjuncts.compactMap { part in
-            guard case .not(.test(let test)) = part, case .isNil? = test.relation else { return nil }
-            return test.property
+        switch self {
+        case .all(let parts): return (0..<parts.count).flatMap { parts[$0].notNil() }
+        case .not(.test(let test)):
+            guard let property = test.property, case .isNil? = test.relation else { return [] }
+            return [property]
+        case .any, .not, .test: return []
         }
     }
 }

@@ -16,7 +16,7 @@ struct ColumnQuery: Hashable, Sendable {
     var end: Int? { limit.map(offset.saturatingAdd) }
 
     /// Whether it has neither a condition nor an order.
-    var isScan: Bool { filter == .all([]) && order.isEmpty }
+    var isScan: Bool { if case .all(let parts) = filter { parts.isEmpty && order.isEmpty } else { false } }
 }
 
 /// A test of one column. `null` satisfies only ``Relation/isNull``, and the negation of every other test.

@@ -27,15 +27,6 @@ extension Condition {
         }
     }
 
-    /// Returns whether the closure returns `true` for any test.
-    package func contains(where isFound: (Leaf) -> Bool) -> Bool {
-        switch self {
-        case .all(let parts), .any(let parts): (0..<parts.count).contains { parts[$0].contains(where: isFound) }
-        case .not(let part): part.contains(where: isFound)
-        case .test(let test): isFound(test)
-        }
-    }
-
     /// The parts that must all be true.
     package var conjuncts: [Condition] {
         guard case .all(let parts) = self else { return [self] }

@@ -105,7 +105,7 @@ extension IndexCatalog.Collection: @unchecked Sendable {}
 
 /// The columns of an archive as queries see them: which property each has, and how operands of the property become operands of the column.
 ///
-/// Not generic, like all planning: generic code that is not specialized spends most of its time on looking up types.
+/// Not generic: generic code that is not specialized spends most of its time on looking up types.
 struct IndexColumns: Sendable {
     /// The properties with a column, by the number of the column.
     var properties: [Operands] = []
@@ -133,14 +133,14 @@ struct IndexColumns: Sendable {
     /// Returns the number of the collection.
     func collection(of path: AnyKeyPath) -> Int? { collections.number(of: path) }
 
-    /// Returns the condition on columns that is equivalent to the relation of a property; `.test(nil)` if there is none.
-    func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> Condition<ColumnTest?> {
+    /// Returns the condition on columns that is equivalent to the relation of a property, or `nil` if there is none.
+    func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
         if case .hasElement(let element) = relation {
-            guard let number = collection(of: path), let value = collections[number].indexValue(element) else { return .test(nil) }
+            guard let number = collection(of: path), let value = collections[number].indexValue(element) else { return nil }
             let isFound = value != collections[number].incomparable && value != .null
             return isFound ? .test(ColumnTest(column: number, relation: .hasElement([value]))) : .any([])
         }
-        guard let column = column(of: path), let relation = properties[column].relation(relation) else { return .test(nil) }
+        guard let column = column(of: path), let relation = properties[column].relation(relation) else { return nil }
         return relation == .isIn([]) ? .any([]) : .test(ColumnTest(column: column, relation: relation))
     }
 }

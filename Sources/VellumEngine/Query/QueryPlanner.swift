@@ -93,11 +93,9 @@ private struct PushedSteps {
         switch step {
         case .filter(let condition):
             guard !hasWindow else { return false }
-            push(
-                condition.replacingTests { test in
-                    guard let property = test.property, let relation = test.relation else { return .test(nil) }
-                    return columns.condition(property, relation)
-                })
+            var (number, left) = (0, [Int]())
+            push(condition, &number, &left)
+            if !left.isEmpty { remaining.append((count, left)) }
             return true
         case .sort(let orderings):
             guard !hasWindow, let order = order(orderings) else { return false }
@@ -128,48 +126,72 @@ private struct PushedSteps {
 
     // MARK: Conditions
 
-    /// A condition whose tests are those of columns; `nil` in the place of a test that only a closure of values evaluates.
-    typealias PartlyIndexed = Condition<ColumnTest?>
-
     /// Pushes the conjuncts of the condition.
-    private mutating func push(_ filter: PartlyIndexed) {
-        let conjuncts = filter.conjuncts
-        let left = conjuncts.indices.filter { !push(conjunct: conjuncts[$0]) }
-        if !left.isEmpty { remaining.append((count, left)) }
+    ///
+    /// - Parameters:
+    ///   - number: The number of the next conjunct.
+    ///   - left: Receives the numbers of those that remain.
+    private mutating func push<Value>(_ condition: ValueCondition<Value>, _ number: inout Int, _ left: inout [Int]) {
+        if case .all(let parts) = condition {
+            // By number, because an iterator of values of a generic type takes longer.
+            for part in 0..<parts.count { push(parts[part], &number, &left) }
+            return
+        }
+        if !push(columns.widened(condition)) { left.append(number) }
+        number += 1
     }
 
-    /// - Returns: Whether nothing of the condition remains.
-    private mutating func push(conjunct condition: PartlyIndexed) -> Bool {
-        let (wider, isExact) = Self.widened(condition)
-        guard let wider else { return isExact }
+    /// - Returns: Whether nothing of the conjunct remains.
+    private mutating func push(_ conjunct: WidenedCondition) -> Bool {
+        guard let wider = conjunct.condition else { return conjunct.isExact }
         // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
         guard query.filter.size + wider.size <= Self.maximumConditionSize else { return false }
         query.filter = query.filter.and(wider)
-        return isExact
+        return conjunct.isExact
     }
+}
 
-    /// Returns a condition on columns that every match of this condition satisfies, and whether the two are equivalent.
-    private static func widened(_ condition: PartlyIndexed) -> (ColumnCondition?, isExact: Bool) {
+/// A condition on columns that every match of another condition satisfies.
+private struct WidenedCondition {
+    /// `nil` if there is none.
+    var condition: ColumnCondition?
+    /// Whether the two are equivalent.
+    var isExact: Bool
+}
+
+extension IndexColumns {
+    fileprivate func widened<Value>(_ condition: ValueCondition<Value>) -> WidenedCondition {
         switch condition {
-        case .test(let test): return (test.map { .test($0) }, test != nil)
+        case .test(let test):
+            guard let property = test.property, let relation = test.relation else { break }
+            let pushed = self.condition(property, relation)
+            return WidenedCondition(condition: pushed, isExact: pushed != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
-            return (known.isEmpty && !parts.isEmpty ? nil : .all(known), isExact)
+            return WidenedCondition(condition: known.isEmpty && !parts.isEmpty ? nil : .all(known), isExact: isExact)
         case .any(let parts):
             let (known, isExact) = widened(parts)
             // A part without a column may match any row.
-            guard known.count == parts.count else { return (nil, false) }
-            return (.any(known.mergingElements), isExact)
+            guard known.count == parts.count else { break }
+            return WidenedCondition(condition: .any(known.mergingElements), isExact: isExact)
         case .not(let part):
-            guard case (let inner?, true) = widened(part) else { return (nil, false) }
-            return (.not(inner), true)
+            let inner = widened(part)
+            guard inner.isExact, let condition = inner.condition else { break }
+            return WidenedCondition(condition: .not(condition), isExact: true)
         }
+        return WidenedCondition(condition: nil, isExact: false)
     }
 
     /// Returns the widened conditions that exist, and whether all are equivalent to the originals.
-    private static func widened(_ conditions: [PartlyIndexed]) -> (known: [ColumnCondition], isExact: Bool) {
-        let widened = conditions.map { Self.widened($0) }
-        return (widened.compactMap { $0.0 }, widened.allSatisfy { $0.isExact })
+    private func widened<Value>(_ conditions: [ValueCondition<Value>]) -> (known: [ColumnCondition], isExact: Bool) {
+        var known: [ColumnCondition] = []
+        var isExact = true
+        for number in 0..<conditions.count {
+            let wider = widened(conditions[number])
+            if let condition = wider.condition { known.append(condition) }
+            isExact = isExact && wider.isExact
+        }
+        return (known, isExact)
     }
 }
 

@@ -37,10 +37,12 @@ struct QueryPrinter {
         let position = parts.firstIndex { $0.element != nil }
         let element = position.flatMap { parts.remove(at: $0).element }
         if element != nil { rows = "x" }
-        sql += "SELECT \(purpose == .rows ? "\(rows).id" : hasWindow ? "1" : "count(*)") FROM "
+        sql += "SELECT "
+        sql += purpose == .rows ? rows : hasWindow ? "1" : "count(*)"
+        sql += purpose == .rows ? ".id FROM " : " FROM "
         if let (collection, _) = element {
             sql += "elements_\(archive)_\(collection) x"
-            if purpose == .rows && !query.order.isEmpty || parts.contains { $0.contains(where: \.isOfColumn) } {
+            if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) {
                 sql += " JOIN columns_\(archive) c ON c.id = x.id"
             }
         } else {
@@ -169,11 +171,15 @@ extension ColumnCondition {
         guard case .test(let test) = self, case .hasElement(let values) = test.relation, values.count == 1 else { return nil }
         return (test.column, values[0])
     }
-}
 
-extension ColumnTest {
-    /// Whether it tests a column, and not a collection.
-    fileprivate var isOfColumn: Bool { if case .hasElement = relation { false } else { true } }
+    /// Whether the condition asks for a column that is not a collection.
+    fileprivate var asksColumns: Bool {
+        switch self {
+        case .all(let parts), .any(let parts): parts.contains(where: \.asksColumns)
+        case .not(let part): part.asksColumns
+        case .test(let test): if case .hasElement = test.relation { false } else { true }
+        }
+    }
 }
 
 // MARK: Running
