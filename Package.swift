@@ -112,7 +112,8 @@ let package = Package(
             name: "VellumTests",
             dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
-            name: "MiniCacheTests", dependencies: ["MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
+            name: "MiniCacheTests",
+            dependencies: ["MiniCache", "Originals", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),

@@ -6,6 +6,7 @@ import VellumEngine
 import VellumTestSupport
 
 @testable import MiniCache
+@testable import Originals
 
 /// Files of the original MiniCache, a Core Data store.
 @Suite(.timeLimit(.minutes(1)))
@@ -195,6 +196,88 @@ struct OriginalFileTests {
         #expect(try second.count() == 0)
         let first: MiniCache<String, Int> = cache("Test", "1")
         #expect(try first.count() == 0)
+    }
+
+    /// Also if some of its entries wait for a handle of their type.
+    @Test func anotherVersionEndsTheImportForGood() throws {
+        try makeOriginal()
+        let numbers: MiniCache<Int, String> = cache("Places")
+        numbers[7] = nil
+        let second: MiniCache<Int, String> = cache("Places", "2")
+        #expect(try second.count() == 0)
+        let again: MiniCache<Int, String> = cache("Places")
+        #expect(again[7] == nil)
+        let places: MiniCache<Place, String> = cache("Places")
+        #expect(places[Place(name: "é", height: 0)] == nil)
+    }
+
+    /// Entries that wait are imported in several transactions, of which a process may end the first alone.
+    @Test func aRemovedEntryNeverReturnsWhileThoseThatWaitAreImported() throws {
+        try makeOriginal(
+            (0..<1200).map { number in
+                insert("Both", "1", key: "\(number)", value: "1", age: 2000) + insert("Both", "1", key: "[\(number)]", value: "2")
+            }.joined())
+        let numbers: MiniCache<Int, Int> = cache("Both")
+        #expect(try numbers.count() == 1200)
+        for number in 0..<1200 { numbers[number] = nil }
+        let original = try #require(OriginalCaches(besides: temporary.file))
+        let file = try temporary.manager.file.open()
+        let hold = try file.hold(named: "Both", codec: CachedValueCodec(), cacheVersion: "1")
+        struct Stop: Error {}
+        var values = 0
+        #expect(throws: VellumError.self) {
+            // The key of the second batch stops it.
+            try original.importEntries(
+                of: ("Both", "1"), into: hold.store, of: file,
+                key: { CacheKey.decodingOriginal($0, as: [Int].self) },
+                value: { json in
+                    values += 1
+                    if values > 600 { throw SQLiteError.busy }
+                    return CachedValue(EncodedForm(Data(json.utf8)))
+                })
+        }
+        try hold.close()
+        try temporary.manager.close()
+        let again: MiniCache<Int, Int> = cache("Both")
+        #expect(again[3] == nil)
+        let lists: MiniCache<[Int], Int> = cache("Both")
+        for number in 0..<1200 { #expect(lists[[number]] == 2) }
+        #expect(try lists.count() == 1200)
+    }
+
+    @Test func aDamagedOriginalIsImportedAsFarAsItCanBeRead() throws {
+        try makeOriginal(
+            (0..<3000).map { insert("Many", "1", key: "\"\($0)\"", value: "\"\(String(repeating: "x", count: 200))\"") }.joined())
+        // Another cache renames it.
+        let test: MiniCache<String, Int> = cache("Test")
+        #expect(test["foo"] == 1)
+        let original = try #require(try originals().first)
+        let file = try FileHandle(forUpdating: original)
+        try file.seek(toOffset: try file.seekToEnd() / 2)
+        try file.write(contentsOf: Data(count: 8192))
+        try file.close()
+        let many: MiniCache<String, String> = cache("Many")
+        many["new"] = "new"
+        #expect(many["new"] == "new")
+    }
+
+    /// A reader that cannot import what is left works all the same, and the next handle tries it again.
+    @Test func anImportThatFailsIsReportedAndTriedAgain() throws {
+        try makeOriginal()
+        let test: MiniCache<String, Int> = cache("Test")
+        #expect(test["foo"] == 1)
+        let lock = URL(fileURLWithPath: try #require(try originals().first).path + "-lock")
+        try FileManager.default.removeItem(at: lock)
+        try FileManager.default.createDirectory(at: lock, withIntermediateDirectories: false)
+        let numbers: MiniCache<Int, String> = cache("Places")
+        numbers[1] = "one"
+        #expect(numbers[1] == "one")
+        #expect(numbers[7] == nil)
+        try FileManager.default.removeItem(at: lock)
+        try temporary.manager.close()
+        let again: MiniCache<Int, String> = cache("Places")
+        #expect(again[7] == "seven")
+        #expect(again[1] == "one")
     }
 
     @Test func aFileOfAnotherProgramIsNotAnOriginal() throws {

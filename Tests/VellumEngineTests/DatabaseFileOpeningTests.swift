@@ -155,7 +155,9 @@ struct DatabaseFileOpeningTests {
         "CREATE TABLE x_check(a CHECK(a > 0))", "CREATE TABLE x_generated(a, b AS (a + 1))", "CREATE TABLE x_default(a DEFAULT (1 + 1))",
         "CREATE INDEX x_part ON x_notes(text) WHERE id > 1", "CREATE INDEX x_expression ON x_notes(text || id)",
         "CREATE VIEW x_view AS SELECT 1", "CREATE TRIGGER x_trigger AFTER INSERT ON x_notes BEGIN SELECT 1; END",
-        "CREATE INDEX x_entries ON entries(written)",
+        "CREATE INDEX x_entries ON entries(written)", "CREATE INDEX x_like ON x_notes(text LIKE id)",
+        "CREATE INDEX entries_by_text ON x_notes(text)", "CREATE TABLE x_key(a INTEGER REFERENCES entries)",
+        "CREATE TABLE x_of(a TEXT COLLATE NOCASE)",
     ])
     func anAdditionThatCouldBeExecutedIsDamage(_ sql: String) throws {
         try setup.store().record(Data("value".utf8), forKey: "a")

@@ -201,6 +201,21 @@ struct ImportTests {
         #expect(try factory.store(for: Shop.Article.self).count() == 0)
     }
 
+    @Test(.enabled(if: getuid() != 0)) func aFileThatCannotBeReadNowIsImportedLater() throws {
+        try writeUsers(0..<3)
+        let path = originals.caches.appendingPathComponent("vellum_user/1.vlm").path
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+        #expect(try factory.store(for: User.self).count() == 2)
+        try factory.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(try factory.store(for: User.self).count() == 3)
+    }
+
+    @Test func aFIFOInPlaceOfTheFolderDoesNotHang() throws {
+        #expect(mkfifo(originals.caches.appendingPathComponent("vellum_user").path, 0o600) == 0)
+        #expect(throws: VellumError.self) { try factory.store(for: User.self) }
+    }
+
     @Test func otherFilesOfTheFolderStay() throws {
         try writeUsers(0..<2)
         let folder = originals.caches.appendingPathComponent("vellum_user")
