@@ -14,7 +14,7 @@ public import VellumCore
     }
 
     @usableFromInline let memory: MemoryCache<Value?>
-    @usableFromInline let trust: Trust
+    @usableFromInline package let trust: Trust
 
     /// - Parameter capacity: The limit of memory, in bytes on the server.
     package init(capacity: Capacity, trust: Trust) {

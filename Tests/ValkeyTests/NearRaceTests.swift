@@ -27,7 +27,10 @@
                 link = Link(
                     to: configuration,
                     observer: Link.Observer(
-                        onConnected: { near.begin($0) }, onLost: { trust.stop() },
+                        onConnected: {
+                            near.forget(nil)
+                            trust.begin($0)
+                        }, onLost: { trust.stop() },
                         onInvalidated: { changed in near.forget(changed.map { $0.compactMap(keys.entryKey(of:)) }) },
                         onReply: { trust.renew(sent: $0) }))
                 var times = ValkeyBackend.Times()
