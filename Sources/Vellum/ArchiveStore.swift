@@ -113,7 +113,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of objects. Zero or a negative number returns none.
-    ///   - undecodable: Whether to throw on an object that cannot be decoded, because its type has changed, or to go past it: a screen that
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, because its type has changed, or to skip it: a screen that
     ///     lists things should pass `.skip`.
     /// - Complexity: O(limit × log n), and one decode for each object whose value memory does not keep.
     /// - Throws: ``VellumError`` if an object cannot be decoded or the disk fails.

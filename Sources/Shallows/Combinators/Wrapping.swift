@@ -16,7 +16,7 @@ extension ErasableStorage {
 }
 
 extension StorageOperations {
-    /// These operations, of which those fail that the kind does not have.
+    /// These operations, except that those fail which the kind does not have.
     fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageOperations {
         let unsupported = StorageOperations()
         return with(

@@ -121,7 +121,7 @@ extension LayeredStorage {
         }
     }
 
-    /// Goes on to the back after an outcome of the front that allows it.
+    /// Asks the back if the outcome of the front permits it.
     private func fallThrough(_ outcome: Outcome<Value>, _ call: Call, _ askBack: () -> Reply<Value>) -> Reply<Value> {
         guard case .failure(let error) = outcome else { return .now(outcome) }
         switch error.disposition {
@@ -239,7 +239,7 @@ extension LayeredStorage {
 }
 
 extension ShallowsError {
-    /// The error of a write of which this one is the reason that it did not reach every layer.
+    /// The error of a partial write that this error caused.
     fileprivate func partial(_ code: Code, _ message: String, succeeded: [String]) -> ShallowsError {
         let isPartial = self.code == code
         var partial = ShallowsError(

@@ -49,7 +49,7 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
         let askAlone: @Sendable (Call) -> Reply<(LeftValue, RightValue)> = { [self] call in ask(key, call) }
         guard let ticket = order.ticket(key) else { return order.read(key, call, askAlone) }
         return ask(key, call).then { [self] pair in
-            // If a set came between the two sides, they are asked again while nothing can.
+            // If a set came between the two reads, both sides are read again while the key is locked.
             order.isCurrent(ticket) ? .now(pair) : order.read(key, call, askAlone)
         }
     }

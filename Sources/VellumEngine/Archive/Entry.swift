@@ -16,7 +16,7 @@ public import VellumCore
     @usableFromInline package var lastUse: UseStamp
     /// The entry's id in its archive, which is never reused; 0 if it is not stored.
     @usableFromInline package var id: Int64
-    /// The version of the value's type; 0 for a type that says none.
+    /// The version of the value's type; 0 if the type has none.
     @usableFromInline package var typeVersion: Int64
     /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?

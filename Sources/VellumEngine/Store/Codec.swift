@@ -11,7 +11,7 @@ public import VellumCore
     /// Decodes bytes of this ``version``.
     func decode(_ bytes: Data) throws -> Value
 
-    /// The version of the type that is read and written; 0 for a type that says nothing.
+    /// The version of the type that is read and written; 0 if the type has none.
     var version: Int64 { get }
     /// The version of the bytes that ``encode(_:)`` makes of a value.
     func version(of value: Value) -> Int64

@@ -22,7 +22,7 @@ public import VellumCore
 ///
 /// *Durability.* A file is written beside the one it replaces and renamed: every reader, also in another process, sees the old value or
 /// the new one. Once the call has returned the value survives the end of the process, and power loss where ``durability`` says so.
-/// Otherwise power loss may leave a file that was set lately empty, cut, or with zeros in it, on file systems that write names before
+/// Otherwise power loss may leave a recently written file empty, truncated or filled with zeros, on file systems that write names before
 /// bytes. A temporary file that a killed process left is removed by the first set of a process, one hour later or more.
 ///
 /// *Complexity.* O(size) for every call, whatever the number of files. Listing, clearing, and the first set of a process in a folder are

@@ -10,7 +10,7 @@ internal import VellumCore
 /// ```
 ///
 /// Every call blocks its thread for the file system, and may be made on any thread, concurrently with others: files are replaced whole.
-/// Of two concurrent writes for one key the one that ends last stays. Other processes may use the folder, and may remove it: the next
+/// If two writes of a key overlap, the one that ends last stays. Other processes may use the folder, and may remove it: the next
 /// write makes it again.
 final class FolderFiles: Sendable {
     struct Configuration: Sendable {
