@@ -107,7 +107,7 @@ package struct OriginalCaches: Sendable {
     ///
     /// Waits until nobody imports: a batch of an import must not follow the removal.
     package func commit(
-        _ transaction: inout StoreTransaction, forgetting cache: String?, of file: DatabaseFile
+        _ transaction: StoreTransaction, forgetting cache: String?, of file: DatabaseFile
     ) throws(VellumError) {
         var transaction = transaction
         do {

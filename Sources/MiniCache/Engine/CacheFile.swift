@@ -58,7 +58,7 @@ final class CacheFile: Sendable {
         guard let originals = OriginalCaches(besides: url), let file = opened else { return try store.removeAll() }
         var transaction = StoreTransaction()
         transaction.removeAll(in: store)
-        try originals.commit(&transaction, forgetting: name, of: file)
+        try originals.commit(transaction, forgetting: name, of: file)
     }
 
     /// Whether the file is open or exists.
@@ -109,7 +109,7 @@ final class CacheFile: Sendable {
             stores.append(store)
         }
         if let originals = OriginalCaches(besides: url) {
-            try originals.commit(&transaction, forgetting: nil, of: file)
+            try originals.commit(transaction, forgetting: nil, of: file)
         } else {
             try transaction.commit()
         }
