@@ -78,7 +78,7 @@ struct VanishedFileTests {
     }
 
     /// Such an error says nothing of the disk.
-    @Test(arguments: [SQLiteError.lostTransaction.code, SQLiteError.cannotOpenCode, SQLiteError.corrupt])
+    @Test(arguments: [SQLiteError.lostTransaction.code, 14 /* SQLITE_CANTOPEN */, SQLiteError.corrupt])
     func anErrorOfTheSystemAfterTheFolderWasRemovedMeansThatTheFileVanished(_ number: Int32) throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")

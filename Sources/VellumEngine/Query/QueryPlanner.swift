@@ -11,10 +11,6 @@ internal import VellumCore
 struct QueryPlanner {
     private let columns: IndexColumns
 
-    init<Value>(_ catalog: IndexCatalog<Value>) {
-        self.init(catalog.columns)
-    }
-
     init(_ columns: IndexColumns) {
         self.columns = columns
     }

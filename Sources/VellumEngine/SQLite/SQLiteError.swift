@@ -20,7 +20,6 @@ package struct SQLiteError: Error, CustomStringConvertible {
     static let foundDamaged = SQLiteError(code: corrupt, message: "Damage was found when the file was last open.")
 
     static let misuse = SQLITE_MISUSE
-    static let cannotOpenCode = SQLITE_CANTOPEN
 
     static let full = SQLiteError(code: SQLITE_FULL, message: "The disk is full.")
 

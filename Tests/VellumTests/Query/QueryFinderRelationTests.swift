@@ -38,7 +38,7 @@ struct QueryFinderRelationTests {
     }
 
     @Test func operandsHaveTheFormOfTheIndex() throws {
-        let planner = QueryPlanner(try #require(try indexCatalog(of: Task.self)))
+        let planner = QueryPlanner(try #require(try indexCatalog(of: Task.self)).columns)
         let finder = QueryFinder<Task>().level(.isEqual(.high)).otherLevel(.isEqual(.high)).levels(.contains(with: .high))
 
         let plan = planner.plan(QueryDescription([.filter(.all(finder.conditions))]))
