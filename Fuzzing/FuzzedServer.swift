@@ -60,7 +60,7 @@ enum FuzzedServer {
         let near = NearCache<Int64>(capacity: capacity, trust: trust)
         near.fill(numbers[5], read, forKey: "key", ticket: near.ticket(forKey: "key"))
         _ = near.hit(forKey: "key")
-        if let old = near.old(forKey: "key") { _ = old.expires.advanced(byMilliseconds: numbers[5]) }
+        if let old = near.oldValue(forKey: "key") { _ = old.isWithin(numbers[5], at: WallInstant(rawValue: numbers[4])) }
     }
 
     static func records(_ input: Data) {
