@@ -61,11 +61,15 @@ let package = Package(
         // The faces.
         .target(
             name: "Vellum",
-            dependencies: ["CBORCoding", "ModelVersions", "Originals", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
+            dependencies: [
+                "CBORCoding", "ModelVersions", "Originals", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         .target(
             name: "MiniCache",
-            dependencies: ["CBORCoding", "ModelVersions", "Originals", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
+            dependencies: [
+                "CBORCoding", "ModelVersions", "Originals", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         .target(name: "Shallows", dependencies: ["VellumCore", .product(name: "Logging", package: "swift-log")]),
         .target(
@@ -152,7 +156,8 @@ let package = Package(
             path: "Tests/ParityTests/MainActor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         // Clocks, faults, counting codecs and temporary folders for tests.
-        .target(name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine"], path: "Tests/VellumTestSupport"),
+        .target(
+            name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine"], path: "Tests/VellumTestSupport"),
         // A database as SQLite alone sees it, for tests that look behind a store or damage it.
         .target(
             name: "RawDatabase", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Tests/RawDatabase"),
@@ -213,7 +218,8 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
         "VellumCoreTests": ["Memory/MemoryCacheConcurrencyTests.swift", "Memory/RecencyBufferTests.swift"],
         "VellumEngineTests": [
             "ArchiveRuleTests.swift", "DurabilityTests.swift", "FileSizeTests.swift", "ModelTests.swift", "RecencyTests.swift",
-            "Loading/LoadingModelTests.swift", "Loading/LoadingStampedeConcurrencyTests.swift", "Query/IndexBuildingTests.swift", "Query/IndexModelTests.swift",
+            "Loading/LoadingModelTests.swift", "Loading/LoadingStampedeConcurrencyTests.swift", "Query/IndexBuildingTests.swift",
+            "Query/IndexModelTests.swift",
             "Query/QueryConcurrencyTests.swift", "Sweep/SweepingConcurrencyTests.swift", "Versions/MigrationPassTests.swift",
         ],
         "VellumTests": ["Query/ArchiveStreamTests.swift", "Query/RelationTests.swift", "VersionOne/ImportTests.swift"],

@@ -86,7 +86,9 @@
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
             state.withLock { $0.server = "\(server)" }
             do throws(RemoteFailure) {
-                guard 1...65535 ~= server.port else { throw .refused("\(server) is not a valid address: the port must be between 1 and 65535.") }
+                guard 1...65535 ~= server.port else {
+                    throw .refused("\(server) is not a valid address: the port must be between 1 and 65535.")
+                }
                 try server.tls?.prepare()
             } catch {
                 close(error)
