@@ -29,7 +29,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
 
     /// Returns this storage in front of one that is only retrieved from: values are set to the front only.
     ///
-    /// See ``combined(with:)`` for retrieving. A miss of the front continues with the back; so does an unknown error of a user-supplied
+    /// See `combined(with:)` for retrieving. A miss of the front continues with the back; so does an unknown error of a user-supplied
     /// storage, which is reported, unless that storage is ``strict()``; a failure of a storage of this package stops.
     @inlinable
     public func backed<Back: ReadableStorageProtocol>(
@@ -41,7 +41,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
 
     /// Returns this storage, with every value also set to another: values are retrieved from the front only.
     ///
-    /// See ``combined(with:)`` for setting.
+    /// See `combined(with:)` for setting.
     @inlinable
     public func pushing<Back: WritableStorageProtocol>(
         to back: Back
@@ -76,7 +76,7 @@ extension ErasableStorage where Access == StorageKind.WriteOnly {
 extension ErasableStorage where Access == StorageKind.ReadWriteRemove {
     /// Returns this storage in front of another, both of which can remove: removing removes from both.
     ///
-    /// See ``combined(with:)`` for retrieving and setting. Every layer is asked to remove, even if one of them fails.
+    /// See `combined(with:)` for retrieving and setting. Every layer is asked to remove, even if one of them fails.
     @inlinable
     public func combined<Back: RemovableStorageProtocol>(
         with back: Back

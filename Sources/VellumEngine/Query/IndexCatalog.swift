@@ -78,6 +78,9 @@ public import VellumCore
 
     // MARK: Querying
 
+    /// Returns the number of the property's column.
+    package func column(of path: AnyKeyPath) -> Int? { columns.column(of: path) }
+
     /// Returns the index values of an object, or `nil` if one of them cannot be indexed.
     @usableFromInline package func values(of value: Value) -> IndexedValues? {
         var values = IndexedValues()

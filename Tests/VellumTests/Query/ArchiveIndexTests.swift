@@ -52,7 +52,7 @@ struct ArchiveIndexTests {
         note.pages = 7
 
         #expect(catalog.values(of: note)?.columns == [.integer(7), .integer(2), .text("")])
-        #expect(catalog.columns.column(of: \Note.pages) == 0)
+        #expect(catalog.column(of: \Note.pages) == 0)
     }
 
     @Test func aTypeWithoutDeclaredIndexesHasNone() throws {
