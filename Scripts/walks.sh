@@ -55,12 +55,14 @@ for number in 0..<count + 1 {
 }
 END
 
-swift build --package-path "$folder" -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >"$folder/log" 2>&1 || {
+"${SWIFT:-swift}" build --package-path "$folder" -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >"$folder/log" 2>&1 || {
     tail -n 20 "$folder/log"
     exit 1
 }
-client=$(swift build --package-path "$folder" --show-bin-path)/Walks
-tools=$(dirname "$(command -v llvm-cov || xcrun --find llvm-cov)")
+client=$("${SWIFT:-swift}" build --package-path "$folder" --show-bin-path)/Walks
+# Those of the toolchain: others do not read its profiles.
+tools=$(xcrun --find llvm-cov 2>/dev/null || readlink -f "$(command -v "${SWIFT:-swift}")")
+tools=$(dirname "$tools")
 counts() {
     LLVM_PROFILE_FILE=$folder/raw "$client" "$1" "$2" >/dev/null
     "$tools/llvm-profdata" merge -o "$folder/data" "$folder/raw"
@@ -72,5 +74,6 @@ for walk in record hit "disk hit" load retrieve query; do
     counts "$walk" 10 >"$folder/ten"
     counts "$walk" 20 >"$folder/twenty"
     join "$folder/ten" "$folder/twenty" | awk '$3 > $2 { print $1 }' >"$folder/files of $walk"
-    printf '%-10s %d files\n' "$walk" "$(wc -l <"$folder/files of $walk")"
+    printf '%-10s %d files, %d without the coder\n' "$walk" "$(wc -l <"$folder/files of $walk")" \
+        "$(grep -cv '^CBORCoding/' "$folder/files of $walk")"
 done
