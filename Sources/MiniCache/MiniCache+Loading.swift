@@ -176,7 +176,7 @@ private func map<Value>(
     { try await load().map(stored) }
 }
 
-/// What a handle makes of a loaded value, and what the store's values mean to it.
+/// The forms of a loaded value: how a handle stores it, and how it reads the store's values.
 private struct LoadedForms<Value: Codable>: Sendable {
     let coding: ValueCoding<Value>
     let keepsDecoded: Bool

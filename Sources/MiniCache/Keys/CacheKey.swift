@@ -121,7 +121,7 @@ package enum CacheKey {
         MiniCacheError(.notDecodable, "A key in the cache is not a \(type). A cache with another key type may have set it.", cause: cause)
     }
 
-    /// What a key of the engine contains.
+    /// The content of a key of the engine.
     private enum Content {
         case text(String)
         case integer(Int128)
