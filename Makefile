@@ -2,8 +2,8 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet bench-shared quick test test-shared server fleet lint format bench measure docs tsan asan crash faults damage \
-	fuzz soak bounded setup
+.PHONY: help demo demo-fleet bench-shared quick test test-shared server fleet lint format bench instructions measure docs tsan asan crash \
+	faults damage fuzz soak bounded setup
 
 # Prints the targets.
 help:
@@ -113,14 +113,20 @@ fuzz: setup
 # Checks the format and the structure of the sources.
 lint:
 	@python3 Scripts/check_structure.py
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared
 
 # Formats the sources.
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Shared
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared
+
+# Counts the instructions of ten works by callgrind, beside those that are checked in. UPDATE=1 writes them anew.
+instructions: setup
+	@sh Scripts/setup.sh valgrind valgrind valgrind
+	@$(SWIFT) build -c release --product Instructions
+	@python3 Scripts/instructions.py "$$($(SWIFT) build -c release --show-bin-path)/Instructions" $(if $(UPDATE),--update)
 
 # Compares with alternative libraries, in one run. Takes several minutes.
-bench: setup
+bench: instructions
 	@sh Scripts/setup.sh lmdb liblmdb-dev lmdb-devel || true
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 

@@ -104,6 +104,8 @@ let package = Package(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
+        // Ten works whose instructions are counted: `make instructions`.
+        .executableTarget(name: "Instructions", dependencies: ["Vellum", "MiniCache"], path: "Benchmarks/Instructions"),
 
         // Tests: one target for each of the sources, then queries against a model, shared caches, the seeds as clients see them, and
         // processes that are killed. Those from `QueryModelTests` on are not part of `make quick`.
@@ -209,12 +211,12 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
         "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
         "ScriptedDisk", "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
-        "ExchangeRates", "Fleet", "SharedBenchmark",
+        "ExchangeRates", "Fleet", "SharedBenchmark", "Instructions",
     ]
     package.targets.removeAll { left.contains($0.name) }
     // Random models, many threads, and what needs large files.
     let long = [
-        "CBORCodingTests": ["Malformed/MutationTests.swift"],
+        "CBORCodingTests": ["ContainerCalls/ContainerModelTests.swift", "Malformed/MutationTests.swift"],
         "VellumCoreTests": ["Memory/MemoryCacheConcurrencyTests.swift", "Memory/RecencyBufferTests.swift"],
         "VellumEngineTests": [
             "ArchiveRuleTests.swift", "DurabilityTests.swift", "FileSizeTests.swift", "ModelTests.swift", "RecencyTests.swift",
@@ -223,10 +225,11 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
             "Query/QueryConcurrencyTests.swift", "Sweep/SweepingConcurrencyTests.swift", "Versions/MigrationPassTests.swift",
         ],
         "VellumTests": ["Query/ArchiveStreamTests.swift", "Query/RelationTests.swift", "VersionOne/ImportTests.swift"],
+        "MiniCacheTests": ["MiniCacheModelTests.swift", "OriginalFileTests.swift"],
         "ShallowsTests": [
             "Concurrency/DepthTests.swift", "Concurrency/FaultConcurrencyTests.swift", "Concurrency/StackConcurrencyTests.swift",
             "Laws/AssociativityTests.swift", "Laws/RandomStackLawsTests.swift", "Storages/Disk/DiskPowerLossTests.swift",
-            "Storages/Disk/NthFailureTests.swift",
+            "Storages/Disk/FolderModelTests.swift", "Storages/Disk/NthFailureTests.swift",
         ],
     ]
     for target in package.targets { target.exclude += long[target.name] ?? [] }

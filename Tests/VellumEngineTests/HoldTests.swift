@@ -47,6 +47,7 @@ struct HoldTests {
         _ = try hold.store.value(forKey: "k")
         let other = try RawDatabase(setup.url)
         try other.execute("BEGIN IMMEDIATE")
+        _ = file.withWriter { $0.connection.busyHandler.milliseconds = 50 }
         let error = #expect(throws: VellumError.self) { try hold.close() }
         #expect(error?.code == .busy)
         #expect(!hold.mark.isClosed)

@@ -14,7 +14,7 @@ package final class Connection {
     private let frames: UnsafeMutablePointer<Int32>
     /// The error that every statement throws, if the connection may not be used.
     var refusal: SQLiteError?
-    private let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
+    let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
 
     private let forkGuard = ForkGuard()
 

@@ -1,0 +1,142 @@
+import Foundation
+import MiniCache
+import Vellum
+
+/// What ``measuredWork()`` runs: no argument of it, so that it is specialised for no caller.
+nonisolated(unsafe) private var work: () throws -> Void = {}
+
+/// Callgrind collects while this function runs, which it finds by its name, and writes what it collected at its end.
+@_silgen_name("vellum_measured")
+@inline(never)
+private func measuredWork() throws { try work() }
+
+/// What works of README's examples take on the calling thread, one after another, for `Scripts/instructions.py`.
+@main
+struct Instructions {
+    private static let people = 3000
+    private static let towns = 1000
+
+    static func main() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "instructions-\(UUID().uuidString)")
+        defer { remove(folder) }
+        try measureArchive(folder)
+        try measureBulk()
+        try measureQueries(folder)
+        try measureCache(folder)
+    }
+
+    private static func measured(_ name: StaticString, calls: Int, _ body: @escaping () throws -> Void) throws {
+        print("\(name) \(calls)")
+        work = body
+        try measuredWork()
+    }
+
+    private static func measureArchive(_ folder: URL) throws {
+        let factory = ArchivesFactory(directory: folder)
+        let store = try factory.store(for: Person.self, memoryLimit: .unlimited, diskLimit: .unlimited)
+        let keys = shuffled(people).map { Person($0).id }
+        try store.record(contentsOf: (0..<people).map { Person($0) })
+        for key in keys { _ = try store.access(archiveWithKey: key) }
+        try measured("hit", calls: keys.count) { for key in keys { _ = try store.access(archiveWithKey: key) } }
+
+        let new = (0..<1000).map { Person(people + $0) }
+        try store.record(new[0])
+        try measured("record new", calls: new.count - 1) { for person in new.dropFirst() { try store.record(person) } }
+        let longer = shuffled(people).prefix(1000).map { Person($0, longerBy: 3) }
+        try measured("record over", calls: longer.count) { for person in longer { try store.record(person) } }
+
+        try factory.close()
+
+        // Opened again, so that memory has nothing.
+        let other = ArchivesFactory(directory: folder)
+        let onDisk = try other.store(for: Person.self, memoryLimit: 1.byte, diskLimit: .unlimited)
+        for key in keys.prefix(100) { _ = try onDisk.access(archiveWithKey: key) }
+        let few = keys.suffix(1000)
+        try measured("disk hit", calls: few.count) { for key in few { _ = try onDisk.access(archiveWithKey: key) } }
+        try other.close()
+    }
+
+    /// In the file of all programs without a factory of their own.
+    private static func measureBulk() throws {
+        let manager = try ArchiveManager<Person>(maxMemorySize: 1.gigaByte, maxDiskSize: 1.gigaByte)
+        manager.insert(all: (0..<people).map { Person($0) })
+        let new = (0..<1000).map { Person(people + $0) }
+        try measured("bulk new", calls: new.count) { manager.insert(all: new) }
+        let longer = shuffled(people).prefix(1000).map { Person($0, longerBy: 3) }
+        try measured("bulk over", calls: longer.count) { manager.insert(all: longer) }
+    }
+
+    private static func measureQueries(_ folder: URL) throws {
+        let factory = ArchivesFactory(directory: folder)
+        let store = try factory.store(for: Town.self, memoryLimit: .unlimited, diskLimit: .unlimited)
+        try store.record(contentsOf: (0..<towns).map { Town(id: "town-\($0)", people: $0, score: Double($0)) })
+        let numbers = Array(shuffled(towns).prefix(100))
+        for number in numbers.prefix(5) { _ = try one(number, store) + [try count(number, store)] }
+        try measured("query for one", calls: numbers.count) { for number in numbers { _ = try one(number, store) } }
+        try measured("count", calls: numbers.count) { for number in numbers { _ = try count(number, store) } }
+        try measured("filter, each row", calls: 5 * towns) {
+            for _ in 0..<5 {
+                _ = try store.fetch(where: #Predicate { $0.score >= 900 }, sortedBy: [SortDescriptor(\.score, order: .reverse)], limit: 10)
+            }
+        }
+        try factory.close()
+    }
+
+    private static func one(_ number: Int, _ store: ArchiveStore<Town>) throws -> [Int] {
+        try store.fetch(where: #Predicate { $0.people == number }).map(\.people)
+    }
+
+    /// Of one object in ten.
+    private static func count(_ number: Int, _ store: ArchiveStore<Town>) throws -> Int {
+        let (low, high) = (number, number + towns / 10)
+        return try store.count(where: #Predicate { $0.people >= low && $0.people < high })
+    }
+
+    private static func measureCache(_ folder: URL) throws {
+        let manager = MiniCacheManager(name: "cache", directory: folder)
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1), memoryLimit: 1.byte, diskLimit: .unlimited)
+        let keys = shuffled(1000).map { "key-\($0)" }
+        for key in keys { try cache.set(0, forKey: key) }
+        try measured("cache set", calls: keys.count) { for key in keys { try cache.set(key.count, forKey: key) } }
+        try measured("cache get", calls: keys.count) { for key in keys { _ = try cache.value(forKey: key) } }
+        try manager.close()
+    }
+
+    /// The numbers below `count`, each once, in the same order in every run.
+    private static func shuffled(_ count: Int) -> [Int] { (0..<count).map { ($0 * 7919) % count } }
+
+    private static func remove(_ folder: URL) {
+        do {
+            try FileManager.default.removeItem(at: folder)
+        } catch {
+            print("\(folder.path) was not removed: \(error)")
+        }
+    }
+}
+
+/// Six fields.
+struct Person: ArchiveCodable, Sendable {
+    static var archiveName: String { "people" }
+    var primaryKey: String { id }
+    var id: String
+    var name: String
+    var city: String
+    var age: Int
+    var score: Double
+    var isActive: Bool
+
+    init(_ number: Int, longerBy extra: Int = 0) {
+        (id, name, age, score) = ("person-\(number)", "Name \(number) of many", number % 90, Double(number))
+        (city, isActive) = ("City \(number % 100)" + String(repeating: "x", count: extra), number % 2 == 0)
+    }
+}
+
+struct Town: ArchiveCodable, IndexedArchivable, Sendable {
+    static var archiveName: String { "towns" }
+    static var archiveIndexes: [ArchiveIndex<Town>] { [.index(\.people)] }
+    var primaryKey: String { id }
+    var id: String
+    var people: Int
+    var score: Double
+}
