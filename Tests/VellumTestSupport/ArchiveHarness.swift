@@ -9,7 +9,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     package let archive: DiskArchive
     package let clock: ManualClock
     private let state = Locked(State())
-    private let uses = UseClock()
+    private let uses = Locked(UseStamps(number: 0, count: 1))
 
     private struct State {
         var uses: [Int64: UseStamp] = [:]
@@ -76,13 +76,13 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     }
 
     /// A stamp for an access that happens now.
-    package func stamp() -> UseStamp { uses.stamp(at: clock.now) }
+    package func stamp() -> UseStamp { uses.withLock { $0.next(at: clock.now) } }
 
     // MARK: DiskArchiveDelegate
 
     package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { state.withLock { $0.uses[entryID] } }
 
-    package func raiseStamp(to stamp: UseStamp) { uses.raise(to: stamp) }
+    package func raiseStamp(to stamp: UseStamp) { uses.withLock { $0.raise(to: stamp) } }
 
     package func takeTouches(limit: Int) -> [Touch] { [] }
 

@@ -22,28 +22,27 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     public let storageName = LRUStorage.name
     /// How long a value is valid.
     public let expiration: Expiration
-    @usableFromInline let parts: Parts<Part>
-    @usableFromInline let limit: Locked<Capacity>
+    @usableFromInline let contents: ReadMostly<Contents, UseStamps>
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
-    /// The values whose keys have some of the hashes.
     @usableFromInline
-    struct Part: CachePart {
+    struct Contents: ~Copyable, Sendable {
         @usableFromInline var list = LRUList<Key, Value, Validity>()
+        @usableFromInline var capacity: Capacity
+
+        init(capacity: Capacity) { self.capacity = capacity }
 
         @inlinable
-        init() {}
-
-        @inlinable var usage: StorageUsage { StorageUsage(entries: list.count, bytes: list.totalCost) }
-
-        @inlinable
-        mutating func oldestUse() -> UseStamp? { list.oldest()?.stamp }
-
-        @inlinable
-        func isValid(_ slot: Int32, at now: WallInstant) -> Bool {
+        borrowing func isValid(_ slot: Int32, at now: WallInstant) -> Bool {
             list[metadataOf: slot].contains(now, EntryKey(""), lastUse: list.stamp(of: slot))
         }
+
+        @inlinable var isOverCapacity: Bool {
+            list.totalCost > min(capacity.bytes, LRUStorage.greatestSum) || list.count > capacity.entries
+        }
+
+        @inlinable var usage: StorageUsage { StorageUsage(entries: list.count, bytes: list.totalCost) }
     }
 
     /// Creates a storage of at most `maxCount` values.
@@ -73,8 +72,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     public init(
         capacity: Capacity, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
     ) {
-        parts = Parts { Part() }
-        limit = Locked(capacity)
+        contents = ReadMostly(Contents(capacity: capacity)) { UseStamps(number: $0, count: $1) }
         self.expiration = expiration
         self.clock = clock
         self.size = size
@@ -122,12 +120,16 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     @inlinable
     func value(forKey key: Key) -> Value? {
-        let now = clock.now()
-        let (value, isExpired) = parts.withLock(index(of: key)) { part -> (Value?, Bool) in
-            guard let slot = part.list.slot(of: key) else { return (nil, false) }
-            guard part.isValid(slot, at: now) else { return (nil, true) }
-            part.list.use(slot, parts.clock.stamp(at: now))
-            return (part.list.payload(slot), false)
+        let (now, hash) = (clock.now(), Self.hash(key))
+        var isExpired = false
+        let value = contents.read { contents, stamps -> Value? in
+            guard let slot = contents.pointee.list.slot(of: key, hash: hash) else { return nil }
+            guard contents.pointee.isValid(slot, at: now) else {
+                isExpired = true
+                return nil
+            }
+            _ = contents.pointee.list.use(slot, stamps.next(at: now), marksDirty: false)
+            return contents.pointee.list.payload(slot)
         }
         if isExpired { removeExpired(key, at: now) }
         return value
@@ -135,62 +137,81 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     @usableFromInline
     func removeExpired(_ key: Key, at now: WallInstant) {
-        let gone = parts.update(index(of: key)) { part -> Value? in
-            guard let slot = part.list.slot(of: key), !part.isValid(slot, at: now) else { return nil }
-            return part.list.remove(key)?.payload
+        changing { contents, _, gone in
+            guard let slot = contents.list.slot(of: key, hash: Self.hash(key)), !contents.isValid(slot, at: now) else { return }
+            if let old = contents.list.remove(slot) { gone.append(old.payload) }
         }
-        withExtendedLifetime(gone) {}
     }
 
     @inlinable
     func insert(_ value: Value, forKey key: Key) {
-        let (bytes, now) = (max(0, size(value)), clock.now())
+        let (bytes, now, hash) = (max(0, size(value)), clock.now(), Self.hash(key))
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
-        let capacity = capacity
-        // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
-        guard bytes <= capacity.bytes, key == key else { return removeValue(forKey: key) }
-        let cost = min(bytes, Self.greatestSum)
-        let old = parts.update(index(of: key)) { part in
-            let stamp = parts.clock.stamp(at: now)
-            return part.list.insert(.init(payload: value, cost: cost, stamp: stamp, metadata: validity), forKey: key).old?.payload
+        changing { contents, stamps, gone in
+            // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
+            guard bytes <= contents.capacity.bytes, key == key else {
+                if let old = contents.list.remove(key, hash: hash) { gone.append(old.payload) }
+                return
+            }
+            let item = LRUList<Key, Value, Validity>.Item(
+                payload: value, cost: min(bytes, Self.greatestSum), stamp: stamps.next(at: now), metadata: validity)
+            if let old = contents.list.insert(item, forKey: key, hash: hash).old { gone.append(old.payload) }
         }
-        withExtendedLifetime(old) {}
-        evict(beyond: capacity)
     }
 
     @inlinable
     func removeValue(forKey key: Key) {
-        let gone = parts.update(index(of: key)) { $0.list.remove(key)?.payload }
-        withExtendedLifetime(gone) {}
+        changing { contents, _, gone in
+            if let old = contents.list.remove(key, hash: Self.hash(key)) { gone.append(old.payload) }
+        }
     }
 
     @usableFromInline
     func removeValues() {
-        var gone: [Value] = []
-        parts.updateAll { gone += $0.list.removeAll() }
-        withExtendedLifetime(gone) {}
+        changing { contents, _, gone in gone += contents.list.removeAll() }
     }
-
-    @inlinable
-    func index(of key: Key) -> Int { parts.index(ofHash: UInt64(truncatingIfNeeded: key.hashValue)) }
 
     /// Eight terabytes: what a value or all values count at most, so that the sum does not overflow.
     @inlinable static var greatestSum: Int { .max >> 20 }
 
     @inlinable
-    func evict(beyond capacity: Capacity) {
-        let bytes = min(capacity.bytes, Self.greatestSum)
-        evict { $0.bytes > bytes || $0.entries > capacity.entries }
+    static func hash(_ key: Key) -> UInt64 { UInt64(truncatingIfNeeded: key.hashValue) }
+
+    /// Changes the contents, and evicts what exceeds the limit then. Values that leave are released outside the lock.
+    @inlinable
+    func changing(_ change: (inout Contents, AllNotes<UseStamps>, inout [Value]) -> Void) {
+        var gone: [Value] = []
+        let isOver = contents.write { contents, stamps in
+            change(&contents, stamps, &gone)
+            stamps.align()
+            return contents.isOverCapacity
+        }
+        if isOver { evict(&gone) { $0.isOverCapacity } }
+        withExtendedLifetime(gone) {}
     }
 
-    @inlinable
-    func evict(while isOver: (StorageUsage) -> Bool) {
-        var gone: [Value] = []
-        parts.evict {
-            isOver(parts.usage)
-        } _: { part in
-            if let key = part.list.oldest()?.key, let item = part.list.remove(key) { gone.append(item.payload) }
+    /// Evicts a few values at a time, so that no reader waits for long.
+    @usableFromInline
+    func evict(_ gone: inout [Value], while isOver: (borrowing Contents) -> Bool) {
+        var isDone = false
+        while !isDone {
+            isDone = contents.write { contents, _ in
+                var steps = 64
+                for _ in 0..<64 {
+                    guard isOver(contents), contents.list.count > 0 else { return true }
+                    guard let oldest = contents.list.oldest(steps: &steps), let old = contents.list.remove(oldest.slot) else {
+                        return false
+                    }
+                    gone.append(old.payload)
+                }
+                return false
+            }
         }
+    }
+
+    fileprivate func trim(while isOver: (borrowing Contents) -> Bool) {
+        var gone: [Value] = []
+        evict(&gone, while: isOver)
         withExtendedLifetime(gone) {}
     }
 }
@@ -206,20 +227,17 @@ extension LRUStorage where Value == Data {
 
 extension LRUStorage {
     /// The number of values and the sum of their sizes, including expired values that were not retrieved since.
-    public var totals: StorageUsage { parts.usage }
+    public var totals: StorageUsage { contents.read { contents, _ in contents.pointee.usage } }
 
     /// The limits. Setting them evicts the least recently used values beyond them.
     public var capacity: Capacity {
-        @inlinable get { limit.withLock { $0 } }
-        set {
-            limit.withLock { $0 = newValue }
-            evict(beyond: newValue)
-        }
+        get { contents.read { contents, _ in contents.pointee.capacity } }
+        set { changing { contents, _, _ in contents.capacity = newValue } }
     }
 
     /// Evicts the least recently used values until their sizes sum up to at most `size`.
-    public func trim(toBytes size: DataSize) { evict { $0.bytes > max(0, size.bytes) } }
+    public func trim(toBytes size: DataSize) { trim { $0.list.totalCost > max(0, size.bytes) } }
 
     /// Evicts the least recently used values until at most `count` are left.
-    public func trim(toCount count: Int) { evict { $0.entries > max(0, count) } }
+    public func trim(toCount count: Int) { trim { $0.list.count > max(0, count) } }
 }

@@ -17,7 +17,7 @@ public import VellumCore
 public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
     /// `memory-storage-` and the types of keys and values.
     public let storageName = "memory-storage-\(Key.self):\(Value.self)"
-    @usableFromInline let contents: ReadMostly<Contents>
+    @usableFromInline let contents: ReadMostly<Contents, Void>
 
     /// Not copyable, so that a reader does not retain the dictionary: its count of references is a line of memory that every other reader would
     /// have to wait for.
@@ -40,11 +40,11 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     ///
     /// Reading and then writing is not atomic: use ``ErasableStorage/update(forKey:_:completion:)`` where others change the values, too.
     public var storage: [Key: Value] {
-        get { contents.read { $0.pointee.values } }
+        get { contents.read { contents, _ in contents.pointee.values } }
         set {
             // Released outside the lock, because values may run code when they are released.
             var old = newValue
-            contents.write { swap(&$0.values, &old) }
+            contents.write { contents, _ in swap(&contents.values, &old) }
         }
     }
 
@@ -63,7 +63,9 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
 
     @inlinable
     func found(_ key: Key) -> Reply<Value> {
-        guard let value = contents.read({ $0.pointee.value(forKey: key) }) else { return .failure(.missed(key, storageName)) }
+        guard let value = contents.read({ contents, _ in contents.pointee.value(forKey: key) }) else {
+            return .failure(.missed(key, storageName))
+        }
         return .success(value)
     }
 
@@ -73,7 +75,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     @preconcurrency
     @inlinable
     public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
-        if let value = contents.read({ $0.pointee.value(forKey: key) }) {
+        if let value = contents.read({ contents, _ in contents.pointee.value(forKey: key) }) {
             completion(.success(value))
         } else {
             completion(.failure(MemoryStorageError.noValue))
@@ -91,7 +93,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     @inlinable
     func replace(_ value: Value?, _ key: Key) {
         var old = value
-        contents.write { swap(&$0.values[key], &old) }
+        contents.write { contents, _ in swap(&contents.values[key], &old) }
         withExtendedLifetime(old) {}  // Released outside the lock.
     }
 }

@@ -1,14 +1,19 @@
-/// Entries and the order in which they were used: a dictionary of indices into arrays.
+public import Synchronization
+
+/// Entries and the order in which they were used: a table of hashes that leads to places in one piece of memory.
 ///
-/// A value type without a lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that
-/// the owner releases them outside its lock.
+/// It has no lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that the owner releases
+/// them outside its lock. Reading and ``use(_:_:)`` are safe on several threads while nobody changes the list: a use changes nothing but one
+/// word of the entry.
 ///
-/// A use changes nothing but the entry's stamp. The order is found when an entry has to go: see ``UseOrder``. So a hit touches no other entry,
-/// and a list that never evicts keeps no order at all.
+/// The order is found when an entry has to go: see ``UseOrder``. So a hit touches no other entry, and a list that never evicts keeps no order at
+/// all.
+///
+/// The owner passes the hash of each key, of which the upper half is used. Equality is decided by the keys.
 ///
 /// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline
-package struct LRUList<Key: Hashable, Payload, Metadata> {
+package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     /// An entry: its payload, its cost toward a limit, its last use, and metadata that the owner reads without touching the payload.
     @frozen
     @usableFromInline
@@ -16,13 +21,16 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
         @usableFromInline package var payload: Payload
         @usableFromInline package var cost: Int
         @usableFromInline package var stamp: UseStamp
+        /// Whether the last use has yet to be written to the disk.
+        @usableFromInline package var isDirty: Bool
         @usableFromInline package var metadata: Metadata
 
         @inlinable
-        package init(payload: Payload, cost: Int, stamp: UseStamp, metadata: Metadata) {
+        package init(payload: Payload, cost: Int, stamp: UseStamp, isDirty: Bool = false, metadata: Metadata) {
             self.payload = payload
             self.cost = cost
             self.stamp = stamp
+            self.isDirty = isDirty
             self.metadata = metadata
         }
     }
@@ -30,132 +38,199 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
     /// The index of an entry, valid while the entry is in the list.
     @usableFromInline package typealias Slot = Int32
 
-    /// A place for an entry. Where threads hit, its fields are read one by one, so that only a payload that is returned is retained.
-    @usableFromInline package struct Place {
-        /// The cost; of a free slot the next free one.
-        @usableFromInline package var cost: Int
-        @usableFromInline package var stamp: UseStamp
-        /// Of a free slot, that of its last entry.
-        @usableFromInline package var metadata: Metadata
-        /// `nil` in a free slot, as the key is.
-        @usableFromInline package var payload: Payload?
-        @usableFromInline package var key: Key?
+    /// A place for an entry. Its fields are read one by one, so that only a payload that is returned is retained.
+    @usableFromInline
+    struct Place: ~Copyable {
+        /// `nil` in a free place, as the payload is.
+        @usableFromInline var key: Key?
+        @usableFromInline let lastUse: Atomic<UInt64>
+        @usableFromInline var payload: Payload?
+        /// Of a free place, that of its last entry.
+        @usableFromInline var metadata: Metadata
+        /// The cost; of a free place the next free one.
+        @usableFromInline var cost: Int
+        /// Where the table leads to the place.
+        @usableFromInline var tag: UInt32
         /// Whether ``order`` has the slot.
-        @usableFromInline package var isOrdered = false
+        @usableFromInline var isOrdered = false
 
         @inlinable
-        init(_ item: Item, _ key: Key) {
-            (cost, stamp, metadata) = (item.cost, item.stamp, item.metadata)
-            (payload, self.key) = (item.payload, key)
+        init(_ item: Item, _ key: Key, _ tag: UInt32) {
+            self.key = key
+            lastUse = Atomic(LastUse(item.stamp, isDirty: item.isDirty).word)
+            (payload, metadata, cost, self.tag) = (item.payload, item.metadata, item.cost, tag)
         }
-
-        @inlinable var item: Item? { payload.map { Item(payload: $0, cost: cost, stamp: stamp, metadata: metadata) } }
 
         @inlinable
         mutating func set(_ item: Item) {
-            (cost, stamp, metadata) = (item.cost, item.stamp, item.metadata)
-            payload = item.payload
+            lastUse.store(LastUse(item.stamp, isDirty: item.isDirty).word, ordering: .relaxed)
+            (payload, metadata, cost) = (item.payload, item.metadata, item.cost)
         }
+
+        @inlinable var item: Item? {
+            payload.map { Item(payload: $0, cost: cost, stamp: use.stamp, isDirty: use.isDirty, metadata: metadata) }
+        }
+
+        @inlinable var use: LastUse { LastUse(word: lastUse.load(ordering: .relaxed)) }
     }
 
-    @usableFromInline package var slots: [Key: Slot] = [:]
-    @usableFromInline package var places: ContiguousArray<Place> = []
-    /// The head of the list of free slots; -1 ends the list.
-    @usableFromInline package var firstFree: Slot = -1
-    /// The order of the slots; `nil` until an entry has to go.
-    @usableFromInline package var order: UseOrder?
+    /// The stamp of a last use, with a bit that says whether it is dirty.
+    @frozen
+    @usableFromInline
+    struct LastUse {
+        @usableFromInline var word: UInt64
 
+        @inlinable static var dirty: UInt64 { 1 << 63 }
+
+        @inlinable
+        init(word: UInt64) { self.word = word }
+
+        @inlinable
+        init(_ stamp: UseStamp, isDirty: Bool) {
+            word = UInt64(bitPattern: stamp.rawValue) & ~Self.dirty | (isDirty ? Self.dirty : 0)
+        }
+
+        @inlinable var stamp: UseStamp { UseStamp(rawValue: Int64(bitPattern: word & ~Self.dirty)) }
+        @inlinable var isDirty: Bool { word & Self.dirty != 0 }
+    }
+
+    /// Leads from tags to places: the tag in the upper half of a word, the slot plus one in the lower. Zero is free. Collisions are in the words
+    /// that follow.
+    @usableFromInline var table: UnsafeMutablePointer<UInt64>
+    @usableFromInline var mask: Int
+    @usableFromInline var places: UnsafeMutablePointer<Place>
+    @usableFromInline var capacity: Int
+    /// The number of places that hold an entry or held one.
+    @usableFromInline var placeCount = 0
+    /// The head of the list of free places; -1 ends the list.
+    @usableFromInline var firstFree: Slot = -1
+    /// The order of the slots; `nil` until an entry has to go.
+    @usableFromInline var order: UseOrder?
+
+    @usableFromInline package var count = 0
     /// The sum of the costs.
     @usableFromInline package var totalCost = 0
 
-    @usableFromInline package init() {}
+    @usableFromInline package init() {
+        (mask, capacity) = (15, 8)
+        table = .allocate(capacity: mask + 1)
+        table.initialize(repeating: 0, count: mask + 1)
+        places = .allocate(capacity: capacity)
+    }
 
-    @inlinable
-    package var count: Int { slots.count }
+    deinit {
+        places.deinitialize(count: placeCount)
+        places.deallocate()
+        table.deallocate()
+    }
 
     // MARK: Reading
 
     @inlinable
-    package func slot(of key: Key) -> Slot? { slots[key] }
+    static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
 
     @inlinable
-    package subscript(metadataOf slot: Slot) -> Metadata {
-        get { places[Int(slot)].metadata }
-        _modify { yield &places[Int(slot)].metadata }
-    }
-
-    @inlinable
-    package func stamp(of slot: Slot) -> UseStamp { places[Int(slot)].stamp }
-
-    @inlinable
-    package func payload(_ slot: Slot) -> Payload? { places[Int(slot)].payload }
-
-    /// Returns the entry under the key without moving it.
-    @inlinable
-    package func peek(_ key: Key) -> Item? { slots[key].flatMap(item) }
-
-    @inlinable
-    package func item(_ slot: Slot) -> Item? { places[Int(slot)].item }
-
-    /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
-    @usableFromInline package func newest(
-        _ limit: Int = .max, where isIncluded: (Metadata) -> Bool = { _ in true }
-    ) -> [(key: Key, item: Item)] {
-        let found = places.indices.filter { places[$0].key != nil && isIncluded(places[$0].metadata) }
-        return found.sorted { places[$0].stamp > places[$1].stamp }.prefix(limit).compactMap { slot in
-            guard let key = places[slot].key, let item = places[slot].item else { return nil }
-            return (key, item)
-        }
-    }
-
-    /// Returns the least recently used entry; `nil` if the list is empty.
-    ///
-    /// - Complexity: O(log n) for each entry that was used since it was last looked at, and O(n) for the first call.
-    @inlinable
-    package mutating func oldest() -> (key: Key, stamp: UseStamp)? {
-        if order == nil { arrange() }
-        while let (slot, stamp) = order?.first {
-            guard let key = places[Int(slot)].key else {
-                places[Int(slot)].isOrdered = false
-                order?.removeFirst()
-                continue
+    package borrowing func slot(of key: Key, hash: UInt64) -> Slot? {
+        let tag = Self.tag(hash)
+        var index = Int(tag) & mask
+        while table[index] != 0 {
+            if UInt32(truncatingIfNeeded: table[index] >> 32) == tag {
+                let slot = Int(UInt32(truncatingIfNeeded: table[index])) - 1
+                if places[slot].key == key { return Slot(slot) }
             }
-            if places[Int(slot)].stamp <= stamp { return (key, stamp) }
-            order?.delayFirst(until: places[Int(slot)].stamp)
+            index = (index + 1) & mask
         }
         return nil
     }
 
-    @usableFromInline
-    mutating func arrange() {
-        var stamps: [(Slot, UseStamp)] = []
-        stamps.reserveCapacity(count)
-        for slot in places.indices where places[slot].key != nil {
-            places[slot].isOrdered = true
-            stamps.append((Slot(slot), places[slot].stamp))
+    /// The keys whose hashes have this tag: usually one at most.
+    package borrowing func keys(hash: UInt64) -> [Key] {
+        let tag = Self.tag(hash)
+        var index = Int(tag) & mask
+        var keys: [Key] = []
+        while table[index] != 0 {
+            if UInt32(truncatingIfNeeded: table[index] >> 32) == tag {
+                if let key = places[Int(UInt32(truncatingIfNeeded: table[index])) - 1].key { keys.append(key) }
+            }
+            index = (index + 1) & mask
         }
-        order = UseOrder(stamps)
+        return keys
+    }
+
+    @inlinable
+    package subscript(metadataOf slot: Slot) -> Metadata {
+        get { places[Int(slot)].metadata }
+        set { places[Int(slot)].metadata = newValue }
+    }
+
+    @inlinable
+    package borrowing func stamp(of slot: Slot) -> UseStamp { places[Int(slot)].use.stamp }
+
+    /// Whether the place holds an entry whose last use is dirty.
+    @inlinable
+    package borrowing func isDirty(_ slot: Slot) -> Bool { slot < placeCount && places[Int(slot)].use.isDirty }
+
+    /// The slots of the entries whose last uses are dirty. O(n).
+    package borrowing func dirtySlots() -> [Slot] { (0..<placeCount).filter { places[$0].use.isDirty }.map(Slot.init) }
+
+    @inlinable
+    package borrowing func key(_ slot: Slot) -> Key? { places[Int(slot)].key }
+
+    @inlinable
+    package borrowing func payload(_ slot: Slot) -> Payload? { places[Int(slot)].payload }
+
+    @inlinable
+    package borrowing func item(_ slot: Slot) -> Item? { places[Int(slot)].item }
+
+    /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
+    @usableFromInline package borrowing func newest(
+        _ limit: Int = .max, where isIncluded: (Metadata) -> Bool = { _ in true }
+    ) -> [(key: Key, item: Item)] {
+        var found: [(key: Key, item: Item)] = []
+        for slot in 0..<placeCount {
+            guard let key = places[slot].key, isIncluded(places[slot].metadata), let item = places[slot].item else { continue }
+            found.append((key, item))
+        }
+        return Array(found.sorted { $0.item.stamp > $1.item.stamp }.prefix(limit))
+    }
+
+    // MARK: Using
+
+    /// Makes the stamp the last use of the entry, unless it has a later one, and dirty if `marksDirty`. Safe beside other readers and uses.
+    ///
+    /// - Returns: Whether the last use is dirty now and was not before.
+    @inlinable
+    package borrowing func use(_ slot: Slot, _ stamp: UseStamp, marksDirty: Bool) -> Bool {
+        var old = places[Int(slot)].use
+        while true {
+            let new = LastUse(max(stamp, old.stamp), isDirty: old.isDirty || marksDirty)
+            let (isDone, found) = places[Int(slot)].lastUse.weakCompareExchange(expected: old.word, desired: new.word, ordering: .relaxed)
+            if isDone { return new.isDirty && !old.isDirty }
+            old = LastUse(word: found)
+        }
     }
 
     // MARK: Changing
 
-    /// Makes the stamp the last use of the entry.
     @inlinable
-    package mutating func use(_ slot: Slot, _ stamp: UseStamp) { places[Int(slot)].stamp = stamp }
+    package mutating func setDirty(_ slot: Slot, _ isDirty: Bool) {
+        places[Int(slot)].lastUse.store(LastUse(stamp(of: slot), isDirty: isDirty).word, ordering: .relaxed)
+    }
 
     /// Inserts the entry, replacing the entry of the same key. Returns its slot and the replaced entry.
     @inlinable
     @discardableResult
-    package mutating func insert(_ item: Item, forKey key: Key) -> (slot: Slot, old: Item?) {
+    package mutating func insert(_ item: Item, forKey key: Key, hash: UInt64) -> (slot: Slot, old: Item?) {
         totalCost += item.cost
-        if let slot = slots[key] {
+        if let slot = slot(of: key, hash: hash) {
             let old = self.item(slot)
             totalCost -= places[Int(slot)].cost
             places[Int(slot)].set(item)
             return (slot, old)
         }
-        let slot = takeSlot(key, item)
-        slots[key] = slot
+        let slot = takeSlot(item, key, Self.tag(hash))
+        count += 1
+        if 4 * count > 3 * (mask + 1) { growTable() } else { enter(slot) }
         if order != nil, !places[Int(slot)].isOrdered {
             places[Int(slot)].isOrdered = true
             order?.insert(slot, item.stamp)
@@ -165,62 +240,153 @@ package struct LRUList<Key: Hashable, Payload, Metadata> {
 
     /// Removes the entry and returns it.
     @inlinable
-    package mutating func remove(_ key: Key) -> Item? {
-        guard let slot = slots.removeValue(forKey: key) else { return nil }
-        let item = item(slot)
-        totalCost -= places[Int(slot)].cost
+    package mutating func remove(_ key: Key, hash: UInt64) -> Item? { slot(of: key, hash: hash).flatMap { remove($0) } }
+
+    /// Removes the entry and returns it.
+    @inlinable
+    package mutating func remove(_ slot: Slot) -> Item? {
+        guard let item = item(slot) else { return nil }
+        leave(slot)
+        count -= 1
+        totalCost -= item.cost
         (places[Int(slot)].payload, places[Int(slot)].key) = (nil, nil)
+        setDirty(slot, false)
         places[Int(slot)].cost = Int(firstFree)
         firstFree = slot
         return item
     }
 
-    /// Replaces the payload under the key with another form of the same value.
-    @usableFromInline package mutating func exchange(_ key: Key, _ replacement: (Payload) -> Payload?) {
-        guard let slot = slots[key], let payload = places[Int(slot)].payload, let new = replacement(payload) else { return }
+    /// Replaces the payload of an entry with another form of the same value.
+    @usableFromInline package mutating func exchange(_ slot: Slot, _ replacement: (Payload) -> Payload?) {
+        guard let payload = places[Int(slot)].payload, let new = replacement(payload) else { return }
         places[Int(slot)].payload = new
     }
 
     /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     @usableFromInline package mutating func removeAll() -> [Payload] {
-        let all = places.compactMap(\.payload)
+        let all = (0..<placeCount).compactMap { places[$0].payload }
         self = LRUList()
         return all
     }
 
+    // MARK: Finding the oldest
+
+    /// Returns the least recently used entry; `nil` if the list is empty, or if the search has taken `steps`: then it goes on with the next call.
+    ///
+    /// - Complexity: O(log n) for each entry that was used since it was last looked at, `steps` at most, and O(n) for the first call.
     @inlinable
-    mutating func takeSlot(_ key: Key, _ item: Item) -> Slot {
+    package mutating func oldest(steps: inout Int) -> (slot: Slot, stamp: UseStamp)? {
+        if order == nil { arrange() }
+        while let (slot, stamp) = order?.first {
+            guard places[Int(slot)].key != nil else {
+                places[Int(slot)].isOrdered = false
+                order?.removeFirst()
+                continue
+            }
+            let last = self.stamp(of: slot)
+            if last <= stamp { return (slot, stamp) }
+            guard steps > 0 else { return nil }
+            steps -= 1
+            order?.delayFirst(until: last)
+        }
+        return nil
+    }
+
+    @inlinable
+    mutating func arrange() {
+        var stamps: [(Slot, UseStamp)] = []
+        stamps.reserveCapacity(count)
+        for slot in 0..<placeCount where places[slot].key != nil {
+            places[slot].isOrdered = true
+            stamps.append((Slot(slot), places[slot].use.stamp))
+        }
+        order = UseOrder(stamps)
+    }
+
+    // MARK: The table and the places
+
+    @inlinable
+    mutating func takeSlot(_ item: Item, _ key: Key, _ tag: UInt32) -> Slot {
         if firstFree >= 0 {
             let slot = firstFree
             firstFree = Slot(places[Int(slot)].cost)
             places[Int(slot)].set(item)
-            places[Int(slot)].key = key
+            (places[Int(slot)].key, places[Int(slot)].tag) = (key, tag)
             return slot
         }
-        places.append(Place(item, key))
-        return Slot(places.count - 1)
+        if placeCount == capacity { growPlaces() }
+        (places + placeCount).initialize(to: Place(item, key, tag))
+        placeCount += 1
+        return Slot(placeCount - 1)
+    }
+
+    /// Makes the table lead to a place.
+    @inlinable
+    mutating func enter(_ slot: Slot) {
+        let tag = places[Int(slot)].tag
+        var index = Int(tag) & mask
+        while table[index] != 0 { index = (index + 1) & mask }
+        table[index] = UInt64(tag) << 32 | UInt64(slot + 1)
+    }
+
+    /// Takes a place out of the table, and moves up what comes behind it, so that no gap is left on the way to another.
+    @inlinable
+    mutating func leave(_ slot: Slot) {
+        let word = UInt64(places[Int(slot)].tag) << 32 | UInt64(slot + 1)
+        var gap = Int(places[Int(slot)].tag) & mask
+        while table[gap] != word { gap = (gap + 1) & mask }
+        var index = (gap + 1) & mask
+        while table[index] != 0 {
+            let home = Int(truncatingIfNeeded: table[index] >> 32) & mask
+            // Whether the way from its home leads over the gap.
+            if (index - home) & mask >= (index - gap) & mask {
+                table[gap] = table[index]
+                gap = index
+            }
+            index = (index + 1) & mask
+        }
+        table[gap] = 0
+    }
+
+    @inlinable
+    mutating func growTable() {
+        table.deallocate()
+        mask = 2 * mask + 1
+        table = .allocate(capacity: mask + 1)
+        table.initialize(repeating: 0, count: mask + 1)
+        for slot in 0..<placeCount where places[slot].key != nil { enter(Slot(slot)) }
+    }
+
+    @inlinable
+    mutating func growPlaces() {
+        let larger = UnsafeMutablePointer<Place>.allocate(capacity: 2 * capacity)
+        larger.moveInitialize(from: places, count: placeCount)
+        places.deallocate()
+        (places, capacity) = (larger, 2 * capacity)
     }
 }
 
-extension LRUList: Sendable where Key: Sendable, Payload: Sendable, Metadata: Sendable {}
+// Unchecked because the pointers are the list's own: it is as safe as what it holds.
+extension LRUList: @unchecked Sendable where Key: Sendable, Payload: Sendable, Metadata: Sendable {}
 extension LRUList.Item: Sendable where Payload: Sendable, Metadata: Sendable {}
-extension LRUList.Place: Sendable where Key: Sendable, Payload: Sendable, Metadata: Sendable {}
 
 extension LRUList {
     /// Stops the process if the tables are inconsistent. For tests. O(n).
-    package func checkInvariants() {
-        var (seen, sum) = (0, 0)
-        for (slot, place) in places.enumerated() {
-            precondition((place.payload != nil) == (place.key != nil), "A slot has a key and a payload, or neither.")
-            guard let key = place.key else { continue }
-            precondition(slots[key] == Slot(slot), "The key of an entry leads to it.")
-            precondition(order == nil || place.isOrdered, "The order has every entry.")
-            (seen, sum) = (seen + 1, sum + place.cost)
+    package borrowing func checkInvariants() {
+        var (seen, sum, ordered) = (0, 0, 0)
+        for slot in 0..<placeCount {
+            precondition((places[slot].payload != nil) == (places[slot].key != nil), "A place has a key and a payload, or neither.")
+            ordered += places[slot].isOrdered ? 1 : 0
+            guard let key = places[slot].key else { continue }
+            precondition(self.slot(of: key, hash: UInt64(places[slot].tag) << 32) == Slot(slot), "The key of an entry leads to it.")
+            precondition(order == nil || places[slot].isOrdered, "The order has every entry.")
+            (seen, sum) = (seen + 1, sum + places[slot].cost)
         }
-        precondition(seen == slots.count, "\(slots.count) keys lead to \(seen) entries.")
+        precondition(seen == count, "There are \(seen) entries, not \(count).")
+        precondition((0...mask).count { table[$0] != 0 } == count, "The table leads to each entry once.")
         precondition(sum == totalCost, "The costs add up to \(sum), not \(totalCost).")
         guard let order else { return }
         order.checkInvariants()
-        precondition(order.count == places.count(where: \.isOrdered), "The order has each slot once.")
+        precondition(order.count == ordered, "The order has each slot once.")
     }
 }

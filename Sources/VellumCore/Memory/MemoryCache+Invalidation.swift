@@ -3,109 +3,63 @@
 extension MemoryCache {
     /// Whether memory reflects all announced changes of the disk. One atomic load.
     @inlinable
-    func isFresh(_ part: borrowing Part) -> Bool {
+    func isFresh(_ contents: borrowing Contents) -> Bool {
         guard let generation else { return true }
-        return generation.value == part.lastSeenGeneration
+        return generation.value == contents.lastSeenGeneration
     }
 
-    /// Looks the key up after following new changes.
-    @usableFromInline
-    func useAfterCatchingUp(_ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool) -> Payload? {
-        withFreshPart(of: key) { use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &$0, index(of: key)) }
-    }
-
-    /// Runs `body` inside the lock of the key's part, after dropping entries that other processes changed.
+    /// Runs `body` inside the lock of this thread, after dropping entries that other processes changed.
     @inlinable
-    func withFreshPart<Result: Sendable>(of key: EntryKey, _ body: (inout Part) -> Result) -> Result {
+    func readFresh<Result>(_ body: (UnsafePointer<Contents>) -> Result) -> Result {
+        while true {
+            let result = contents.read { contents, _ in isFresh(contents.pointee) ? body(contents) as Result? : nil }
+            if let result { return result }
+            catchUp()
+        }
+    }
+
+    /// Drops the entries that other processes changed since the last call.
+    @usableFromInline
+    func catchUp() {
         var forgotten: [Payload] = []
         // Released outside the lock.
         defer { withExtendedLifetime(forgotten) {} }
-        return parts.update(index(of: key)) { part in
-            if !isFresh(part) { catchUp(&part, &forgotten) }
-            return body(&part)
+        contents.write { contents, _ in
+            if !isFresh(contents) { catchUp(&contents, &forgotten) }
         }
     }
 
-    /// Runs `body` with each part, after dropping entries that other processes changed.
-    func withFreshParts(_ body: (inout Part) -> Void) {
-        var forgotten: [Payload] = []
-        defer { withExtendedLifetime(forgotten) {} }
-        parts.updateAll { part in
-            if !isFresh(part) { catchUp(&part, &forgotten) }
-            body(&part)
-        }
-    }
-
-    /// Records the generation that a commit of this process created.
-    ///
-    /// - Returns: Whether no later change by another process is known.
-    @inlinable
-    func take(_ change: OwnChange?, in part: inout Part) -> Bool {
-        guard let change else { return true }
-        if part.lastSeenGeneration == change.previous { part.lastSeenGeneration = change.last }
-        return part.lastSeenGeneration <= change.last
-    }
-
-    /// Records in every part the generation that a commit of this process created: they have nothing to drop for it.
-    @inlinable
-    func takeEverywhere(_ change: OwnChange?) {
-        guard change != nil else { return }
-        for index in 0..<parts.count { parts.withLock(index) { _ = take(change, in: &$0) } }
-    }
-
-    /// Drops the entries of a part that other processes changed since the last call.
     @usableFromInline
-    func catchUp(_ part: inout Part, _ forgotten: inout [Payload]) {
+    func catchUp(_ contents: inout Contents, _ forgotten: inout [Payload]) {
         guard let feed, let generation else { return }
         let now = generation.value
-        let changes = feed.changes(after: part.lastSeenGeneration, through: now)
-        part.lastSeenGeneration = now
-        guard case .keys(let hashes) = changes else { return forgetEverything(&part, &forgotten) }
-        guard !hashes.isEmpty else { return }
-        // A reader of any part may have read before a change.
-        shared.withLock { shared in
-            for hash in hashes { shared.versions.invalidateTickets(Self.stripe(of: hash)) }
-        }
-        if part.keysByHash.map({ $0.count > 2 * part.list.count + 1024 }) ?? true {
-            part.keysByHash = KeysByHash(part.list.list.slots.keys, hash: hash)
-        }
+        let changes = feed.changes(after: contents.lastSeenGeneration, through: now)
+        contents.lastSeenGeneration = now
+        guard case .keys(let hashes) = changes else { return forgetEverything(&contents, &forgotten) }
         for hash in hashes {
-            guard let found = part.keysByHash?.key(hash) else { continue }
-            if found.isShared { return forgetEverything(&part, &forgotten) }
-            guard let key = found.key, let item = part.list.remove(key) else { continue }
-            // The key may still refer to the same entry with new contents, so its last use is kept.
-            if item.entryID != 0, item.isDirty { shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) } }
-            forgotten.append(item.payload)
+            contents.versions.invalidateTickets(stripe(of: hash))
+            for key in contents.entries.list.keys(hash: hash) where self.hash.of(key) == hash {
+                guard let item = contents.entries.remove(key, hash: hash) else { continue }
+                // The key may still refer to the same entry with new contents, so its last use is kept.
+                contents.keepUse(of: item)
+                forgotten.append(item.payload)
+            }
         }
     }
 
-    /// Adds the key to the table by hash, if other processes have made changes.
-    @usableFromInline
-    func follow(_ key: EntryKey, in part: inout Part) {
-        guard let count = part.keysByHash?.count else { return }
-        if count > 2 * part.list.count + 1024 {
-            part.keysByHash = nil  // Rebuilt when it is needed again.
-        } else {
-            part.keysByHash?.add(key)
-        }
-    }
-
-    private func forgetEverything(_ part: inout Part, _ forgotten: inout [Payload]) {
-        shared.withLock { shared in
-            shared.versions.invalidateTickets()
-            for use in part.list.pendingDirty() { shared.recency.add(entryID: use.entryID, stamp: use.stamp) }
-        }
-        forgotten += part.list.removeAll()
-        part.keysByHash = nil
+    private func forgetEverything(_ contents: inout Contents, _ forgotten: inout [Payload]) {
+        contents.versions.invalidateTickets()
+        for use in contents.entries.allDirty() { contents.recency.add(entryID: use.entryID, stamp: use.stamp) }
+        forgotten += contents.entries.removeAll()
     }
 }
 
 extension MemoryCache: WatchedKeys {
-    package func watch(_ key: EntryKey) -> UInt64 { shared.withLock { $0.versions.watch(key) } }
+    package func watch(_ key: EntryKey) -> UInt64 { contents.write { contents, _ in contents.versions.watch(key) } }
 
-    package func unwatch(_ key: EntryKey) { shared.withLock { $0.versions.unwatch(key) } }
+    package func unwatch(_ key: EntryKey) { contents.write { contents, _ in contents.versions.unwatch(key) } }
 
     package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
-        shared.withLock { $0.versions.isUnchanged(key, since: version) }
+        contents.read { contents, _ in contents.pointee.versions.isUnchanged(key, since: version) }
     }
 }

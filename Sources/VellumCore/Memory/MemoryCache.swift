@@ -1,13 +1,15 @@
-public import Synchronization
+internal import Synchronization
 
-/// A bounded cache of entries in memory, in exact order of use, safe on any thread.
+/// A bounded cache of entries in memory, in order of use, safe on any thread.
 ///
 /// ```swift
 /// let cache = MemoryCache<String>(capacity: try Capacity(1.megaByte))
 /// ```
 ///
-/// Its entries are in parts with a lock each, by the hash of their keys: see ``Parts``. A hit takes the lock of its part and a stamp, so the
-/// order of two hits is that of their stamps, whichever parts they are in. Evicted payloads are released outside the locks.
+/// A hit takes one of several locks, by its thread, and writes no line of memory that hits of other threads write, unless they use the same
+/// entry: see ``ReadMostly``. Everything else takes all of them. The order of use is exact for the uses of one thread, and for uses between
+/// which something was stored or removed; other uses of different threads may stand in either order if they overlap or begin in the same
+/// tick of the coarse clock. Evicted payloads are released outside the locks.
 ///
 /// - Complexity: O(1) for every call unless stated otherwise. A hit does not allocate.
 @usableFromInline package final class MemoryCache<Payload: Sendable>: Sendable {
@@ -31,55 +33,57 @@ public import Synchronization
         package init() {}
     }
 
-    @usableFromInline let parts: Parts<Part>
-    /// What writes and misses need. Its lock is taken inside those of the parts.
-    @usableFromInline let shared: Locked<Shared>
+    @usableFromInline let contents: ReadMostly<Contents, Notes>
     /// The changes by other processes; `nil` if there can be none.
     @usableFromInline let feed: (any ChangeFeed)?
     @usableFromInline let generation: Generation?
-    /// What selects the part of a key: that by which other processes announce it.
+    /// The hash that finds keys: that by which other processes announce them.
     @usableFromInline let hash: SeededHash
-    /// Whether there ever was an entry that is not on disk. Most archives have none, so queries need not ask each part.
-    @usableFromInline let mayHaveMemoryOnly = Atomic(false)
 
     @usableFromInline package init(capacity: Capacity, following feed: (any ChangeFeed)? = nil) {
         self.feed = feed
         generation = feed?.generation
         hash = feed?.hash ?? .random()
-        let seen = feed?.generation.value ?? 0
-        parts = Parts { Part(lastSeenGeneration: seen) }
-        shared = Locked(Shared(capacity: capacity))
+        contents = ReadMostly(Contents(capacity: capacity, lastSeenGeneration: feed?.generation.value ?? 0)) { number, count in
+            Notes(stamps: UseStamps(number: number, count: count))
+        }
     }
 
-    /// The entries whose keys have some of the hashes.
+    /// What all threads share.
     @usableFromInline
-    struct Part: CachePart {
-        @usableFromInline var list = EntryList<Payload>()
-        // The generation up to which changes by other processes were followed, and the table needed for that after the first change.
-        @usableFromInline var lastSeenGeneration: UInt64
-        @usableFromInline var keysByHash: KeysByHash?
-
-        init(lastSeenGeneration: UInt64) { self.lastSeenGeneration = lastSeenGeneration }
-
-        @inlinable var usage: StorageUsage { StorageUsage(entries: list.count, bytes: list.bytes) }
-
-        @inlinable
-        mutating func oldestUse() -> UseStamp? { list.list.oldest()?.stamp }
-    }
-
-    @usableFromInline
-    struct Shared: Sendable {
+    struct Contents: ~Copyable, Sendable {
+        @usableFromInline var entries = EntryList<Payload>()
         @usableFromInline var versions = WriteVersions<EntryKey>()
         // Touches of entries that are not in memory and may not be on disk yet.
         @usableFromInline var recency = RecencyBuffer()
-        /// Where the next touches are taken.
-        var nextPart = 0
         @usableFromInline var capacity: Capacity
+        // The generation up to which changes by other processes were followed.
+        @usableFromInline var lastSeenGeneration: UInt64
 
         // About four megabytes of pending touches.
         @inlinable static var mostPending: Int { 65_536 }
 
-        init(capacity: Capacity) { self.capacity = capacity }
+        init(capacity: Capacity, lastSeenGeneration: UInt64) { (self.capacity, self.lastSeenGeneration) = (capacity, lastSeenGeneration) }
+
+        @inlinable var isOverCapacity: Bool {
+            capacity.isExceeded(byBytes: entries.list.totalCost, entries: entries.list.count)
+        }
+    }
+
+    /// What the readers under one lock note.
+    @usableFromInline
+    struct Notes: StampingNotes, Sendable {
+        @usableFromInline var stamps: UseStamps
+        @usableFromInline var hits = 0
+        /// Entries whose uses became dirty under this lock.
+        @usableFromInline var dirty: ContiguousArray<Int32> = []
+
+        @inlinable static var mostDirty: Int { 256 }
+
+        init(stamps: UseStamps) {
+            self.stamps = stamps
+            dirty.reserveCapacity(Self.mostDirty)
+        }
     }
 
     // MARK: Reading
@@ -91,77 +95,86 @@ public import Synchronization
     ///   - notifiesDisk: Set if touches are pending for the disk that were not before.
     @inlinable
     package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
-        var isBehind = false
-        let index = index(of: key)
-        let found = parts.withLock(index) { part -> Payload? in
-            guard isFresh(part) else {
-                isBehind = true
+        let hash = hash.of(key)
+        var needs = Needs.nothing
+        let found = contents.read { contents, notes -> Payload? in
+            guard isFresh(contents.pointee) else {
+                needs = .catchingUp
                 return nil
             }
-            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, in: &part, index)
+            guard let slot = contents.pointee.entries.list.slot(of: key, hash: hash),
+                contents.pointee.entries.isValid(slot, at: now, key, under: expiration)
+            else { return nil }
+            notes.hits &+= 1
+            if contents.pointee.entries.touch(slot, notes.stamps.next(at: now)) {
+                notes.dirty.append(slot)
+                if notes.dirty.count == 1 { notifiesDisk = true }
+                if notes.dirty.count >= Notes.mostDirty { needs = .collecting }
+            }
+            return contents.pointee.entries.list.payload(slot)
         }
-        return isBehind ? useAfterCatchingUp(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) : found
+        switch needs {
+        case .nothing: return found
+        case .collecting:
+            collectDirty()
+            return found
+        case .catchingUp:
+            catchUp()
+            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk)
+        }
     }
 
-    @inlinable
-    func use(
-        _ key: EntryKey, at now: WallInstant, under expiration: Expiration, notifiesDisk: inout Bool, in part: inout Part, _ index: Int
-    ) -> Payload? {
-        guard let slot = part.list.slot(of: key), part.list.isValid(slot, at: now, key, under: expiration) else { return nil }
-        parts.countHit(index)
-        notifiesDisk = part.list.touch(slot, stamp: parts.clock.stamp(at: now))
-        return part.list.list.payload(slot)
-    }
+    /// What a hit asks for that needs all locks.
+    @usableFromInline
+    enum Needs { case nothing, collecting, catchingUp }
 
     /// Returns a ticket for a reader that missed the key and is about to read the disk.
     @inlinable
     package func ticket(forMissed key: EntryKey) -> FillTicket {
-        withFreshPart(of: key) { _ in
+        let stripe = stripe(of: hash.of(key))
+        return readFresh { contents in
             // While another process writes the key, the disk may return either value.
             if let feed, feed.isChanging(key) { return nil }
-            return shared.withLock { $0.versions.ticket(stripe(of: key)) }
+            return contents.pointee.versions.ticket(stripe)
         }
     }
 
     /// Returns the entry under the key, valid or not. Does not affect the eviction order.
     @usableFromInline package func peek(_ key: EntryKey) -> Item? {
-        withFreshPart(of: key) { $0.list.peek(key) }
+        let hash = hash.of(key)
+        return readFresh { $0.pointee.entries.peek(key, hash: hash) }
     }
 
     /// Returns all entries, most recently used first. Does not affect the eviction order. O(n log n).
-    @usableFromInline package func newest() -> [(key: EntryKey, item: Item)] {
-        newest { part in part.list.list.newest { _ in true } }
-    }
+    @usableFromInline package func newest() -> [(key: EntryKey, item: Item)] { readFresh { $0.pointee.entries.list.newest { _ in true } } }
 
     /// Returns the entries that are not on disk, most recently used first. Does not affect the eviction order. O(n log n).
     @usableFromInline package func newestMemoryOnly() -> [(key: EntryKey, item: Item)] {
-        newest { part in part.list.memoryOnlyCount > 0 ? part.list.list.newest { $0.entryID == 0 } : [] }
+        readFresh { $0.pointee.entries.memoryOnlyCount > 0 ? $0.pointee.entries.list.newest { $0.entryID == 0 } : [] }
     }
 
-    private func newest(_ entries: (Part) -> [(key: EntryKey, item: Item)]) -> [(key: EntryKey, item: Item)] {
-        var found: [(key: EntryKey, item: Item)] = []
-        withFreshParts { found += entries($0) }
-        return found.sorted { $0.item.stamp > $1.item.stamp }
-    }
-
-    @usableFromInline package func totals() -> StorageUsage { parts.usage }
+    @usableFromInline package func totals() -> StorageUsage { contents.read { contents, _ in contents.pointee.entries.usage } }
 
     /// The number of entries that are not on disk.
-    @usableFromInline package var memoryOnlyCount: Int {
-        guard mayHaveMemoryOnly.load(ordering: .relaxed) else { return 0 }
-        var count = 0
-        withFreshParts { count += $0.list.memoryOnlyCount }
-        return count
+    @usableFromInline package var memoryOnlyCount: Int { readFresh { $0.pointee.entries.memoryOnlyCount } }
+
+    /// The number of reads that memory answered.
+    @usableFromInline package var hits: Int {
+        contents.write { _, notes in
+            var hits = 0
+            notes.forEach { hits &+= $0.hits }
+            return hits
+        }
     }
 
-    /// The number of reads that memory answered. Takes no lock.
-    @usableFromInline package var hits: Int { parts.hitCount }
+    /// The limit of memory.
+    @inlinable package var capacity: Capacity { contents.read { contents, _ in contents.pointee.capacity } }
 
     // MARK: Writing
 
     /// Returns a stamp for an access that happens now.
     @inlinable
-    package func stamp(at now: WallInstant) -> UseStamp { parts.clock.stamp(at: now) }
+    package func stamp(at now: WallInstant) -> UseStamp { contents.read { _, notes in notes.stamps.next(at: now) } }
 
     /// Stores an entry that was just written to the disk. Drops the old entry instead if the new one is too large, or another process may
     /// already have overwritten it.
@@ -169,53 +182,48 @@ public import Synchronization
     /// - Parameter change: The commit of the write, if other processes can see it.
     @inlinable
     package func store(_ item: Item, forKey key: EntryKey, change: OwnChange? = nil) -> DeferredEffects {
-        var effects = DeferredEffects()
-        parts.update(index(of: key)) { part in
-            shared.withLock { $0.versions.recordWrite(of: key, stripe(of: key)) }
-            if !isFresh(part), change?.previous != part.lastSeenGeneration { catchUp(&part, &effects.payloads) }
-            guard take(change, in: &part) else {
+        let hash = hash.of(key)
+        return changing { contents, _, effects in
+            contents.versions.recordWrite(of: key, stripe(of: hash))
+            if !isFresh(contents), change?.previous != contents.lastSeenGeneration { catchUp(&contents, &effects.payloads) }
+            guard contents.take(change) else {
                 effects.payloads.append(item.payload)
                 if item.entryID == 0 { effects.lostKeys.append(key) }
-                if let old = part.list.remove(key) { effects.payloads.append(old.payload) }
+                if let old = contents.entries.remove(key, hash: hash) { effects.payloads.append(old.payload) }
                 return
             }
-            if item.isDirty { shared.withLock { $0.recency.remove(entryID: item.entryID) } }
-            put(item, key, in: &part, &effects)
+            if item.isDirty { contents.recency.remove(entryID: item.entryID) }
+            contents.put(item, key, hash: hash, &effects)
         }
-        takeEverywhere(change)
-        keepLimits(&effects)
-        return effects
     }
 
     /// Stores an entry that was just read, as used now, unless the key was written in the meantime. Affects the eviction order.
     @inlinable
     package func fill(_ entry: Item, forKey key: EntryKey, ticket: FillTicket, at now: WallInstant) -> DeferredEffects {
-        var effects = DeferredEffects()
-        parts.update(index(of: key)) { part in
-            let item = entry.used(parts.clock.stamp(at: now))
-            let isKept = shared.withLock { shared in
-                guard let ticket, shared.versions.isCurrent(ticket), item.cost <= shared.capacity.bytes else {
-                    guard item.isDirty else { return false }
-                    effects.notifiesDisk = !shared.recency.hasWaiting
-                    shared.recency.add(entryID: item.entryID, stamp: item.stamp)
-                    return false
-                }
-                shared.recency.remove(entryID: item.entryID)
-                return true
+        let hash = hash.of(key)
+        return changing { contents, notes, effects in
+            let item = entry.used(notes.next(at: now))
+            guard let ticket, contents.versions.isCurrent(ticket), item.cost <= contents.capacity.bytes else {
+                effects.payloads.append(item.payload)
+                guard item.isDirty else { return }
+                effects.notifiesDisk = !contents.recency.hasWaiting
+                contents.recency.add(entryID: item.entryID, stamp: item.stamp)
+                effects.isUrgent = contents.recency.count > Contents.mostPending
+                return
             }
-            guard isKept else { return effects.payloads.append(item.payload) }
-            put(item, key, in: &part, &effects)
+            contents.recency.remove(entryID: item.entryID)
+            contents.put(item, key, hash: hash, &effects)
         }
-        keepLimits(&effects)
-        effects.isUrgent = effects.evictions > 0 && shared.withLock { $0.recency.count > Shared.mostPending }
-        return effects
     }
 
     /// Replaces the payload under the key with another payload of the same value. Does not affect the eviction order.
     ///
     /// - Parameter replacement: Returns the replacement, or `nil` to keep the payload. Runs inside the lock.
     package func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
-        parts.withLock(index(of: key)) { $0.list.exchange(key, replacement) }
+        let hash = hash.of(key)
+        contents.write { contents, _ in
+            if let slot = contents.entries.list.slot(of: key, hash: hash) { contents.entries.list.exchange(slot, replacement) }
+        }
     }
 
     /// Removes the entry under the key from memory.
@@ -225,20 +233,16 @@ public import Synchronization
     ///     load that is running then may store its result.
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func remove(_ key: EntryKey, isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
-        var effects = DeferredEffects()
-        parts.update(index(of: key)) { part in
-            _ = take(change, in: &part)
-            shared.withLock { shared in
-                if isWrite {
-                    shared.versions.recordWrite(of: key, stripe(of: key))
-                } else {
-                    shared.versions.invalidateTickets(stripe(of: key))
-                }
+        let hash = hash.of(key)
+        return changing { contents, _, effects in
+            _ = contents.take(change)
+            if isWrite {
+                contents.versions.recordWrite(of: key, stripe(of: hash))
+            } else {
+                contents.versions.invalidateTickets(stripe(of: hash))
             }
-            if let item = part.list.remove(key) { effects.payloads.append(item.payload) }
+            if let item = contents.entries.remove(key, hash: hash) { effects.payloads.append(item.payload) }
         }
-        takeEverywhere(change)
-        return effects
     }
 
     /// Removes an entry from memory, unless another entry has replaced it.
@@ -247,10 +251,11 @@ public import Synchronization
     ///   - id: The entry's id on disk.
     ///   - keepingUse: Whether its last use is still to be written: an entry that has another key now.
     package func remove(_ key: EntryKey, entryID id: Int64, keepingUse: Bool, _ effects: inout DeferredEffects) {
-        parts.update(index(of: key)) { part in
-            shared.withLock { $0.versions.invalidateTickets(stripe(of: key)) }
-            guard part.list.peek(key)?.entryID == id, let item = part.list.remove(key) else { return }
-            if keepingUse, item.isDirty { shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) } }
+        let hash = hash.of(key)
+        contents.write { contents, _ in
+            contents.versions.invalidateTickets(stripe(of: hash))
+            guard contents.entries.peek(key, hash: hash)?.entryID == id, let item = contents.entries.remove(key, hash: hash) else { return }
+            if keepingUse { contents.keepUse(of: item) }
             effects.payloads.append(item.payload)
         }
     }
@@ -261,132 +266,138 @@ public import Synchronization
     ///   - isWrite: Whether a caller removes everything.
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
-        var effects = DeferredEffects()
-        var isFirst = true
-        parts.updateAll { part in
-            // All parts are locked when the first is visited.
-            if isFirst {
-                isFirst = false
-                shared.withLock { shared in
-                    if isWrite { shared.versions.recordWriteOfAll() } else { shared.versions.invalidateTickets() }
-                    shared.recency.removeAll()
-                }
-            }
-            _ = take(change, in: &part)
-            effects.payloads += part.list.removeAll()
+        changing { contents, _, effects in
+            if isWrite { contents.versions.recordWriteOfAll() } else { contents.versions.invalidateTickets() }
+            contents.recency.removeAll()
+            _ = contents.take(change)
+            effects.payloads += contents.entries.removeAll()
         }
-        return effects
     }
 
     /// Marks these entries as no longer on disk, and returns the keys of those that are not in memory either.
     @inlinable
     package func markMemoryOnly(_ keys: [EntryKey]) -> [EntryKey] {
-        keys.filter { key in
-            parts.withLock(index(of: key)) { part in
-                shared.withLock { $0.versions.invalidateTickets(stripe(of: key)) }
-                guard part.list.markMemoryOnly(key) else { return true }
-                mayHaveMemoryOnly.store(true, ordering: .relaxed)
+        // Usually nothing was evicted.
+        keys.isEmpty ? [] : keys.filter { !markMemoryOnly($0, entryID: nil) }
+    }
+
+    /// Marks an entry as no longer on disk, unless another entry than that with the id has replaced it. Returns whether the key is in memory.
+    @usableFromInline
+    package func markMemoryOnly(_ key: EntryKey, entryID id: Int64?) -> Bool {
+        let hash = hash.of(key)
+        return contents.write { contents, _ in
+            contents.versions.invalidateTickets(stripe(of: hash))
+            guard let present = contents.entries.peek(key, hash: hash) else { return false }
+            if id == nil || present.entryID == id { _ = contents.entries.markMemoryOnly(key, hash: hash) }
+            return true
+        }
+    }
+
+    /// Changes the limit of memory, and evicts what exceeds it. O(evicted).
+    @usableFromInline package func setCapacity(_ capacity: Capacity, onlyRaising: Bool = false) -> DeferredEffects {
+        changing { contents, _, _ in
+            if !onlyRaising || capacity.isAtLeast(contents.capacity) { contents.capacity = capacity }
+        }
+    }
+
+    // MARK: Evicting
+
+    /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there. O(evicted).
+    @usableFromInline package func trim(toBytes bytes: Int) -> DeferredEffects {
+        var effects = DeferredEffects()
+        evict(&effects) { $0.entries.list.totalCost > max(0, bytes) }
+        return effects
+    }
+
+    /// Changes the contents, evicts what exceeds the limit then, and makes every later stamp later than all before it.
+    @inlinable
+    func changing(
+        _ change: (inout Contents, AllNotes<Notes>, inout DeferredEffects) -> Void
+    ) -> DeferredEffects {
+        var effects = DeferredEffects()
+        let isOver = contents.write { contents, notes in
+            change(&contents, notes, &effects)
+            notes.align()
+            var steps = Self.stepsAtOnce
+            while contents.isOverCapacity, contents.evictOldest(steps: &steps, &effects) {}
+            return contents.isOverCapacity
+        }
+        if isOver { evict(&effects) { $0.isOverCapacity } }
+        return effects
+    }
+
+    /// How many entries that were used since they were last looked at find their place in the order while others wait.
+    @inlinable static var stepsAtOnce: Int { 64 }
+
+    /// Evicts a few entries at a time, so that no reader waits for long.
+    @usableFromInline
+    func evict(_ effects: inout DeferredEffects, while isOver: (borrowing Contents) -> Bool) {
+        var isDone = false
+        while !isDone {
+            isDone = contents.write { contents, _ in
+                var steps = Self.stepsAtOnce
+                for _ in 0..<Self.stepsAtOnce {
+                    guard isOver(contents), contents.entries.list.count > 0 else { return true }
+                    guard contents.evictOldest(steps: &steps, &effects) else { return false }
+                }
                 return false
             }
         }
     }
 
-    /// Marks an entry as no longer on disk, unless another entry has replaced it. Returns whether the key is in memory.
-    package func markMemoryOnly(_ key: EntryKey, entryID id: Int64) -> Bool {
-        parts.withLock(index(of: key)) { part in
-            shared.withLock { $0.versions.invalidateTickets(stripe(of: key)) }
-            guard let present = part.list.peek(key) else { return false }
-            if present.entryID == id, part.list.markMemoryOnly(key) { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
-            return true
-        }
-    }
-
-    /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there. O(evicted).
-    @usableFromInline package func trim(toBytes bytes: Int) -> DeferredEffects {
-        var effects = DeferredEffects()
-        parts.evict {
-            parts.usage.bytes > max(0, bytes)
-        } _: {
-            evictOldest(in: &$0, &effects)
-        }
-        return effects
-    }
-
-    /// The limit of memory.
-    @inlinable package var capacity: Capacity { shared.withLock { $0.capacity } }
-
-    /// Changes the limit of memory, and evicts what exceeds it. O(evicted).
-    @usableFromInline package func setCapacity(_ capacity: Capacity, onlyRaising: Bool = false) -> DeferredEffects {
-        shared.withLock { shared in
-            if !onlyRaising || capacity.isAtLeast(shared.capacity) { shared.capacity = capacity }
-        }
-        var effects = DeferredEffects()
-        keepLimits(&effects)
-        return effects
-    }
-
-    /// Evicts what exceeds the limit. Called without a lock. O(evicted).
     @inlinable
-    func keepLimits(_ effects: inout DeferredEffects) {
-        let capacity = capacity
-        parts.evict {
-            let usage = parts.usage
-            return capacity.isExceeded(byBytes: usage.bytes, entries: usage.entries)
-        } _: {
-            evictOldest(in: &$0, &effects)
-        }
-    }
+    func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
 
-    // MARK: Inside the lock of a part
+    /// Stops the process if the entries are inconsistent. For tests. O(n).
+    @usableFromInline package func checkInvariants() { contents.write { contents, _ in contents.entries.checkInvariants() } }
+}
+
+// Inside all locks.
+
+extension MemoryCache.Contents {
+    /// Records the generation that a commit of this process created.
+    ///
+    /// - Returns: Whether no later change by another process is known.
+    @inlinable
+    mutating func take(_ change: OwnChange?) -> Bool {
+        guard let change else { return true }
+        if lastSeenGeneration == change.previous { lastSeenGeneration = change.last }
+        return lastSeenGeneration <= change.last
+    }
 
     @inlinable
-    func put(_ item: Item, _ key: EntryKey, in part: inout Part, _ effects: inout DeferredEffects) {
-        let hadUses = part.list.hasDirty
+    mutating func put(_ item: MemoryCache.Item, _ key: EntryKey, hash: UInt64, _ effects: inout MemoryCache.DeferredEffects) {
+        let hadUses = entries.hasDirty
         guard item.cost <= capacity.bytes else {
-            if let old = part.list.remove(key) { effects.payloads.append(old.payload) }
+            if let old = entries.remove(key, hash: hash) { effects.payloads.append(old.payload) }
+            effects.payloads.append(item.payload)
             if item.isDirty {
-                effects.notifiesDisk = shared.withLock { shared in
-                    defer { shared.recency.add(entryID: item.entryID, stamp: item.stamp) }
-                    return !shared.recency.hasWaiting
-                }
+                effects.notifiesDisk = !recency.hasWaiting
+                recency.add(entryID: item.entryID, stamp: item.stamp)
             }
             return
         }
-        if item.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
-        if let old = part.list.insert(item, forKey: key) { effects.payloads.append(old.payload) }
-        follow(key, in: &part)
+        if let old = entries.insert(item, forKey: key, hash: hash) { effects.payloads.append(old.payload) }
         effects.notifiesDisk = item.isDirty && !hadUses
     }
 
+    /// - Parameter steps: How many entries may still find their place in the order.
+    /// - Returns: Whether an entry was evicted.
     @inlinable
-    func evictOldest(in part: inout Part, _ effects: inout DeferredEffects) {
-        guard let key = part.list.list.oldest()?.key, let item = part.list.remove(key) else { return }
+    mutating func evictOldest(steps: inout Int, _ effects: inout MemoryCache.DeferredEffects) -> Bool {
+        guard let slot = entries.list.oldest(steps: &steps)?.slot, let key = entries.list.key(slot), let item = entries.remove(slot) else {
+            return false
+        }
         effects.payloads.append(item.payload)
         effects.evictions += 1
-        if item.entryID == 0 {
-            effects.lostKeys.append(key)
-        } else if item.isDirty {
-            shared.withLock { $0.recency.add(entryID: item.entryID, stamp: item.stamp) }
-        }
+        if item.entryID == 0 { effects.lostKeys.append(key) } else { keepUse(of: item) }
+        effects.isUrgent = recency.count > Self.mostPending
+        return true
     }
 
+    /// Keeps the last use of an entry that leaves memory, until it is on disk.
     @inlinable
-    func index(of key: EntryKey) -> Int { parts.index(ofHash: hash.of(key)) }
-
-    @inlinable
-    func stripe(of key: EntryKey) -> Int { Self.stripe(of: hash.of(key)) }
-
-    @inlinable
-    static func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
-
-    /// Stops the process if the parts are inconsistent. For tests. O(n).
-    @usableFromInline package func checkInvariants() {
-        var usage = StorageUsage()
-        parts.updateAll { part in
-            part.list.checkInvariants()
-            usage.entries += part.usage.entries
-            usage.bytes += part.usage.bytes
-        }
-        precondition(usage == parts.usage, "The parts have \(usage), not \(parts.usage).")
+    mutating func keepUse(of item: MemoryCache.Item) {
+        if item.entryID != 0, item.isDirty { recency.add(entryID: item.entryID, stamp: item.stamp) }
     }
 }

@@ -23,18 +23,33 @@ struct ReadMostlyTests {
         }
         #expect(threads.allSatisfy { $0.result() })
         #expect(value.read() == [6000, 6000])
+        #expect(value.reads == 12_001, "each lock guards what its readers note")
     }
 
     private final class ReadMostly: Sendable {
-        private let contents: VellumCore.ReadMostly<[Int]>
+        private let contents: VellumCore.ReadMostly<[Int], Int>
 
-        init(_ value: [Int]) { contents = VellumCore.ReadMostly(value) }
+        init(_ value: [Int]) { contents = VellumCore.ReadMostly(value) { _, _ in 0 } }
 
-        func read() -> [Int] { contents.read { $0.pointee } }
+        func read() -> [Int] {
+            contents.read { value, reads in
+                reads += 1
+                return value.pointee
+            }
+        }
+
+        /// How often it was read.
+        var reads: Int {
+            contents.write { _, notes in
+                var sum = 0
+                notes.forEach { sum += $0 }
+                return sum
+            }
+        }
 
         /// Changes one after the other.
         func change(_ body: (inout Int) -> Void) {
-            contents.write { value in
+            contents.write { value, _ in
                 for index in value.indices { body(&value[index]) }
             }
         }

@@ -212,5 +212,5 @@ struct LoadingFillTests {
 }
 
 extension MemoryCache {
-    var isWatchingNothing: Bool { shared.withLock { !$0.versions.isWatching } }
+    var isWatchingNothing: Bool { contents.read { contents, _ in !contents.pointee.versions.isWatching } }
 }

@@ -1,0 +1,68 @@
+/// What the readers of a memory cache note under one of its locks: the stamps that they give, and what they used.
+///
+/// A stamp is later than that of every use before it under the same lock: exact for the uses of one thread. The stamps of different locks are
+/// never equal, and those of one millisecond may stand in either order. Whoever has all locks makes every later stamp later than all before it.
+@usableFromInline
+package struct UseStamps: Sendable {
+    /// The last stamp. Its remainder by `step` is the number of the lock.
+    @usableFromInline var last: Int64
+    @usableFromInline let step: Int64
+
+    /// - Parameters:
+    ///   - number: The number of the lock.
+    ///   - count: How many there are.
+    @usableFromInline
+    package init(number: Int, count: Int) { (last, step) = (Int64(number), Int64(count)) }
+
+    /// Returns the next stamp.
+    @inlinable
+    package mutating func next(at now: WallInstant) -> UseStamp {
+        // The beginning of a millisecond is a multiple of every step.
+        last = max(last, UseStamp(startOf: now).rawValue &+ number &- step) &+ step
+        return UseStamp(rawValue: last)
+    }
+
+    @inlinable package var latest: UseStamp { UseStamp(rawValue: last) }
+
+    /// Makes every later stamp greater than this one.
+    @inlinable
+    package mutating func raise(to stamp: UseStamp) {
+        guard last < stamp.rawValue else { return }
+        last = stamp.rawValue & ~(step - 1) + number
+    }
+
+    @inlinable var number: Int64 { last & (step - 1) }
+}
+
+/// Notes that contain stamps.
+@usableFromInline
+package protocol StampingNotes {
+    var stamps: UseStamps { get set }
+}
+
+extension UseStamps: StampingNotes {
+    @usableFromInline package var stamps: UseStamps {
+        @inlinable get { self }
+        @inlinable set { self = newValue }
+    }
+}
+
+extension AllNotes where Notes: StampingNotes {
+    /// Makes every later stamp later than all before it, under whatever lock.
+    @inlinable
+    package func align() {
+        var latest = UseStamp.never
+        forEach { latest = max(latest, $0.stamps.latest) }
+        raise(to: latest)
+    }
+
+    @inlinable
+    package func raise(to stamp: UseStamp) { forEach { $0.stamps.raise(to: stamp) } }
+
+    /// Returns a stamp that is later than all before it.
+    @inlinable
+    package func next(at now: WallInstant) -> UseStamp {
+        align()
+        return notes[0].pointee.stamps.next(at: now)
+    }
+}
